@@ -4,11 +4,7 @@
 
 use std::time::Instant;
 
-use odm::{
-    Embedded,
-    prelude::*,
-    store::{Durability, Store},
-};
+use odm::{Embedded, prelude::*, store::{Durability, contract::Store}};
 use serde::{Deserialize, Serialize};
 
 use crate::shared::{

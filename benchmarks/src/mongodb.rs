@@ -20,7 +20,7 @@ use mongodb::{
     event::{EventHandler, command::CommandEvent},
     options::{ClientOptions, IndexOptions, ReadConcern, WriteConcern},
 };
-use odm::{prelude::*, store::mongodb::MongoDb};
+use odm::{MongoDb, prelude::*};
 use serde::{Deserialize, Serialize};
 
 use crate::shared::{

@@ -13,11 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use odm::{
-    bson::doc,
-    prelude::*,
-    store::{Durability, Store, embedded::Embedded},
-};
+use odm::{bson::doc, prelude::*, store::{Durability, contract::Store, embedded::Embedded}};
 use serde::{Deserialize, Serialize};
 
 use crate::shared::{

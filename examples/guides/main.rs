@@ -17,7 +17,7 @@ use examples::{
     guides::{SYSTEMS, System, list},
     print,
 };
-use odm::{Embedded, store::Store};
+use odm::{Embedded, store::contract::Store};
 
 /// What stands below the list.
 const USAGE: &str = "

@@ -11,7 +11,11 @@ use odm::{
     Error, ErrorKind, Finding,
     bson::{Bson, Document, error::Error as BsonError, serialize_to_raw_document_buf},
     measure,
-    store::{Cost, Find, Store, embedded::Embedded},
+    store::{
+        Cost,
+        contract::{Find, Store},
+        embedded::Embedded,
+    },
 };
 use serde::Serialize;
 

@@ -57,11 +57,8 @@ pub(crate) use validators::ActiveValidator;
 use validators::Validator;
 
 pub(crate) use crate::model::{Model, OnDelete};
-use crate::{
-    error::{Error, ErrorKind, Result},
-    mql::path::{self, Leaf},
-    store::IndexSpec,
-};
+use odm_mql::path::{self, Leaf};
+use odm_store::{Error, ErrorKind, IndexSpec, Result};
 
 /// All relations that are in force.
 #[derive(Debug, Default)]

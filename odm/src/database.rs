@@ -19,15 +19,15 @@ use tokio::io::{AsyncBufRead, AsyncWrite};
 pub use transaction::{Repeatable, TransactionGuard};
 pub use transfer::{CopyTo, Export, Import, ImportFiles, TransferProgress};
 
+use odm_store::{Durability, Error, Result, Store};
+
 use crate::{
     catalog::{self, Declaration, Relations},
-    error::{Error, Result},
     maintain::Lag,
     migration::{Changes, Migrations},
     model::Model,
     repository::{self, Audit, AuditMode, Writes},
     session::Session,
-    store::{Durability, Store},
 };
 
 type Deferred<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;

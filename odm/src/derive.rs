@@ -22,23 +22,19 @@ pub use crate::model::{
     check_readable, object_schema, variants_schema,
 };
 pub use crate::model::{Native, native};
-#[cfg(feature = "__steps")]
-pub use crate::steps::{steps, steps_of_thread};
 pub use crate::{
     database::{Database, Repeatable, RepositoryField},
     migration::Migrations,
-    model::Renamed,
     model::{
         AutoId, ById, ChildOf, Cold, ColdOf, ColdPath, Container, Derived, DerivedReads, Document,
         Embed, EmbedField, Field, FieldKind, FieldPath, FieldSet, FieldShape, FlatPath, Flattened,
         Has, HasCold, HasSubset, HasUnique, Identity, Index, IndexField, Insertable, IntoId, Known,
         Link, Linked, MapKey, Model, NoKey, NoParent, OnDelete, Operand, Ordered, Outline,
         ParentIn, Path, PathHash, Plain, Projection, Ref, Referable, ReferenceField,
-        ReferenceShape, RefersWithin, Root, SequenceId, Shape, ShownNames, SplitField,
+        ReferenceShape, RefersWithin, Renamed, Root, SequenceId, Shape, ShownNames, SplitField,
         StoredOtherwise, Structure, Subset, SubsetField, SubsetItem, SubsetOf, Text, Through,
         Unchecked, Version, Versioned, WriteTime, derived::*,
     },
-    mql::{Direction, Violation},
     query::{Patch, Update},
     repository::{Any, AtMostOne},
     session::Session,
@@ -55,6 +51,9 @@ pub use field::{
     holds_references, holds_relations, id_of_number, is_flat, make_id, migrations, models, outline,
     plain, shown, split, wrapped, write_time,
 };
+#[cfg(feature = "__steps")]
+pub use odm_mql::steps::{steps, steps_of_thread};
+pub use odm_mql::{Direction, Violation};
 pub use path::{
     Followed, Indexed, IndexedEntries, IndexedText, IndexedTexts, expires, fields_of, index_entry,
     index_entry_text, index_field, index_text, is_followed, step,

@@ -90,29 +90,23 @@ mod database;
     reason = "the types only guide generated code"
 )]
 pub mod derive;
-mod error;
 mod maintain;
 mod measure;
-mod metrics;
 pub mod migration;
 #[allow(missing_debug_implementations, reason = "most types are empty markers")]
 pub mod model;
-pub mod mql;
-mod mutants;
 pub mod prelude;
 pub mod query;
 pub mod repository;
 mod session;
-mod steps;
+mod staged;
 pub mod store;
 mod trace;
 
-pub use bson;
 pub use catalog::{FieldChange, FieldChangeKind, Relations};
 pub use database::{
     CopyTo, Export, Import, ImportFiles, OpenOptions, TransactionGuard, TransferProgress,
 };
-pub use error::{Error, ErrorKind, Location, Result};
 pub use maintain::{
     DerivedKind, Finding, Lag, ParkedRecord, PlannedChanges, Problem, Step, WritePlan,
 };
@@ -121,10 +115,16 @@ pub use measure::measure;
 #[doc(hidden)]
 pub use measure::measured;
 pub use model::{Cold, DateTime, ObjectId, Public, Ref, Subset, native};
-pub use prelude::{Database, Document, Embed, Patch, Projection};
-pub use query::{ETag, Filter, Sort, Update, fold_case, present};
-pub use repository::{Audit, Progress, Repository};
-pub use store::embedded::{
+pub use odm_embedded::{
     Backup, BackupProgress, CollectionSize, Compacted, Embedded, IndexBuild, IndexSize, Salvaged,
     StoreSize,
 };
+#[cfg(feature = "mongodb")]
+#[cfg_attr(docsrs, doc(cfg(feature = "mongodb")))]
+pub use odm_mongodb::MongoDb;
+#[doc(inline)]
+pub use odm_mql as mql;
+pub use odm_store::{Error, ErrorKind, Location, Result, bson};
+pub use prelude::{Database, Document, Embed, Patch, Projection};
+pub use query::{ETag, Filter, Sort, Update, fold_case, present};
+pub use repository::{Audit, Progress, Repository};

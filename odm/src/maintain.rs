@@ -52,12 +52,10 @@ use unit::{Bounds, HeldBack, Unit};
 use versions::Earlier;
 pub(crate) use versions::without_derived;
 
-use crate::{
-    catalog::Catalog,
-    error::Result,
-    mql::{Filter, Update},
-    store::{Cost, DeleteWrite, Transaction, UpdateWrite},
-};
+use odm_mql::{Filter, Update};
+use odm_store::{Cost, DeleteWrite, Result, Transaction, UpdateWrite};
+
+use crate::catalog::Catalog;
 
 /// A write as a user asks for it.
 #[derive(Debug, Clone)]

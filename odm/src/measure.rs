@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use crate::store::Cost;
+use odm_store::Cost;
 
 tokio::task_local! {
     static MEASUREMENT: Arc<Measurement>;

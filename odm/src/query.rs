@@ -51,5 +51,5 @@ pub use update::Update;
 /// assert_eq!(odm::fold_case("straße"), "straße"); // each character becomes one
 /// ```
 pub fn fold_case(text: &str) -> String {
-    crate::mql::fold::text(text).into_owned()
+    odm_mql::fold::text(text).into_owned()
 }

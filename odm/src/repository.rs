@@ -123,12 +123,12 @@ pub use update::{MatchingDocuments, OneDocument, UpdateResult};
 pub use upsert::UpsertBy;
 pub use watch::{ChangeEvent, ChangeStream, Watch};
 
+use odm_store::{self as store, Durability, Result};
+
 use crate::{
-    error::Result,
     model::{Document, Model},
     query::Filter,
     session::Session,
-    store::{self, Durability},
 };
 
 /// A repository: the documents of one collection.
@@ -244,7 +244,7 @@ impl<M: Document> Repository<M> {
     /// ```
     ///
     /// All writes through the library to this store are seen, in this process: those of other databases, and what
-    /// follows from them, as a refreshed copy or a cascading delete; see [`Cause`](crate::store::Cause). What the
+    /// follows from them, as a refreshed copy or a cascading delete; see [`Cause`](odm_store::Cause). What the
     /// steps of a migration change is not. A change comes when its commit is visible, and as durable as its write
     /// asked; what is rolled back never comes. A read after the call has returned sees all that was committed before
     /// the stream begins: a copy that is read then, and to which the changes are applied in their order, becomes
@@ -294,12 +294,12 @@ impl<M: Document> Repository<M> {
 }
 
 /// The filter for one `_id`.
-fn by_id(id: RawBson) -> crate::mql::Filter {
-    crate::mql::Filter::Path("_id".into(), crate::mql::Test::Eq(id))
+fn by_id(id: RawBson) -> odm_mql::Filter {
+    odm_mql::Filter::Path("_id".into(), odm_mql::Test::Eq(id))
 }
 
 /// A query of a whole collection.
-fn query<M: Document>(filter: crate::mql::Filter) -> store::Find {
+fn query<M: Document>(filter: odm_mql::Filter) -> store::Find {
     store::Find {
         collection: M::COLLECTION.to_owned(),
         filter,

@@ -31,11 +31,14 @@ pub(crate) use snapshot::Snapshot;
 pub(crate) use view::ReadView;
 pub(crate) use worker::Worker;
 
+use odm_store::{
+    Durability, Error, ErrorKind, OtherEpoch, Reader, Result, Store, StoreSession,
+    TransactionOptions,
+};
+
 use crate::{
     catalog::{self, Catalog, Model},
-    error::{Error, ErrorKind, Result},
     maintain::{self, NamedDocument, NamedWrite, Work, Write, WriteOutcome, WritePlan},
-    store::{Durability, OtherEpoch, Reader, Store, StoreSession, TransactionOptions},
     trace::{Operation, WarningLimits, is_tracing_steps},
 };
 

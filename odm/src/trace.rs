@@ -2,11 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{
-    error::{Error, Result},
-    measure, metrics,
-    store::{Cost, Find},
-};
+use odm_store::{Cost, Error, Find, Result, metrics};
+
+use crate::measure;
 
 /// What an operation may take before there is a warning.
 #[derive(Debug, Clone, Copy)]

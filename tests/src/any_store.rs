@@ -6,13 +6,17 @@ use async_trait::async_trait;
 use odm::{
     Result,
     store::{
-        Capabilities, CollectionSpec, Durability, Reader, Store, StoreWatch, Transaction,
-        TransactionOptions, UnitOfWork, Updated, Validation, WatchRequest, WriteAlone,
-        embedded::Embedded, mongodb::MongoDb,
+        Durability,
+        contract::{
+            Capabilities, CollectionSpec, Reader, Store, StoreWatch, Transaction,
+            TransactionOptions, UnitOfWork, Updated, Validation, WatchRequest, WriteAlone,
+        },
+        embedded::Embedded,
+        mongodb::MongoDb,
     },
 };
 
-use crate::map_store::MapStore;
+use odm_store_suite::MapStore;
 
 /// A store of any kind, so that a test is compiled once for all of them.
 #[derive(Clone)]

@@ -5,10 +5,8 @@
 
 mod any_store;
 pub mod killed;
-pub mod map_store;
 mod mongodb;
 pub mod proxy;
-pub mod store_suite;
 
 use std::{
     future::Future,
@@ -18,7 +16,6 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    task::Poll,
     time::Duration,
 };
 
@@ -26,13 +23,19 @@ use odm::{
     bson::{Document, RawDocumentBuf},
     mql,
     store::{
-        Change, CollectionWrites, DocumentWrite, Durability, Find, Store, Transaction, UnitOfWork,
-        UpdateWrite, embedded::Embedded,
+        Durability,
+        contract::{
+            Change, CollectionWrites, DocumentWrite, Find, Store, Transaction, UnitOfWork,
+            UpdateWrite,
+        },
+        embedded::Embedded,
     },
 };
 
+use odm_store_suite::MapStore;
+pub use odm_store_suite::poll_once;
+
 pub use self::any_store::AnyStore;
-use self::map_store::MapStore;
 pub use self::mongodb::{NewDatabases, TestDatabase, on_mongodb, on_mongodb_database};
 
 /// A future of a test, of one type for all tests: what runs it is compiled once.
@@ -69,7 +72,7 @@ macro_rules! on_every_store {
 }
 
 /// Does the same as [`on_every_store!`] for the stores in this process: for tests of what no server does. It has no indexes and
-/// orders that ignore case (see [`ignores_case`](odm::store::Capabilities::ignores_case)), does not say of each query how many
+/// orders that ignore case (see [`ignores_case`](odm::store::contract::Capabilities::ignores_case)), does not say of each query how many
 /// documents it has scanned, takes other numbers of requests, which `tests/suite/calls/messages.rs` holds, and takes a match of a
 /// regular expression that needs too much work for none.
 #[macro_export]
@@ -85,7 +88,7 @@ macro_rules! on_local_stores {
 }
 
 /// Does the same as [`on_every_store!`] for the stores with a single writer: for tests of what only
-/// [`single_writer`](odm::store::Capabilities::single_writer) promises.
+/// [`single_writer`](odm::store::contract::Capabilities::single_writer) promises.
 #[macro_export]
 macro_rules! on_single_writer_stores {
     ($($(#[$attribute:meta])* async fn $name:ident($store:ident: AnyStore) $body:block)+) => {$(
@@ -144,11 +147,6 @@ pub fn rounds(store: &AnyStore, all: usize) -> usize {
         true => all.div_ceil(10),
         false => all,
     }
-}
-
-/// Polls a future once.
-pub async fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
-    std::future::poll_fn(|cx| Poll::Ready(Pin::new(&mut *future).poll(cx))).await
 }
 
 /// How long a test may take before it counts as stuck.

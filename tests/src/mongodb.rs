@@ -15,9 +15,8 @@ use std::{
 use futures_util::FutureExt;
 use mongodb::{Client, Database, options::ClientOptions};
 use odm::{
-    ObjectId,
+    MongoDb, ObjectId,
     bson::{Document, doc},
-    store::mongodb::MongoDb,
 };
 
 use crate::{

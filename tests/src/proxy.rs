@@ -16,8 +16,8 @@ use mongodb::{
     options::{ClientOptions, ServerAddress},
 };
 use odm::{
+    MongoDb,
     bson::{Document, RawDocument, doc},
-    store::mongodb::MongoDb,
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},

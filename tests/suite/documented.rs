@@ -13,8 +13,6 @@ use syn::{
 
 /// What needs no example, by its path, and why.
 fn exception(path: &str) -> Option<&'static str> {
-    const OF_PROGRAMS: [&str; 4] =
-        ["store::Cause", "store::Cost", "store::Durability", "store::Explain"];
     let is_in = |module: &str| path.starts_with(&format!("{module}::"));
     let is_named = |names: &[&str]| {
         let mut names = names.iter();
@@ -26,13 +24,10 @@ fn exception(path: &str) -> Option<&'static str> {
     if is_in("model::bounds") {
         return Some("only bounds name it: the page of the module has an example");
     }
-    if is_in("mql") {
+    if path == "mql" || is_in("mql") {
         return Some("the query language on BSON is for the author of a store");
     }
-    let is_of_programs =
-        is_named(&OF_PROGRAMS) || is_in("store::embedded") || is_in("store::mongodb");
-    let is_module = matches!(path, "store::embedded" | "store::mongodb");
-    if is_in("store") && !is_of_programs && !is_module {
+    if is_named(&["store::contract"]) {
         return Some("the contract of a store is for its author");
     }
     None
@@ -57,7 +52,25 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// A module, by its path from the root of the crate.
+/// The crates whose items `odm` shows: the path of the root of each, and its folder.
+const CRATES: [(&str, &str); 5] = [
+    ("", "odm"),
+    ("odm_embedded", "odm-embedded"),
+    ("odm_mongodb", "odm-mongodb"),
+    ("odm_mql", "odm-mql"),
+    ("odm_store", "odm-store"),
+];
+
+/// The root of the crate that a module is in.
+fn crate_of(module: &str) -> &str {
+    let first = module.split("::").next().unwrap_or_default();
+    match CRATES.iter().any(|(path, _)| *path == first) {
+        true => first,
+        false => "",
+    }
+}
+
+/// A module, by its path from the root of `odm`, or from the name of another crate.
 struct Module {
     file: PathBuf,
     attributes: Vec<Attribute>,
@@ -106,12 +119,14 @@ fn parse(file: &Path) -> syn::File {
 }
 
 fn modules() -> Modules {
-    let folder = root().join("odm/src");
-    let file = folder.join("lib.rs");
-    let parsed = parse(&file);
-    let module = Module { file, attributes: parsed.attrs, items: parsed.items };
     let mut modules = Modules::new();
-    load(&mut modules, "", module, &folder);
+    for (path, package) in CRATES {
+        let folder = root().join(package).join("src");
+        let file = folder.join("lib.rs");
+        let parsed = parse(&file);
+        let module = Module { file, attributes: parsed.attrs, items: parsed.items };
+        load(&mut modules, path, module, &folder);
+    }
     assert!(modules.len() > 100, "only {} modules", modules.len());
     modules
 }
@@ -246,7 +261,8 @@ fn follow(modules: &Modules, module: &str, path: &[String]) -> Option<(String, S
     let mut at = module.to_owned();
     for (position, step) in steps.iter().enumerate() {
         at = match (step.as_str(), position) {
-            ("crate", 0) => String::new(),
+            ("crate", 0) => crate_of(module).to_owned(),
+            (step, 0) if !crate_of(step).is_empty() => step.to_owned(),
             ("self", 0) => at,
             ("super", _) => at.rsplit_once("::").map_or("", |(outer, _)| outer).to_owned(),
             (step, _) => join(&at, step),
@@ -275,8 +291,16 @@ fn reachable(modules: &Modules) -> BTreeMap<(String, String), String> {
             match item {
                 Item::Use(item) if is_public(&item.vis) && !is_hidden(&item.attrs) => {
                     for (path, name) in imports(item) {
-                        if let Some(definition) = follow(modules, &module, &path) {
-                            add(definition, &name);
+                        match path.as_slice() {
+                            [root] if !crate_of(root).is_empty() => {
+                                left.push((root.clone(), join(&public, &name)));
+                                add((root.clone(), String::new()), &name);
+                            }
+                            path => {
+                                if let Some(definition) = follow(modules, &module, path) {
+                                    add(definition, &name);
+                                }
+                            }
                         }
                     }
                 }
@@ -411,7 +435,7 @@ fn what_a_program_names_has_an_example() {
                         let name = item.ident.as_ref().expect("a macro has a name");
                         undocumented.check(&name.to_string(), &item.attrs, &loaded.file);
                     }
-                    let is_public = ["query", "repository", "model", "store", "database"];
+                    let is_public = ["query", "repository", "model", "odm_", "database"];
                     if is_public.iter().any(|layer| module.starts_with(layer)) {
                         undocumented.check_macro(item.mac.tokens.clone(), &loaded.file);
                     }

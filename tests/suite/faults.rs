@@ -2,7 +2,7 @@
 
 use std::{env, thread, time::Duration};
 
-use odm::store::mongodb::MongoDb;
+use odm::MongoDb;
 
 mod chance;
 mod cuts;

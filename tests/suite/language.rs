@@ -20,7 +20,7 @@ use std::{collections::BTreeMap, env, time::Duration};
 use odm::{
     bson::{Bson, DateTime, Document, RawBsonRef, RawDocumentBuf},
     mql::key,
-    store::{Store, mongodb::MongoDb},
+    store::{contract::Store, mongodb::MongoDb},
 };
 use tests::{TestDatabase, on_mongodb_database};
 

@@ -10,7 +10,7 @@ mod versions;
 
 use odm::{
     bson::{Bson, Document},
-    store::Store,
+    store::contract::Store,
 };
 
 /// All documents of a collection as they are stored, in the order of their `_id`s, each with its fields in the

@@ -1,19 +1,19 @@
 //! The conformance suite of a store, on each store that there is.
 
 mod on_disk {
-    tests::store_suite!(tests::on_disk);
+    odm_store_suite::store_suite!(tests::on_disk);
 }
 
 mod in_memory {
-    tests::store_suite!(tests::in_memory);
+    odm_store_suite::store_suite!(tests::in_memory);
 }
 
 mod in_maps {
-    tests::store_suite!(tests::in_maps);
+    odm_store_suite::store_suite!(tests::in_maps);
 }
 
 mod on_mongodb {
-    tests::store_suite!(
+    odm_store_suite::store_suite!(
         #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
         tests::on_mongodb
     );
@@ -37,7 +37,7 @@ mod images {
     use odm::{
         ErrorKind,
         bson::rawdoc,
-        store::{CollectionWrites, DocumentWrite, Store as _, TransactionOptions},
+        store::contract::{CollectionWrites, DocumentWrite, Store as _, TransactionOptions},
     };
     use tests::on_single_writer_stores;
 
@@ -71,7 +71,10 @@ mod dropped {
     use mongodb::bson::{Document, doc};
     use odm::{
         bson::rawdoc,
-        store::{CollectionWrites, DocumentWrite, Store as _, mongodb::MongoDb},
+        store::{
+            contract::{CollectionWrites, DocumentWrite, Store as _},
+            mongodb::MongoDb,
+        },
     };
     use tests::{TestDatabase, on_mongodb_database, poll_once};
 

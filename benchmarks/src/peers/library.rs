@@ -7,11 +7,7 @@ mod models;
 
 use std::path::Path;
 
-use odm::{
-    Embedded,
-    prelude::*,
-    store::{Durability, Store},
-};
+use odm::{Embedded, prelude::*, store::{Durability, contract::Store}};
 
 pub(super) use self::load::load;
 use self::models::{

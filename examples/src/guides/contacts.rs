@@ -32,7 +32,7 @@ macro_rules! contacts {
     ($(#[$doc:meta])* $collection:ident, $name:literal, level = $level:literal, action = $action:literal) => {
         $(#[$doc])*
         pub mod $collection {
-            use odm::{bson::doc, prelude::*, store::Store};
+            use odm::{bson::doc, prelude::*, store::contract::Store};
             use serde::{Deserialize, Serialize};
 
             use super::{Outcome, phone_required};

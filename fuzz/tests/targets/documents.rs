@@ -10,8 +10,11 @@ use odm::{
     prelude::*,
     repository::Cursor,
     store::{
-        CollectionSpec, CollectionWrites, DocumentWrite, Durability, Find, IndexSpec, Store,
-        Transaction, UnitOfWork,
+        Durability,
+        contract::{
+            CollectionSpec, CollectionWrites, DocumentWrite, Find, IndexSpec, Store, Transaction,
+            UnitOfWork,
+        },
     },
 };
 use serde::{Deserialize, Serialize};
@@ -19,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::updates::runtime;
 
 /// An index of one path.
-pub(crate) fn index(path: &str, direction: odm::store::Direction) -> IndexSpec {
+pub(crate) fn index(path: &str, direction: odm::mql::Direction) -> IndexSpec {
     IndexSpec {
         name: path.to_owned(),
         keys: vec![(path.to_owned(), direction)],
@@ -85,8 +88,8 @@ fn bytes_are_stored_as_they_are_or_refused() {
         let things = CollectionSpec {
             name: "things".to_owned(),
             indexes: vec![
-                index("a", odm::store::Direction::Ascending),
-                index("b.c", odm::store::Direction::Descending),
+                index("a", odm::mql::Direction::Ascending),
+                index("b.c", odm::mql::Direction::Descending),
             ],
             ..CollectionSpec::default()
         };
@@ -126,7 +129,7 @@ struct Clear;
 #[async_trait::async_trait]
 impl UnitOfWork for Clear {
     async fn run(&self, transaction: &mut dyn Transaction) -> odm::Result<()> {
-        let all = odm::store::DeleteWrite {
+        let all = odm::store::contract::DeleteWrite {
             collection: "things".to_owned(),
             filter: odm::mql::Filter::parse(&doc! {})?,
         };

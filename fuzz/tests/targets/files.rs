@@ -7,8 +7,11 @@ use odm::{
     Embedded,
     bson::{RawDocumentBuf, doc},
     store::{
-        CollectionSpec, CollectionWrites, DocumentWrite, Durability, Find, Store, Transaction,
-        UnitOfWork, embedded::Builder,
+        Durability,
+        contract::{
+            CollectionSpec, CollectionWrites, DocumentWrite, Find, Store, Transaction, UnitOfWork,
+        },
+        embedded::Builder,
     },
 };
 
@@ -37,7 +40,7 @@ async fn filled(path: &Path) -> Vec<u8> {
     let store = Embedded::open(path).await.unwrap();
     let things = CollectionSpec {
         name: "things".to_owned(),
-        indexes: vec![index("a", odm::store::Direction::Ascending)],
+        indexes: vec![index("a", odm::mql::Direction::Ascending)],
         ..CollectionSpec::default()
     };
     store.ensure(&[things]).await.unwrap();

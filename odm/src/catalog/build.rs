@@ -2,6 +2,7 @@
 //! they need.
 
 use bson::Document;
+use odm_store::{CollectionSpec, Result};
 
 use super::{
     Cardinality, Catalog, Collection, Edge, FromDerived, OnDelete, Relations, Split,
@@ -12,11 +13,7 @@ use super::{
     validators::{declared_of, splits_in},
     walk::{FoundReference, Walk},
 };
-use crate::{
-    error::Result,
-    model::{Container, Model, SplitShape},
-    store::CollectionSpec,
-};
+use crate::model::{Container, Model, SplitShape};
 
 /// What a version of a database declares on a store.
 #[derive(Debug, Clone, Default)]

@@ -3,8 +3,10 @@
 
 use std::borrow::Cow;
 
+use odm_mql::path;
+use odm_store::Result;
+
 use super::{CopyDefinition, DerivedField, FromDerived, Relations, schema};
-use crate::{error::Result, mql::path};
 
 pub(super) fn check(relations: &Relations) -> Result<()> {
     for edge in &relations.edges {

@@ -4,15 +4,12 @@
 use std::borrow::Cow;
 
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
+use odm_mql::{Filter, Sort, Test, path};
+use odm_store::{Error, ErrorKind, Find, Result};
 
 use serde::{Deserialize, Serialize};
 
 use super::{Catalog, join};
-use crate::{
-    error::{Error, ErrorKind, Result},
-    mql::{Filter, Sort, Test, path},
-    store::Find,
-};
 
 /// A field of a document that is stored in a collection of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -3,12 +3,10 @@
 use std::{collections::HashMap, sync::Arc};
 
 use bson::{RawBsonRef, RawDocument};
+use odm_mql::path::{Lookup, lookup};
 
 use super::{Along, Catalog, CopyDefinition, FieldDefinition, FromDerived, Relations};
-use crate::{
-    model::{ValidationAction, ValidationLevel},
-    mql::path::{Lookup, lookup},
-};
+use crate::model::{ValidationAction, ValidationLevel};
 
 /// A field of a source, whose value must not be missing.
 #[derive(Debug)]

@@ -7,10 +7,11 @@
 use std::borrow::Cow;
 
 use bson::RawBson;
+use odm_store::Result;
 use serde::{Deserialize, Serialize};
 
 use super::stored_form::ChildFilter;
-use crate::{error::Result, model::derived::DerivedShape};
+use crate::model::derived::DerivedShape;
 
 mod copy;
 mod count;
@@ -78,10 +79,7 @@ impl<'a> FieldRead<'a> {
     }
 
     /// The paths that a filter of documents reads, without the positions in lists.
-    fn by_filter(
-        collection: &'a str,
-        filter: &'a crate::mql::Filter,
-    ) -> impl Iterator<Item = Self> {
+    fn by_filter(collection: &'a str, filter: &'a odm_mql::Filter) -> impl Iterator<Item = Self> {
         let paths = filter.paths().into_iter();
         paths.map(move |path| FieldRead::new(collection, super::without_positions(path)))
     }

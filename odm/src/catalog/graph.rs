@@ -3,8 +3,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use odm_mql::path;
+use odm_store::Result;
+
 use super::{DerivedField, schema};
-use crate::{error::Result, mql::path};
 
 /// The order of the derived fields, by their positions in the list of all.
 #[derive(Debug, Default)]
@@ -145,11 +147,10 @@ fn cycle(derived: &[DerivedField], sources: &[Vec<usize>], missing: &[usize]) ->
 
 #[cfg(test)]
 mod tests {
+    use odm_mql::{Direction, Filter, Sort, Test};
+
     use super::*;
-    use crate::{
-        catalog::{Along, CopyDefinition, CountDefinition, SubsetDefinition},
-        mql::{Direction, Filter, Sort, Test},
-    };
+    use crate::catalog::{Along, CopyDefinition, CountDefinition, SubsetDefinition};
 
     fn copy(holder: &str, name: &str, source: &str, value: &str) -> DerivedField {
         DerivedField::from(CopyDefinition {

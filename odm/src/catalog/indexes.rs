@@ -3,14 +3,11 @@
 use std::collections::BTreeSet;
 
 use bson::{Bson, Document};
+use odm_mql::Direction;
+use odm_store::{Error, IndexFilter, IndexSpec, Result};
 
 use super::{Split, SubsetDefinition, schema, walk::FoundReference};
-use crate::{
-    error::{Error, Result},
-    model::Model,
-    mql::Direction,
-    store::{IndexFilter, IndexSpec},
-};
+use crate::model::Model;
 
 /// An index that a model or a relation declares.
 pub(super) struct DeclaredIndex {

@@ -7,10 +7,11 @@ use std::{
 };
 
 use bson::{Bson, Document};
+use odm_mql::Schema;
+use odm_store::Result;
 use serde::{Deserialize, Serialize};
 
 use super::{join, validators};
-use crate::{error::Result, mql::Schema};
 
 /// What a version of a database stores in one collection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

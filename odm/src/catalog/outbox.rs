@@ -2,10 +2,8 @@
 //!
 //! `docs/format.md` describes the records.
 
-use crate::{
-    mql::Direction,
-    store::{CollectionSpec, IndexSpec},
-};
+use odm_mql::Direction;
+use odm_store::{CollectionSpec, IndexSpec};
 
 /// The collection of the outbox.
 pub(crate) const OUTBOX: &str = "_odm_outbox";

@@ -3,13 +3,11 @@
 use std::{collections::HashMap, sync::Arc};
 
 use bson::{Bson, Document, RawDocument, doc};
+use odm_store::Result;
 
 use super::{Catalog, Split, validators::splits_in};
-use crate::{
-    error::Result,
-    model::{
-        FieldKind, Model, ReadCheck, Unreadable, Validation, ValidationAction, ValidationLevel,
-    },
+use crate::model::{
+    FieldKind, Model, ReadCheck, Unreadable, Validation, ValidationAction, ValidationLevel,
 };
 
 /// The check that a stored document of one collection can be read as what a model says.

@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
+use odm_mql::path;
 use serde::{Deserialize, Serialize};
 
 use super::{DerivedField, Edge, Split, Validator};
-use crate::mql::path;
 
 /// The relations that the models of a database declare.
 ///

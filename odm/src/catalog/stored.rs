@@ -26,15 +26,13 @@ pub(crate) use self::{
     staging::{publish, stage},
     versions::{OwnerVersion, Stored, check_owned, stored},
 };
-use super::{Catalog, Relations, models::StoredModel};
-use crate::{
-    error::{Error, ErrorKind, Result},
-    mql::path,
-    store::{
-        CollectionWrites, DocumentWrite, Durability, Find, Reader, ReaderExt, Store, Transaction,
-        UnitOfWork,
-    },
+use odm_mql::path;
+use odm_store::{
+    CollectionWrites, DocumentWrite, Durability, Error, ErrorKind, Find, Reader, ReaderExt, Result,
+    Store, Transaction, UnitOfWork,
 };
+
+use super::{Catalog, Relations, models::StoredModel};
 
 /// The collection of the stored catalog.
 pub(crate) const COLLECTION: &str = "_odm_catalog";

@@ -3,13 +3,11 @@
 use std::{fmt, ops::Deref};
 
 use bson::{Binary, Document, RawDocumentBuf, spec::BinarySubtype};
+use odm_mql::Filter;
+use odm_store::{Error, ErrorKind, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::schema;
-use crate::{
-    error::{Error, ErrorKind, Result},
-    mql::Filter,
-};
 
 /// The filter of the children that a definition is about.
 ///
@@ -114,7 +112,7 @@ impl<'de> Deserialize<'de> for ChildFilter {
 pub(super) mod sort {
     use serde::{Deserialize, Deserializer, Serializer};
 
-    use crate::mql::{Direction, Sort};
+    use odm_mql::{Direction, Sort};
 
     pub(in crate::catalog) fn serialize<S: Serializer>(
         sort: &Sort,

@@ -1,7 +1,9 @@
 //! The unique indexes that are in force.
 
+use odm_mql::path;
+use odm_store::IndexSpec;
+
 use super::{Catalog, without_positions};
-use crate::{mql::path, store::IndexSpec};
 
 impl Catalog {
     /// The unique indexes of a collection.

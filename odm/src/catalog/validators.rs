@@ -3,15 +3,12 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
+use odm_mql::{self as mql, Filter, Schema, Update, Violation};
+use odm_store::{Error, Result, Validation};
 use serde::{Deserialize, Serialize};
 
 use super::{Catalog, Split, read_checks::read_checks_of};
-use crate::{
-    error::{Error, Result},
-    model::{Check, FieldKind, Model, SplitShape, ValidationAction, ValidationLevel},
-    mql::{self, Filter, Schema, Update, Violation},
-    store::Validation,
-};
+use crate::model::{Check, FieldKind, Model, SplitShape, ValidationAction, ValidationLevel};
 
 /// What a database declares of the documents of a collection, as it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

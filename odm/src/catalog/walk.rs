@@ -2,11 +2,10 @@
 
 use std::{collections::HashMap, ptr};
 
+use odm_store::Result;
+
 use super::{DerivedField, join, schema};
-use crate::{
-    error::Result,
-    model::{Container, FieldKind, FieldShape, OnDelete, ReferenceShape, Shape, SplitShape},
-};
+use crate::model::{Container, FieldKind, FieldShape, OnDelete, ReferenceShape, Shape, SplitShape};
 
 /// A search for the relations of one model, in embedded values at any depth.
 pub(super) struct Walk {

@@ -3,16 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use bson::{RawBson, RawDocument};
+use odm_mql::{Direction, Filter, Projection, Sort, Test};
+use odm_store::{DeleteWrite, Error, ErrorKind, Find, ReaderExt, Result, mutants::mutant};
 
 use super::outbox::LEAST;
 use crate::{
-    error::{Error, ErrorKind, Result},
     maintain::Write,
     model::{DateTime, Expires, Model},
-    mql::{Direction, Filter, Projection, Sort, Test},
-    mutants::mutant,
     session::{Session, Worker},
-    store::{DeleteWrite, Find, ReaderExt},
 };
 
 /// How many documents a unit deletes.

@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use odm_embedded::{Embedded, disk::Disk};
+use odm_store::{Result, Store};
 use serde::{Deserialize, Serialize};
 
 use odm_derive::{Database, Document, Embed, Projection};
@@ -10,14 +12,9 @@ use odm_derive::{Database, Document, Embed, Projection};
 use super::Database;
 use crate::{
     catalog,
-    error::Result,
     migration::{Migrations, Step},
     model::{Cold, Ref, Structure as _, Subset},
     repository::Repository,
-    store::{
-        Store,
-        embedded::{Embedded, tests::disk::Disk},
-    },
 };
 
 mod old {

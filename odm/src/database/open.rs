@@ -10,15 +10,15 @@ mod tests;
 use std::{fmt, sync::Arc, time::Duration};
 
 pub(super) use self::run::check;
+use odm_store::{Result, Store};
+
 use self::run::open;
 use super::{Database, expiry, outbox};
 use crate::{
     catalog::{Catalog, Declaration},
-    error::Result,
     migration::MigrationProgress,
     repository::{Audit, AuditMode, Progress},
     session::{self, ProgramModels, Session},
-    store::Store,
     trace::WarningLimits,
 };
 
@@ -165,7 +165,7 @@ impl OpenOptions {
     /// disk. Of a stream each chunk is an operation. One that is given many documents, as `insert_many`, `get_many`, a `bulk` and
     /// the chunks of an audit, an export and an import are, may take the time again for each 100 of them, and of the writes of
     /// a `bulk`, which all take the time of its unit, the first one warns. The event has the fields of the one that each operation emits
-    /// at the level `DEBUG`: `operation`, `collection`, `elapsed_us`, the numbers of a [`Cost`](crate::store::Cost),
+    /// at the level `DEBUG`: `operation`, `collection`, `elapsed_us`, the numbers of a [`Cost`](odm_store::Cost),
     /// and of a search the shape of its `filter`, in which `?` stands for each value, its `sort`, and the `index`.
     ///
     /// ```
@@ -184,7 +184,7 @@ impl OpenOptions {
     }
 
     /// Sets the number of documents from which on a scan is large: an operation that reads more of them without an
-    /// index ([`documents_scanned`](crate::store::Cost::documents_scanned)) emits a `tracing` event at the level
+    /// index ([`documents_scanned`](odm_store::Cost::documents_scanned)) emits a `tracing` event at the level
     /// `WARN` under the target `odm`, with the fields that [`slow_operation`](OpenOptions::slow_operation) lists. So does one
     /// that examines more keys of indexes than that for which it neither returns nor writes a document, as a count does, or a
     /// search by an index that does not have all of its conditions. The default is 10,000; `u64::MAX` turns it off.

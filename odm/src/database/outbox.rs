@@ -5,10 +5,9 @@ mod tests;
 
 use std::{sync::Arc, time::Duration};
 
-use crate::{
-    error::{ErrorKind, Result},
-    session::{Outbox, Session, Worker},
-};
+use odm_store::{ErrorKind, Result};
+
+use crate::session::{Outbox, Session, Worker};
 
 /// The waits of the worker after errors: the first one, and the longest one.
 const FIRST: Duration = Duration::from_millis(100);

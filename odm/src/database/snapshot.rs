@@ -1,7 +1,8 @@
 //! Snapshots: closures that read one state of the data.
 
+use odm_store::{Error, Result};
+
 use super::Database;
-use crate::error::{Error, Result};
 
 pub(super) async fn run<D, T, E, F>(database: &D, run: F) -> Result<T, E>
 where

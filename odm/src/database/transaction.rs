@@ -2,12 +2,12 @@
 
 use std::{fmt, ops::Deref, sync::Arc, time::Instant};
 
+use odm_store::{Error, ErrorKind, RETRIED_FOR, Result};
+
 use super::Database;
 use crate::{
     backoff::Backoff,
-    error::{Error, ErrorKind, Result},
     session::{AbortOnDrop, Bound, run_inside},
-    store::RETRIED_FOR,
 };
 
 /// How often a closure that runs out of time is run.

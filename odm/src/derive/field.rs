@@ -1,5 +1,7 @@
 //! The static description of fields.
 
+use odm_mql as mql;
+
 use super::validation::{check_of, schema_of};
 #[cfg(any(feature = "chrono", feature = "time", feature = "jiff"))]
 use crate::model::native::day::{Dated, Dates};
@@ -10,7 +12,6 @@ use crate::{
         Native, Outline, RefersWithin, SequenceId, Shape, ShownNames, SplitField, SplitShape,
         Structure, check_readable, native::NativeForm,
     },
-    mql,
 };
 
 /// A field that the library does not look into.

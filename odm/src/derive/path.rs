@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use crate::{
-    model::{
-        Cold, Container, Date, Embed, EmbedField, Expires, Field, FieldSet, Flattened, IndexField,
-        Map, Ordered, Path, Root, Structure, Text,
-    },
-    mql::Direction,
+use odm_mql::Direction;
+
+use crate::model::{
+    Cold, Container, Date, Embed, EmbedField, Expires, Field, FieldSet, Flattened, IndexField, Map,
+    Ordered, Path, Root, Structure, Text,
 };
 
 /// The fields of the document that a projection is a part of. That it is a document, `Projection`

@@ -2,18 +2,17 @@
 
 use std::marker::PhantomData;
 
+use odm_mql::Violation;
+
 use super::{
     cycle::ModelEntry,
     field::{outline, shown},
     validation::check_of,
 };
-use crate::{
-    model::{
-        Check, Cold, Container, Document, Embed, EmbedField, Inner, Known,
-        Location as ValueLocation, Model, Native, Operand, Outline, ReadCheck, SchemaOf,
-        SchemaTypes, ShownNames, Structure, Subset, any_schema, check_readable,
-    },
-    mql::Violation,
+use crate::model::{
+    Check, Cold, Container, Document, Embed, EmbedField, Inner, Known, Location as ValueLocation,
+    Model, Native, Operand, Outline, ReadCheck, SchemaOf, SchemaTypes, ShownNames, Structure,
+    Subset, any_schema, check_readable,
 };
 
 /// Asks a concrete type what it implements: an inherent constant hides the one of the trait where

@@ -6,14 +6,11 @@ use std::{
 };
 
 use bson::RawDocument;
+use odm_mql::Violation;
 use serde::de::DeserializeOwned;
 
-use crate::{
-    model::{
-        Check, Location, SchemaTypes, Structure, ValidatesList, ValidatesNumber, ValidatesText,
-        read,
-    },
-    mql::Violation,
+use crate::model::{
+    Check, Location, SchemaTypes, Structure, ValidatesList, ValidatesNumber, ValidatesText, read,
 };
 
 /// The check of stored values of a type by functions, if there are any.
@@ -46,11 +43,7 @@ fn check_stored<T: Structure + DeserializeOwned>(stored: &RawDocument, found: &m
         }
         Err(error) => format!("cannot be read as `{}`: {error}", T::shape().name),
     };
-    found.push(Violation {
-        path: String::new(),
-        rule: "with".to_owned(),
-        message,
-    });
+    found.push(Violation::new("", "with", message));
 }
 
 /// Adds what a function says of a value.
@@ -60,11 +53,7 @@ pub fn check_with<E: Display>(
     found: &mut Vec<Violation>,
 ) {
     if let Err(message) = checked {
-        found.push(Violation {
-            path: at.path(),
-            rule: "with".to_owned(),
-            message: message.to_string(),
-        });
+        found.push(Violation::new(at.path(), "with", message.to_string()));
     }
 }
 

@@ -1,6 +1,8 @@
 //! Writes of one document from which nothing follows, as a store runs them without a transaction.
 
 use bson::{RawBson, RawDocumentBuf};
+use odm_mql::{Filter, Test, Update, path};
+use odm_store::{Change, SingleWrite, UpdateWrite, WriteAlone, id_first};
 
 use super::{
     Write, base, read_only,
@@ -11,8 +13,6 @@ use super::{
 use crate::{
     catalog::{ActiveValidator, Catalog},
     model::DateTime,
-    mql::{Filter, Test, Update, path},
-    store::{Change, SingleWrite, UpdateWrite, WriteAlone, id_first},
 };
 
 /// The write of one document that a write is, if nothing follows from it and no document has to be looked at. What is wrong

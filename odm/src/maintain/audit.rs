@@ -6,6 +6,8 @@ use std::{
 };
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
+use odm_mql::{Violation, key, path};
+use odm_store::{Cost, ErrorKind, Find, FindByKey, Reader, Result, show};
 
 use super::{
     as_read,
@@ -14,12 +16,7 @@ use super::{
     unit::{Doc, id},
     validation,
 };
-use crate::{
-    catalog::{Catalog, DerivedField, Edge, Split, join, references},
-    error::{ErrorKind, Result, show},
-    mql::{Violation, key, path},
-    store::{Cost, Find, FindByKey, Reader},
-};
+use crate::catalog::{Catalog, DerivedField, Edge, Split, join, references};
 
 /// A field of a stored document that is not as the models say.
 ///

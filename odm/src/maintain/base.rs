@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
+use odm_mql::{Filter, Test, Update, diff, key, path};
+use odm_store::{Change, DeleteWrite, Error, ErrorKind, Find, Result, UpdateWrite, show};
 
 use super::{
     Found, IdOfNumber, Write, cold, repair, sequence,
@@ -10,12 +12,7 @@ use super::{
     validation::{self, LeftBy},
     versions,
 };
-use crate::{
-    catalog::Catalog,
-    error::{Error, ErrorKind, Result, show},
-    mql::{Filter, Test, Update, diff, key, path},
-    store::{Change, DeleteWrite, Find, UpdateWrite},
-};
+use crate::catalog::Catalog;
 
 /// What the user's own write changed.
 #[derive(Debug, Default)]

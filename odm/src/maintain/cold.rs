@@ -9,6 +9,8 @@ mod update;
 use std::collections::HashMap;
 
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use odm_mql::{key, path};
+use odm_store::{Error, ErrorKind, Result, mutants::mutant};
 
 use super::{
     unit::{Doc, Unit, id},
@@ -16,10 +18,7 @@ use super::{
 };
 use crate::{
     catalog::{ColdValue, Split, value_of},
-    error::{Error, ErrorKind, Result},
     model::ObjectId,
-    mql::{key, path},
-    mutants::mutant,
 };
 pub(super) use update::{matching, update};
 

@@ -3,19 +3,15 @@
 use std::collections::{BTreeMap, HashSet};
 
 use bson::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument};
+use odm_mql::{key, path};
+use odm_store::{Error, ErrorKind, Find, FindByKey, Result, mutants::mutant, show};
 
 use super::{
     cold,
     places::{FieldValues, structs},
     unit::{DocumentPages, Unit, id},
 };
-use crate::{
-    catalog::{Edge, OnDelete, join, references},
-    error::{Error, ErrorKind, Result, show},
-    mql::{key, path},
-    mutants::mutant,
-    store::{Find, FindByKey},
-};
+use crate::catalog::{Edge, OnDelete, join, references};
 
 /// Applies the rule of each reference to a deleted document, and to the documents that are deleted
 /// for that reason, until nothing follows any more.

@@ -10,19 +10,17 @@ use std::{
 
 use async_trait::async_trait;
 use bson::{RawBson, RawDocument};
+use odm_mql::key;
+use odm_store::{
+    Cost, Error, ErrorKind, FindByKey, Reader, ReaderExt, Result, mutants::mutant, show,
+};
 
 use super::{
     Problem,
     places::FieldValues,
     unit::{Doc, DocumentKey, Unit, id},
 };
-use crate::{
-    catalog::{DerivedField, FieldDefinition, FromDerived, OrderedField},
-    error::{Error, ErrorKind, Result, show},
-    mql::key,
-    mutants::mutant,
-    store::{Cost, FindByKey, Reader, ReaderExt},
-};
+use crate::catalog::{DerivedField, FieldDefinition, FromDerived, OrderedField};
 
 mod blind;
 mod copy;

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use bson::RawBson;
+use odm_store::{Cost, Error, ErrorKind, Result, Transaction, show};
 
 use super::{
     Doc, as_read, cold, derived, inverse, references,
@@ -14,11 +15,7 @@ use super::{
     unit::{Bounds, Unit, id},
     validation::{self, LeftBy},
 };
-use crate::{
-    catalog::Catalog,
-    error::{Error, ErrorKind, Result, show},
-    store::{Cost, Transaction},
-};
+use crate::catalog::Catalog;
 
 /// Documents of several collections, which refer to each other and to what is stored.
 #[derive(Debug, Default)]

@@ -12,16 +12,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 
 use super::unit::{Doc, Unit, id};
-use crate::{
-    catalog::{Cardinality, Edge, references},
-    error::{Error, ErrorKind, Result, show},
-    mql::{
-        key,
-        path::{self, Lookup},
-    },
-    mutants::mutant,
-};
+use crate::catalog::{Cardinality, Edge, references};
 pub(super) use blind::Unread;
+use odm_mql::{
+    key,
+    path::{self, Lookup},
+};
+use odm_store::{Error, ErrorKind, Result, mutants::mutant, show};
 pub(super) use repair::repair;
 use sides::Sides;
 

@@ -32,14 +32,13 @@ use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::cstr};
 use super::unit::{Doc, Unit};
 use crate::{
     catalog::{CopyDefinition, DerivedField, FieldDefinition, FromDerived, OUTBOX},
-    error::{Error, ErrorKind, Result},
     model::ObjectId,
-    mql::{key, path},
-    mutants::mutant,
 };
 pub(super) use lag::split_lagging;
 pub use lag::{Lag, ParkedRecord};
 pub(crate) use lag::{has_records, has_waiting, lag, newest_waiting, oldest_waiting};
+use odm_mql::{key, path};
+use odm_store::{Error, ErrorKind, Result, mutants::mutant};
 pub(crate) use work::{FailedRefresh, Retry, Waiting};
 
 /// Documents to refresh.

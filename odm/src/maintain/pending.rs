@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use bson::RawDocument;
+use odm_mql::path;
+use odm_store::Result;
 
 use super::places::{FieldValues, changes, structs};
 use crate::{
     catalog::{Catalog, PendingField, join},
-    error::Result,
     model::{DateTime, Unreadable},
-    mql::path,
 };
 
 /// Returns a document of a collection as it is read: a pending field has its empty value if the document lacks

@@ -4,7 +4,7 @@ use std::fmt;
 
 use bson::{RawBson, RawBsonRef, RawDocument};
 
-use crate::mql::{
+use odm_mql::{
     Operation, Update,
     path::{get, split},
 };

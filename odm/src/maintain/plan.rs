@@ -2,12 +2,10 @@
 
 use std::fmt;
 
+use odm_store::{Cost, Result, Store, TransactionOptions};
+
 use super::{Bounds, Unit, Write, steps};
-use crate::{
-    catalog::{COLLECTION, Catalog, OUTBOX, is_current},
-    error::Result,
-    store::{Cost, Store, TransactionOptions},
-};
+use crate::catalog::{COLLECTION, Catalog, OUTBOX, is_current};
 
 /// The result of a dry run: what a write would change, and what it touched.
 ///

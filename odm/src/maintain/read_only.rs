@@ -1,12 +1,10 @@
 //! Derived fields, and those in which writes are recorded, are read-only: no update names them.
 
+use odm_mql::{Filter, Update, path};
+use odm_store::{Change, Error, ErrorKind, Result, UpdateWrite};
+
 use super::{Found, Write};
-use crate::{
-    catalog::{Catalog, without_positions},
-    error::{Error, ErrorKind, Result},
-    mql::{Filter, Update, path},
-    store::{Change, UpdateWrite},
-};
+use crate::catalog::{Catalog, without_positions};
 
 /// Refuses an update that names such a field.
 ///

@@ -3,17 +3,14 @@
 use std::collections::{BTreeMap, HashSet};
 
 use bson::{RawBson, RawBsonRef, RawDocument};
+use odm_mql::{
+    key,
+    path::{self, Leaf},
+};
+use odm_store::{Error, ErrorKind, Result, mutants::mutant, show};
 
 use super::unit::{Doc, Image, Images, Unit};
-use crate::{
-    catalog::{Cardinality, Edge, references},
-    error::{Error, ErrorKind, Result, show},
-    mql::{
-        key,
-        path::{self, Leaf},
-    },
-    mutants::mutant,
-};
+use crate::catalog::{Cardinality, Edge, references};
 
 /// Checks the references that the unit has added, with one call for each collection that they name.
 ///

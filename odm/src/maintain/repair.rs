@@ -1,17 +1,15 @@
 //! Making documents what their definitions say, as far as that can be known.
 
 use bson::{RawBson, RawBsonRef, RawDocumentBuf};
+use odm_mql::{key, path};
+use odm_store::Result;
 
 use super::{
     base::Touched,
     cold, derived, inverse,
     unit::{Unit, id},
 };
-use crate::{
-    catalog::Split,
-    error::Result,
-    mql::{key, path},
-};
+use crate::catalog::Split;
 
 /// Repairs documents: first references, since derived fields follow them, then cold parts, then
 /// derived fields in the order of the graph.

@@ -7,13 +7,13 @@ use std::{
 
 use async_trait::async_trait;
 use bson::RawBson;
+use odm_store::{
+    Durability, Error, ErrorKind, OtherEpoch, Reader, ReaderExt, Result, Store, Transaction,
+    UnitOfWork,
+};
 
 use super::{Predecessors, Step, Write, WriteOutcome, alone, apply, apply_part};
-use crate::{
-    catalog::{Catalog, follow, has_followed, is_outdated},
-    error::{Error, ErrorKind, Result},
-    store::{Durability, OtherEpoch, Reader, ReaderExt, Store, Transaction, UnitOfWork},
-};
+use crate::catalog::{Catalog, follow, has_followed, is_outdated};
 
 /// What one unit writes.
 pub(crate) trait Work: Send + Sync + 'static {

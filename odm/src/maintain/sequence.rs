@@ -6,15 +6,11 @@
 use std::{borrow::Cow, slice};
 
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::cstr};
+use odm_mql::{Direction, Filter, Sort, Test, path};
+use odm_store::{Error, ErrorKind, Find, Reader, ReaderExt, Result, mutants::mutant};
 
 use super::{Doc, Unit};
-use crate::{
-    catalog,
-    error::{Error, ErrorKind, Result},
-    mql::{Direction, Filter, Sort, Test, path},
-    mutants::mutant,
-    store::{Find, Reader, ReaderExt},
-};
+use crate::catalog;
 
 /// Makes the stored `_id` of a number, if the type of the `_id` has it.
 pub(crate) type IdOfNumber = fn(i64) -> Result<Option<RawBson>>;

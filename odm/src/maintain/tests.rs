@@ -3,6 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use bson::{Document, RawDocument, RawDocumentBuf, doc};
+use odm_embedded::Embedded;
+use odm_mql::{Filter, Sort, Update};
+use odm_store::{
+    Change, CollectionSpec, DeleteWrite, Find, ReaderExt, Result, Store, TransactionOptions,
+    UpdateWrite,
+};
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},
@@ -12,17 +18,9 @@ use super::{
     AuditScope, Bounds, Doc, Found, PlannedChanges, ReturnedCheck, Unit, Write, WriteOutcome,
     apply_within, check, plan::planned, steps,
 };
-use crate::{
-    catalog::{
-        Along, Cardinality, Catalog, Collection, CopyDefinition, CountDefinition, DerivedField,
-        Edge, OnDelete, Relations, Split, SubsetDefinition, WriteFields,
-    },
-    error::Result,
-    mql::{Filter, Sort, Update},
-    store::{
-        Change, CollectionSpec, DeleteWrite, Find, ReaderExt, Store, TransactionOptions,
-        UpdateWrite, embedded::Embedded,
-    },
+use crate::catalog::{
+    Along, Cardinality, Catalog, Collection, CopyDefinition, CountDefinition, DerivedField, Edge,
+    OnDelete, Relations, Split, SubsetDefinition, WriteFields,
 };
 
 const COLLECTIONS: [&str; 6] = ["authors", "posts", "comments", "nodes", "bios", "logs"];
@@ -365,7 +363,7 @@ async fn fresh(store: &Embedded, write: &Write) -> Write {
     } = &mut write
     {
         let stored = all(store, collection).await;
-        let key = |of: &RawDocument| crate::mql::key::of(of.get("_id").unwrap().unwrap());
+        let key = |of: &RawDocument| odm_mql::key::of(of.get("_id").unwrap().unwrap());
         for document in documents {
             let stored = stored.iter().find(|stored| key(stored) == key(document));
             let version = stored.and_then(|stored| stored.get_i64("v").ok());
@@ -468,7 +466,7 @@ async fn run(catalog: &Catalog, store: &Embedded, write: &Write, bounds: Bounds)
 fn differences(before: &[RawDocumentBuf], after: &[RawDocumentBuf]) -> (u64, u64, u64) {
     let by_id = |documents: &[RawDocumentBuf]| {
         let documents = documents.iter().cloned();
-        let key = |of: &RawDocumentBuf| crate::mql::key::of(of.get("_id").unwrap().unwrap());
+        let key = |of: &RawDocumentBuf| odm_mql::key::of(of.get("_id").unwrap().unwrap());
         let documents = documents.map(|of| (key(&of), of));
         documents.collect::<std::collections::BTreeMap<_, _>>()
     };

@@ -22,14 +22,11 @@ pub(crate) use images::Doc;
 pub(super) use images::{Image, Images, Numbers};
 pub(super) use pages::DocumentPages;
 
+use odm_mql::{key, path};
+use odm_store::{Cost, Find, Transaction, mutants::chunk};
+
 use super::{outbox::Deferral, plan::Step, versions::Earlier};
-use crate::{
-    catalog::Catalog,
-    model::DateTime,
-    mql::{key, path},
-    mutants::chunk,
-    store::{Cost, Find, Transaction},
-};
+use crate::{catalog::Catalog, model::DateTime};
 
 /// How much a unit holds at once. The result does not depend on it.
 #[derive(Debug, Clone, Copy)]

@@ -7,19 +7,15 @@
 use std::sync::Arc;
 
 use bson::{RawBson, RawDocument};
+use odm_mql::{Filter, Update, Violation};
+use odm_store::{DocumentCheck, Error, ErrorKind, Result, mutants::mutant, show};
 
 use super::{
     Found, Problem, Write, as_read,
     base::Touched,
     unit::{Unit, id},
 };
-use crate::{
-    catalog::{ActiveValidator, Catalog, CopiedField, ModelReadCheck},
-    error::{Error, ErrorKind, Result, show},
-    mql::{Filter, Update, Violation},
-    mutants::mutant,
-    store::DocumentCheck,
-};
+use crate::catalog::{ActiveValidator, Catalog, CopiedField, ModelReadCheck};
 
 /// The check of a statement's documents, which the store runs.
 pub(super) fn check_of(catalog: &Catalog, collection: &str, kind: LeftBy) -> Option<DocumentCheck> {

@@ -8,18 +8,14 @@
 use std::collections::HashMap;
 
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
+use odm_mql::{key, path};
+use odm_store::{Error, ErrorKind, Result, mutants::mutant};
 
 use super::{
     places::{FieldValues, changes, structs},
     unit::{Doc, Image},
 };
-use crate::{
-    catalog::Catalog,
-    error::{Error, ErrorKind, Result},
-    model::DateTime,
-    mql::{key, path},
-    mutants::mutant,
-};
+use crate::{catalog::Catalog, model::DateTime};
 
 /// The documents that earlier writes of a unit have changed, of collections whose writes are recorded.
 #[derive(Debug, Default)]

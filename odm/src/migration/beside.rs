@@ -4,16 +4,15 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bson::{RawBson, RawDocumentBuf, oid::ObjectId};
+use odm_mql::path;
+use odm_store::{
+    CollectionWrites, DocumentWrite, Durability, Result, Store, Transaction, UnitOfWork,
+};
 
 use super::run::documents_after;
 use crate::{
     catalog,
-    error::Result,
-    mql::path,
-    store::{
-        CollectionWrites, DocumentWrite, Durability, Staged, Store, Transaction, UnitOfWork,
-        staged_name,
-    },
+    staged::{Staged, staged_name},
 };
 
 /// Copies a collection, unless it is staged already, and lets a staged store read and write the copy.

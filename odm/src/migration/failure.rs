@@ -3,11 +3,9 @@
 use std::fmt;
 
 use bson::RawBson;
+use odm_store::{Error, ErrorKind, show};
 
-use crate::{
-    catalog::Declaration,
-    error::{Error, ErrorKind, show},
-};
+use crate::catalog::Declaration;
 
 /// How many failures are listed.
 const LISTED: usize = 1_000;

@@ -3,13 +3,10 @@
 use std::collections::BTreeSet;
 
 use bson::RawBson;
+use odm_store::{Error, ErrorKind, Reader, Result};
 
 use super::{Migrations, Step, step::Action};
-use crate::{
-    catalog::{self, Declaration, Model, Split, Stored},
-    error::{Error, ErrorKind, Result},
-    store::Reader,
-};
+use crate::catalog::{self, Declaration, Model, Split, Stored};
 
 /// The steps from the stored version of a database to a newer one, in their order.
 #[derive(Debug)]

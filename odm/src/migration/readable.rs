@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use bson::RawDocument;
+use odm_mql::{Schema, Violation};
+use odm_store::Result;
 
 use crate::{
     catalog::{Declaration, FieldChangeKind, Stored, differences},
-    error::Result,
     model::ReadCheck,
-    mql::{Schema, Violation},
 };
 
 /// The collections whose models are not only more than they were, so that documents from before may be unreadable.

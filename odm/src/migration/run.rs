@@ -13,20 +13,17 @@ use std::{
 
 use async_trait::async_trait;
 use bson::{RawBson, RawDocument, RawDocumentBuf, oid::ObjectId};
+use odm_mql::path;
+use odm_store::{
+    CollectionWrites, DocumentWrite, Durability, Error, Find, Reader, ReaderExt, Result, Store,
+    Transaction, UnitOfWork, id_first,
+};
 
 use super::{
     MigrationProgress, Plan, Step,
     step::{Action, failed},
 };
-use crate::{
-    catalog::{self, RunningMigration, Split},
-    error::{Error, Result},
-    mql::path,
-    store::{
-        CollectionWrites, DocumentWrite, Durability, Find, Reader, ReaderExt, Store, Transaction,
-        UnitOfWork, id_first,
-    },
-};
+use crate::catalog::{self, RunningMigration, Split};
 
 /// The documents of one unit. Few in tests, so that a step takes several.
 const DOCUMENTS: u64 = if cfg!(test) { 3 } else { 500 };

@@ -8,13 +8,11 @@ use std::{
 };
 
 use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
+use odm_mql::{Filter, path};
+use odm_store::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{
-    error::{Error, ErrorKind, Result},
-    model::to_raw,
-    mql::{Filter, path},
-};
+use crate::model::to_raw;
 
 /// One step of a migration: a change of all documents of a collection.
 ///
@@ -511,7 +509,7 @@ pub(super) fn failed(
     cause: Cause,
 ) -> Error {
     let id = path::get(document, "_id").map(Into::into);
-    let shown = id.as_ref().map(crate::error::show).unwrap_or_default();
+    let shown = id.as_ref().map(odm_store::show).unwrap_or_default();
     let message = format!("failed migration: {step}: `{collection}` with `_id` = {shown}: {cause}");
     let error = Error::new(ErrorKind::FailedMigration, message).with_source(cause);
     error.at(collection, None, id)

@@ -10,6 +10,8 @@ mod passage;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use bson::RawBson;
+use odm_mql::{Schema, path};
+use odm_store::{CollectionSpec, Error, ErrorKind, IndexSpec, Result, Store, show};
 
 use self::{
     keys::Keys,
@@ -24,10 +26,7 @@ use super::{
 };
 use crate::{
     catalog::Declaration,
-    error::{Error, ErrorKind, Result, show},
     model::{Model, ReadCheck},
-    mql::{Schema, path},
-    store::{CollectionSpec, IndexSpec, Store},
 };
 
 /// What is to be tried before a version of a database is opened.

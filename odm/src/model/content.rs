@@ -10,13 +10,13 @@ use std::{
 };
 
 use bson::doc;
+use odm_mql::{self as mql, Violation};
 use serde::Serialize;
 
 use super::{
     Cold, DateTime, ObjectId, Operand, Ref, Referable, SchemaTypes, Subset,
     schema::{any, any_array, nullable, of_types},
 };
-use crate::mql::{self, Violation};
 
 /// A type of which the library knows whether there are references in it: a scalar, an embedded value, or
 /// a container or tuple of these.

@@ -3,10 +3,10 @@
 use std::{fmt, str::FromStr, time::SystemTime};
 
 use bson::RawBson;
+use odm_store::{Error, ErrorKind};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::read::DATE_TIME;
-use crate::error::{Error, ErrorKind};
 
 /// A point in time, to the millisecond, in UTC.
 ///

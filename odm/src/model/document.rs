@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use odm_mql::{self as mql, Violation};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
@@ -9,7 +10,6 @@ use super::{
     SchemaTypes, Shape, ShownNames, Through,
     derived::{Copied, Counter},
 };
-use crate::mql::{self, Violation};
 
 /// A type with named, stored fields: a document, an embedded value or a projection.
 ///

@@ -3,13 +3,13 @@
 
 use std::{cell::Cell, fmt::Display};
 
+use odm_store::{Error, ErrorKind};
 use serde::{
     Serialize, Serializer,
     ser::{self, Impossible},
 };
 
 use super::Document;
-use crate::error::{Error, ErrorKind};
 
 thread_local! {
     /// Whether a reference began to be serialized, and the serializer has not been called yet.

@@ -101,13 +101,13 @@ use std::{
 };
 
 use bson::RawBson;
+use odm_store::Result;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, de::DeserializeOwned};
 
 use super::{
     Contains, Date, IntoValue, Known, List, MapKey, Operand, Optional, Ordered, Returned,
     SchemaTypes, Unreadable, read_value, value::ViaSome,
 };
-use crate::error::Result;
 
 mod address;
 #[cfg(feature = "chrono")]

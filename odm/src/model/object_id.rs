@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use bson::RawBson;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::error::{Error, ErrorKind};
+use odm_store::{Error, ErrorKind};
 
 /// A 12-byte id: 4 bytes of time, 5 of chance, 3 of a counter.
 ///

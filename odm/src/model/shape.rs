@@ -3,13 +3,11 @@
 use std::time::Duration;
 
 use bson::Document;
+use odm_mql::{self as mql, Direction};
+use odm_store::Result;
 use serde::{Deserialize, Serialize};
 
 use super::{Check, Operand, PathHash, ReadCheck, Validation, derived::DerivedShape};
-use crate::{
-    error::Result,
-    mql::{self, Direction},
-};
 
 /// A model: what a `Document` declares besides its fields.
 #[derive(Debug, Clone, Copy)]

@@ -1,10 +1,10 @@
 //! What a model says of the validation of its documents.
 
 use bson::{Document, RawDocument};
+use odm_mql::Violation;
 use serde::{Deserialize, Serialize};
 
 use super::{List, Number, Text};
-use crate::mql::Violation;
 
 /// The documents of a collection that are validated when they are written, as MongoDB's
 /// `validationLevel`.

@@ -9,10 +9,10 @@ use std::{
 };
 
 use bson::{Decimal128, RawBson};
+use odm_store::{Error, ErrorKind, Result};
 use serde::{Serialize, Serializer, de::DeserializeOwned};
 
 use super::{Cold, DateTime, Document, IntoId, ObjectId, Ref, Unreadable, read_value, unstorable};
-use crate::error::{Error, ErrorKind, Result};
 
 /// A value that can be compared with, or stored in, a field of type `V`.
 ///

@@ -5,13 +5,13 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
+use odm_mql::{self as mql, ArrayFilter, Operation};
+use odm_store::{Error, ErrorKind, Result};
 use serde::Serialize;
 
 use super::{Filter, Sort, Update};
-use crate::{
-    error::{Error, ErrorKind, Result},
-    model::{ElementValue, Field, IntoValue, Is, List, Map, Path, Settable, references, to_raw_at},
-    mql::{self, ArrayFilter, Operation},
+use crate::model::{
+    ElementValue, Field, IntoValue, Is, List, Map, Path, Settable, references, to_raw_at,
 };
 
 /// The path of a value behind another one: `lines.0` and `quantity`. That of the value itself is empty.

@@ -3,13 +3,11 @@
 use std::fmt;
 
 use bson::{RawBson, RawBsonRef, RawDocumentBuf, raw::cstr};
+use odm_mql::path;
+use odm_store::Result;
 use serde::Serialize;
 
-use crate::{
-    error::Result,
-    model::{Document, IntoId, Versioned, fnv1a, id_to_raw, to_raw},
-    mql::path,
-};
+use crate::model::{Document, IntoId, Versioned, fnv1a, id_to_raw, to_raw};
 
 /// The entity tag of an answer that shows a document: its `_id`, its version, and a hash of all that the answer shows.
 ///

@@ -9,13 +9,11 @@ use std::{
 };
 
 use bson::RawBson;
+use odm_mql::{self as mql, Pattern, Test};
+use odm_store::{Error, Result};
 use serde::Serialize;
 
-use crate::{
-    error::{Error, Result},
-    model::{Contains, Element, Field, IntoValue, List, Ordered, Path, Text, to_raw_at},
-    mql::{self, Pattern, Test},
-};
+use crate::model::{Contains, Element, Field, IntoValue, List, Ordered, Path, Text, to_raw_at};
 
 /// A filter of the documents of `M`, or of the elements of an array.
 ///
@@ -117,7 +115,7 @@ impl<M> Filter<M> {
         Filter::from_mql(test.map(|test| mql::Filter::Path(Cow::Borrowed(path), test)))
     }
 
-    fn pattern(path: &'static str, pattern: Result<Pattern, odm_pattern::Error>) -> Self {
+    fn pattern(path: &'static str, pattern: Result<Pattern, odm_mql::PatternError>) -> Self {
         Filter::test(
             path,
             pattern

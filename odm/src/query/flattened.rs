@@ -3,16 +3,13 @@
 use std::borrow::Cow;
 
 use bson::{RawBson, raw::RawDocumentBuf};
+use odm_mql::Operation;
+use odm_store::Result;
 use serde::Serialize;
 
 use super::Update;
-use crate::{
-    error::Result,
-    model::{
-        EmbedField, FieldKind, Flattened, IntoValue, Is, Path, Shape, Structure, references,
-        to_raw_at,
-    },
-    mql::Operation,
+use crate::model::{
+    EmbedField, FieldKind, Flattened, IntoValue, Is, Path, Shape, Structure, references, to_raw_at,
 };
 
 impl<M, T> Update<M, T> {

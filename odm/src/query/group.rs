@@ -3,13 +3,11 @@
 use std::{borrow::Cow, convert::Infallible, marker::PhantomData};
 
 use bson::RawBson;
+use odm_mql::{self as mql, group::DateUnit, path};
+use odm_store::{Error, ErrorKind, Result};
 
 use super::Sort;
-use crate::{
-    error::{Error, ErrorKind, Result},
-    model::{Addable, Date, Field, List, Ordered, Path, Returned, Root},
-    mql::{self, group::DateUnit, path},
-};
+use crate::model::{Addable, Date, Field, List, Ordered, Path, Returned, Root};
 
 /// Implements `Debug` by some fields. It needs no `Debug` of the types that only guide the compiler.
 macro_rules! impl_debug {

@@ -9,6 +9,8 @@ mod value;
 
 use std::marker::PhantomData;
 
+use odm_mql::{self as mql, Direction};
+use odm_store::{Error, Result};
 use serde::Deserializer;
 
 use self::{
@@ -16,11 +18,7 @@ use self::{
     fields::{Purpose, RequestFields, wrong},
 };
 use super::{Filter, Sort};
-use crate::{
-    error::{Error, Result},
-    model::Document,
-    mql::{self, Direction},
-};
+use crate::model::Document;
 
 /// Sorts and filters of the documents of `Self` that come with a request, as its text or JSON.
 ///

@@ -2,11 +2,10 @@
 
 use std::marker::PhantomData;
 
-use crate::{
-    error::Result,
-    model::{Field, Ordered, Path},
-    mql::{self, Direction},
-};
+use odm_mql::{self as mql, Direction};
+use odm_store::Result;
+
+use crate::model::{Field, Ordered, Path};
 
 /// A sort order of the documents of `M`.
 ///

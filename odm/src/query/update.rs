@@ -3,15 +3,13 @@
 use std::{borrow::Cow, collections::HashMap, marker::PhantomData};
 
 use bson::RawBson;
+use odm_mql::{self as mql, End, Operation, Pull, Push};
+use odm_store::{Error, ErrorKind, Result};
 use serde::Serialize;
 
-use crate::{
-    error::{Error, ErrorKind, Result},
-    model::{
-        Changes, Document, Element, Field, IntoAmount, IntoValue, Is, List, Number, Optional,
-        Ordered, Path, Settable, check_references, references, to_raw_at,
-    },
-    mql::{self, End, Operation, Pull, Push},
+use crate::model::{
+    Changes, Document, Element, Field, IntoAmount, IntoValue, Is, List, Number, Optional, Ordered,
+    Path, Settable, check_references, references, to_raw_at,
 };
 
 use super::{Filter, Patch};

@@ -11,15 +11,14 @@ use std::{
 
 use bson::RawBson;
 use futures_core::{Stream, future::BoxFuture};
+use odm_mql::key;
+use odm_store::{Cost, Error, ErrorKind, Find, Result};
 
 use super::Cursor;
 use crate::{
     catalog::{Catalog, without_positions},
-    error::{Error, ErrorKind, Result},
     maintain::{AuditScope, Finding, Problem, Write},
-    mql::key,
     session::Session,
-    store::{Cost, Find},
     trace::Operation,
 };
 

@@ -2,9 +2,10 @@
 
 use std::vec;
 
+use odm_store::{Error, ErrorKind, Result};
+
 use super::{Deferred, WriteBuilder};
 use crate::{
-    error::{Error, ErrorKind, Result},
     maintain::{NamedWrite, WriteOutcome},
     session::Session,
 };

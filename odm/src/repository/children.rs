@@ -3,16 +3,15 @@
 use std::{collections::HashMap, future::IntoFuture, ops::ControlFlow};
 
 use bson::{RawBson, RawDocument};
+use odm_mql::key;
+use odm_store::{self as store, Error, ErrorKind, Result};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Deferred, Query, rows::decode};
 use crate::{
-    error::{Error, ErrorKind, Result},
     maintain::{children_of, shown},
     model::{Document, to_raw},
-    mql::key,
     session::Session,
-    store,
     trace::Operation,
 };
 

@@ -3,18 +3,17 @@
 use std::marker::PhantomData;
 
 use bson::RawBson;
+use odm_mql as mql;
+use odm_store::{DeleteWrite, Result};
 
 use super::{
     Deferred, PreparedWrite, WriteBuilder, by_id, impl_debug, prepared::impl_write_future,
 };
 use crate::{
-    error::Result,
     maintain::{Returning, Write, WritePlan},
     model::Document,
-    mql,
     query::Filter,
     session::Session,
-    store::DeleteWrite,
 };
 
 /// A delete of one document, from [`Repository::delete`](super::Repository::delete). Awaiting it returns

@@ -5,6 +5,8 @@ mod join;
 use std::{borrow::Cow, collections::BTreeMap, future::IntoFuture, marker::PhantomData};
 
 use bson::{RawDocument, RawDocumentBuf};
+use odm_mql::{self as mql, key, path};
+use odm_store::{self as store, Cost, Error, ErrorKind, Explain, ReaderExt, Result};
 use serde::de::DeserializeOwned;
 
 use super::{
@@ -15,12 +17,9 @@ use super::{
     stream,
 };
 use crate::{
-    error::{Error, ErrorKind, Result},
     model::{Cold, Distinct, Document, Field, Is, Path, Projection, Returned, Shows, Structure},
-    mql::{self, key, path},
     query::{Filter, Sort},
     session::Session,
-    store::{self, Cost, Explain, ReaderExt},
     trace::Operation,
 };
 

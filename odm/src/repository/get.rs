@@ -3,14 +3,13 @@
 use std::{future::IntoFuture, marker::PhantomData};
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
+use odm_store::{Error, ReaderExt, Result};
 use serde::de::DeserializeOwned;
 
 use super::{Deferred, impl_debug, rows::decode_in};
 use crate::{
-    error::{Error, Result},
     model::{Cold, Document, Field, Is, Link, Path, Ref},
     session::Session,
-    store::ReaderExt,
     trace::Operation,
 };
 

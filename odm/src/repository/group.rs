@@ -6,14 +6,14 @@ use std::{fmt, future::IntoFuture, marker::PhantomData, ops::ControlFlow};
 
 use self::select::Values;
 pub use self::select::{Aggregates, ComputedOf, GroupKeys, KeysOf};
+use odm_mql::{self as mql, Direction, Group, Sort, path};
+use odm_store::{Aggregate, Cost, Each, Error, ErrorKind, Result};
+
 use super::{Deferred, Query, semi_join::Unresolved};
 use crate::{
-    error::{Error, ErrorKind, Result},
     model::{Addable, Document, Field, Is, List, Ordered, Path, Returned},
-    mql::{self, Direction, Group, Sort, path},
     query::group::{Computed, Having, In, Rows, SortBy, SortsGroups, count},
     session::Session,
-    store::{Aggregate, Cost, Each},
     trace::Operation,
 };
 
@@ -163,7 +163,7 @@ macro_rules! aggregates {
         /// They are over what the query finds, within `skip` and `limit`. Like filters and sorts they read what is
         /// stored: a field with a default of serde that a document lacks counts as missing; a pending field has its
         /// empty value. On the embedded store the memory of groups is bounded by
-        /// [`sort_memory`](crate::store::embedded::Builder::sort_memory).
+        /// [`sort_memory`](odm_embedded::Builder::sort_memory).
         impl<M: Document $(, $type: 'static)?> $query {
             /// Groups the documents by a field, a unit of time of a date in UTC, or a tuple of up to four of these.
             ///

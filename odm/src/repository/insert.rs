@@ -2,13 +2,14 @@
 
 use std::iter;
 
+use odm_store::Result;
+
 use super::{
     Deferred, PreparedWrite, WriteBuilder, impl_debug,
     prepared::impl_write_future,
     rows::{ReadBack, encode_new, id_of_number, stamped},
 };
 use crate::{
-    error::Result,
     maintain::{Doc, IdOfNumber, Write, WritePlan},
     model::{Document, Insertable},
     session::Session,

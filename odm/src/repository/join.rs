@@ -8,13 +8,13 @@ use async_trait::async_trait;
 use bson::{RawBson, RawDocument};
 
 pub use self::referrers::Referrers;
+use odm_store::{Cost, Error, ErrorKind, ReaderExt, Result, show};
+
 use super::rows::decode_in;
 use crate::{
     catalog,
-    error::{Error, ErrorKind, Result, show},
     model::{Document, Field, HotPath, Is, Joinable, Path, Plain, Unchecked},
     session::ReadView,
-    store::{Cost, ReaderExt},
 };
 
 /// A join to documents of `M`: a reference in them, or their referrers.

@@ -1,10 +1,10 @@
 //! Loading cold parts into documents that were read without them.
 
+use odm_store::Result;
 use serde::de::DeserializeOwned;
 
 use super::rows::decode_part;
 use crate::{
-    error::Result,
     model::{Cold, Document, Embed, Field, HasCold, Path, id_to_raw},
     session::{ColdPart, Session},
 };

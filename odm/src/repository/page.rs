@@ -10,17 +10,14 @@ use serde::de::DeserializeOwned;
 
 pub use cursor::Cursor;
 
+use odm_store::{Cost, Error, ErrorKind, Find, Result};
+
 use super::{
     Joins,
     rows::decode_in,
     semi_join::{SemiJoin, Unresolved},
 };
-use crate::{
-    error::{Error, ErrorKind, Result},
-    session::Session,
-    store::{Cost, Find},
-    trace::Operation,
-};
+use crate::{session::Session, trace::Operation};
 
 /// A page of rows of a query.
 ///

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use odm_store::Result;
+
 use super::rows::ReadBack;
 use crate::{
-    error::Result,
     maintain::{NamedDocument, NamedWrite, Write, WriteOutcome, WritePlan},
     model::Document,
     session::Session,

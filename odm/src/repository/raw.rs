@@ -6,6 +6,7 @@ use std::{
 };
 
 use bson::RawDocumentBuf;
+use odm_store::{Result, check_document};
 
 use super::{
     Deferred, Get, PreparedWrite, Query, Repository, WriteBuilder, impl_debug,
@@ -13,12 +14,10 @@ use super::{
     rows::{decode, refuse_null_id, stamped},
 };
 use crate::{
-    error::Result,
     maintain::{Doc, ReturnedCheck, Write, WritePlan},
     model::{Document, IntoId},
     query::Filter,
     session::Session,
-    store::check_document,
 };
 
 /// The documents of a collection as BSON, from [`Repository::raw`]: for tools that know no model, and for documents with

@@ -2,13 +2,13 @@
 
 use bson::RawBson;
 use futures_core::future::BoxFuture;
+use odm_store::Result;
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     ChildCardinality, Deferred, Fetch, Get, Load, Query, Refs, Repository, children, load,
 };
 use crate::{
-    error::Result,
     model::{
         Cold, Document, Embed, Field, HasCold, HasSubset, IntoId, Is, IsOf, Names, ParentOf, Path,
         Subset, SubsetItem, id_to_raw, to_raw,
@@ -162,8 +162,7 @@ impl<M: Document> Repository<M> {
         C: ChildCardinality,
     {
         let id = id_to_raw::<P>(parent.id());
-        let filter =
-            id.map(|id| crate::mql::Filter::Path(P::PATH.into(), crate::mql::Test::Eq(id)));
+        let filter = id.map(|id| odm_mql::Filter::Path(P::PATH.into(), odm_mql::Test::Eq(id)));
         C::query(self.find(Filter::from_mql(filter)))
     }
 

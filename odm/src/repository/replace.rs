@@ -3,6 +3,7 @@
 use std::slice;
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
+use odm_store::{Error, ReaderExt, Result};
 
 use super::{
     Deferred, PreparedWrite, WriteBuilder, impl_debug,
@@ -10,11 +11,9 @@ use super::{
     rows::{ReadBack, decode_in, encode, stamped},
 };
 use crate::{
-    error::{Error, Result},
     maintain::{Doc, Write, WritePlan},
     model::Document,
     session::Session,
-    store::ReaderExt,
     trace::Operation,
 };
 

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use odm_store::{Error, ErrorKind, Result};
+
 use super::{
     Deferred, PreparedWrite, WriteBuilder,
     delete::{self, Delete, DeleteWhere},
@@ -10,7 +12,6 @@ use super::{
     update::{MatchingDocuments, OneDocument},
 };
 use crate::{
-    error::{Error, ErrorKind, Result},
     maintain::{self, ReturnedCheck},
     model::Document,
     query::Update,

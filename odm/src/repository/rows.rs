@@ -3,18 +3,17 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use odm_store::{self as store, Cost, Error, ErrorKind, ReaderExt, Result, show};
 use serde::de::DeserializeOwned;
 
 use super::{Joins, semi_join::Unresolved};
 use crate::{
-    error::{Error, ErrorKind, Result, show},
     maintain::{Doc, IdOfNumber, ReturnedCheck},
     model::{
         self, Document, Insertable, Unreadable, check_references, id_to_raw, read, references,
         unstorable,
     },
     session::{ReadView, Session},
-    store::{self, Cost, ReaderExt},
     trace::Operation,
 };
 

@@ -6,16 +6,15 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use bson::{RawBson, RawDocument};
+use odm_mql::{self as mql, Test, key};
+use odm_store::{Cost, Error, ErrorKind, Find, ReaderExt, Result};
 
 use super::{Query, join::reference_path, query};
 use crate::{
     catalog,
-    error::{Error, ErrorKind, Result},
     model::{Document, Field, HotPath, Is, Joinable, Names},
-    mql::{self, Test, key},
     query::Filter,
     session::ReadView,
-    store::{Cost, Find, ReaderExt},
 };
 
 /// How many documents or references the other side of a semi-join has at most.

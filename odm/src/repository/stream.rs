@@ -13,6 +13,8 @@ use std::{
 
 use bson::RawBson;
 use futures_core::{Stream, future::BoxFuture};
+use odm_mql as mql;
+use odm_store::{Cost, Error, ErrorKind, Find, Result};
 use serde::de::DeserializeOwned;
 
 use super::{
@@ -20,10 +22,7 @@ use super::{
     semi_join::{self, SemiJoin, Unresolved},
 };
 use crate::{
-    error::{Error, ErrorKind, Result},
-    mql,
     session::{ReadView, Session},
-    store::{Cost, Find},
     trace::Operation,
 };
 

@@ -1,18 +1,17 @@
 //! Updates of single fields.
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
+use odm_mql::{self as mql, Test};
+use odm_store::{Change, Error, ErrorKind, Result, UpdateWrite, show};
 
 use super::{
     Deferred, PreparedWrite, WriteBuilder, by_id, prepared::impl_write_future, rows::decode,
 };
 use crate::{
-    error::{Error, ErrorKind, Result, show},
     maintain::{NamedDocument, Returning, Write, WriteOutcome, WritePlan},
     model::{DateTime, Document, Versioned, to_raw},
-    mql::{self, Test},
     query::{ETag, Update},
     session::Session,
-    store::{Change, UpdateWrite},
 };
 
 /// The target of an update: the document with an `_id`.

@@ -3,6 +3,8 @@
 use std::marker::PhantomData;
 
 use bson::{RawBson, RawBsonRef, RawDocument};
+use odm_mql::{self as mql, Filter, Pattern, Test, path};
+use odm_store::{Error, ErrorKind, Result};
 
 use super::{
     Deferred, PreparedWrite, WriteBuilder, impl_debug,
@@ -11,10 +13,8 @@ use super::{
     rows::{encode_new, id_of_number, stamped},
 };
 use crate::{
-    error::{Error, ErrorKind, Result},
     maintain::{Doc, Found, IdOfNumber, Write, WritePlan},
     model::{Document, Insertable, StoredKey},
-    mql::{self, Filter, Pattern, Test, path},
     query::Update,
     session::Session,
 };

@@ -11,15 +11,16 @@ use std::{
 
 use bson::{RawBson, RawDocumentBuf};
 use futures_core::{Stream, stream::BoxStream};
+use odm_mql as mql;
+use odm_store::{
+    Cause, DocumentChange, Error, Result, ResumeToken, StoreWatch, WatchRequest, WatchedChange,
+};
 
 use super::{Deferred, impl_debug, rows};
 use crate::{
-    error::{Error, Result},
     model::{Document, Ref},
-    mql,
     query::Filter,
     session::Session,
-    store::{Cause, DocumentChange, ResumeToken, StoreWatch, WatchRequest, WatchedChange},
 };
 
 /// How many commits a watch keeps for its reader, unless [`Watch::buffer`] says otherwise.
@@ -117,13 +118,8 @@ impl<M: Document> IntoFuture for Watch<M> {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let filter = self.filter?;
-            let request = WatchRequest {
-                collection: M::COLLECTION.to_owned(),
-                filter: filter.clone(),
-                buffer: self.buffer,
-                after: self.after,
-            };
-            let StoreWatch { token, changes } = self.session.watch(request).await?;
+            let request = WatchRequest::new(M::COLLECTION, filter.clone(), self.buffer, self.after);
+            let StoreWatch { token, changes, .. } = self.session.watch(request).await?;
             Ok(ChangeStream {
                 changes,
                 token,
@@ -285,7 +281,7 @@ impl<M: Document> Stream for ChangeStream<M> {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
             match ready!(self.changes.as_mut().poll_next(cx)) {
-                Some(Ok(WatchedChange { change, token })) => {
+                Some(Ok(WatchedChange { change, token, .. })) => {
                     self.token = token;
                     if let Some(event) = change.and_then(|change| self.event(&change)) {
                         return Poll::Ready(Some(event));

@@ -1,13 +1,13 @@
 //! The writes of a repository.
 
 use futures_core::future::BoxFuture;
+use odm_store::{Error, Result};
 
 use super::{
     Delete, DeleteWhere, Insert, InsertMany, MatchingDocuments, OneDocument, Replace, Repository,
     UpsertBy, UpsertMany, replace,
 };
 use crate::{
-    error::{Error, Result},
     model::{Document, Insertable, IntoId, UniqueKey, id_to_raw},
     query::{Filter, Update},
 };

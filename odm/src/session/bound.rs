@@ -4,13 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use bson::RawBson;
+use odm_store::{
+    Aggregate, Cost, Each, Error, ErrorKind, Explain, Find, FindByKey, Reader, Result, Transaction,
+};
 use tokio::sync::MutexGuard;
 
 use super::outbox::Outbox;
-use crate::{
-    error::{Error, ErrorKind, Result},
-    store::{Aggregate, Cost, Each, Explain, Find, FindByKey, Reader, Transaction},
-};
 
 /// A transaction, shared by the repositories that are bound to it.
 ///

@@ -1,12 +1,11 @@
 //! Audits of documents as they are stored.
 
 use bson::{RawBson, RawDocumentBuf};
+use odm_store::{Cost, Find, Reader, ReaderExt, Result};
 
 use super::Session;
 use crate::{
-    error::Result,
     maintain::{self, AuditScope, Checked, Finding},
-    store::{Cost, Find, Reader, ReaderExt},
     trace::Operation,
 };
 

@@ -9,13 +9,15 @@ use std::{
 
 use async_trait::async_trait;
 use bson::{RawBson, RawDocument, RawDocumentBuf};
+use odm_mql::{Filter, Projection, Test, key, path};
+use odm_store::{
+    Aggregate, Cost, Each, Error, ErrorKind, Explain, Find, FindByKey, Reader, ReaderExt, Result,
+    STORED,
+};
 
 use super::{Session, view::ReadSource};
 use crate::{
     catalog::{Catalog, Split},
-    error::{Error, ErrorKind, Result},
-    mql::{Filter, Projection, Test, key, path},
-    store::{Aggregate, Cost, Each, Explain, Find, FindByKey, Reader, ReaderExt, STORED},
     trace::Operation,
 };
 

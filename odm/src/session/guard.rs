@@ -1,11 +1,9 @@
 //! Guards against writes that would wait for themselves, reads that would miss the writes around them, and
 //! transactions that hold a part of a write.
 
+use odm_store::{Error, ErrorKind, Result, Store, StoreId};
+
 use super::Bound;
-use crate::{
-    error::{Error, ErrorKind, Result},
-    store::{Store, StoreId},
-};
 
 tokio::task_local! {
     /// The stores for which the current task is inside a transaction's closure.

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use odm_store::Result;
+
 use super::Session;
-use crate::{error::Result, maintain::Import, trace::Operation};
+use crate::{maintain::Import, trace::Operation};
 
 impl Session {
     /// Stores imported documents as one unit, with all that follows from them.

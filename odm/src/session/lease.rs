@@ -14,18 +14,16 @@ use std::{
 use async_trait::async_trait;
 use bson::{Bson, DateTime, RawBson, RawDocument, RawDocumentBuf, oid::ObjectId};
 use futures_util::future::{Either, select};
+use odm_mql::{Filter, Test};
+use odm_store::{
+    self as store, CollectionWrites, DeleteWrite, DocumentWrite, Durability, Error, ErrorKind,
+    ReaderExt, Result, SingleWrite, Store, StoreSession, Transaction, UnitOfWork, UpdateWrite,
+    WriteAlone,
+};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 
 use super::Session;
-use crate::{
-    error::{Error, ErrorKind, Result},
-    mql::{Filter, Test},
-    store::{
-        self, CollectionWrites, DeleteWrite, DocumentWrite, Durability, ReaderExt, SingleWrite,
-        Store, StoreSession, Transaction, UnitOfWork, UpdateWrite, WriteAlone,
-    },
-};
 
 /// The collection, which is there once somebody has taken a lease.
 const COLLECTION: &str = "_odm_leases";

@@ -2,6 +2,7 @@
 
 use std::{mem, sync::Arc, time::Duration};
 
+use odm_store::{Error, ErrorKind, Result, StoreSession, metrics, mutants::chunk};
 use tokio::sync::{Mutex, Notify};
 
 use super::{
@@ -10,15 +11,11 @@ use super::{
 };
 use crate::{
     backoff::Backoff,
-    error::{Error, ErrorKind, Result},
     maintain::{
         FailedRefresh, Lag, Retry, Waiting, has_records, has_waiting, lag, newest_waiting,
         oldest_waiting,
     },
-    metrics,
     model::DateTime,
-    mutants::chunk,
-    store::StoreSession,
     trace::Operation,
 };
 

@@ -1,10 +1,10 @@
 //! The record of the operations of a session.
 
+use odm_store::{Cost, Find, Result};
+
 use super::{ReadView, Session};
 use crate::{
-    error::Result,
     maintain::{Step, Write, WriteOutcome},
-    store::{Cost, Find},
     trace::{Operation, QueryShape, record_step},
 };
 

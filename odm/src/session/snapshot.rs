@@ -2,11 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use odm_store::{Error, ErrorKind, Reader, Result};
+
 use super::{Session, SharedCatalog, guard::refuse_read_inside_transaction};
-use crate::{
-    error::{Error, ErrorKind, Result},
-    store::Reader,
-};
 
 /// The state that the repositories of a snapshot read.
 pub(crate) struct Snapshot(Mutex<State>);

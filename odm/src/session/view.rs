@@ -3,16 +3,12 @@
 use std::{borrow::Cow, fmt, ops::Deref, sync::Arc};
 
 use bson::RawDocument;
+use odm_store::{Aggregate, Cost, Each, Error, ErrorKind, ReadAs, Reader, Result};
 
 use super::{
     Session, bound::LockedTransaction, cold::ColdReader, guard::refuse_read_inside_transaction,
 };
-use crate::{
-    catalog::Catalog,
-    error::{Error, ErrorKind, Result},
-    maintain,
-    store::{Aggregate, Cost, Each, ReadAs, Reader},
-};
+use crate::{catalog::Catalog, maintain};
 
 /// One consistent state of the data, for all reads of an operation.
 ///

@@ -4,14 +4,11 @@ use std::collections::BTreeSet;
 
 use bson::Document;
 use futures_util::stream::StreamExt;
+use odm_mql::{Projection, Sort};
+use odm_store::{Cause, DocumentChange, Error, ErrorKind, Result, StoreWatch, WatchRequest};
 
 use super::{Session, guard::refuse_inside_transaction};
-use crate::{
-    catalog::{Catalog, Edge, OnDelete},
-    error::{Error, ErrorKind, Result},
-    mql::{Projection, Sort},
-    store::{Cause, DocumentChange, StoreWatch, WatchRequest},
-};
+use crate::catalog::{Catalog, Edge, OnDelete};
 
 impl Session {
     /// Receives all changes of a collection from now on, or from a place in them. Waits for the writes that are under way.
@@ -43,7 +40,7 @@ impl Session {
             return refused(ErrorKind::InvalidQuery, &why);
         }
         let causes = Causes::new(&catalog, collection)?;
-        let StoreWatch { token, changes } = self.store.watch(&request).await?;
+        let StoreWatch { token, changes, .. } = self.store.watch(&request).await?;
         let changes = changes.map(move |step| {
             let mut step = step?;
             if let Some(change) = &mut step.change

@@ -10,9 +10,13 @@ use odm::{
     Result,
     bson::{RawBson, RawDocument},
     store::{
-        Capabilities, CollectionSpec, CollectionWrites, Cost, DeleteWrite, Deleted, Durability,
-        Each, Explain, Find, FindByKey, Locks, Reader, Store, Transaction, TransactionOptions,
-        UnitOfWork, UpdateWrite, Updated, embedded::Embedded,
+        Cost, Durability, Explain,
+        contract::{
+            Capabilities, CollectionSpec, CollectionWrites, DeleteWrite, Deleted, Each, Find,
+            FindByKey, Locks, Reader, Store, Transaction, TransactionOptions, UnitOfWork,
+            UpdateWrite, Updated,
+        },
+        embedded::Embedded,
     },
 };
 

@@ -9,7 +9,7 @@ use mongodb::{
     Client,
     event::{EventHandler, command::CommandEvent},
 };
-use odm::{Result, prelude::*, store::mongodb::MongoDb};
+use odm::{MongoDb, Result, prelude::*};
 use tests::on_mongodb_database;
 
 use crate::calls::models::*;

@@ -1,6 +1,6 @@
 //! A shop whose writes are counted.
 
-use odm::{prelude::*, store::Store};
+use odm::{prelude::*, store::contract::Store};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]

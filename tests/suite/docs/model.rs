@@ -106,7 +106,7 @@ mod users {
 
 /// Everything else, on one shop.
 mod shop {
-    use odm::{Public, query::count, store::mongodb::MongoDb};
+    use odm::{MongoDb, Public, query::count};
 
     use super::*;
 

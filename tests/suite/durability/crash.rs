@@ -10,7 +10,8 @@ use std::{
 
 use odm::{
     Embedded,
-    store::{CollectionSpec, Direction, IndexSpec, Store},
+    mql::Direction,
+    store::contract::{CollectionSpec, IndexSpec, Store},
 };
 use tests::killed::{Kill, run_and_kill};
 

@@ -105,7 +105,7 @@ on_single_writer_stores! {
 
 #[test]
 fn what_was_acknowledged_is_there_when_the_file_is_opened_again() {
-    use odm::store::{Store, embedded::Embedded};
+    use odm::store::{contract::Store, embedded::Embedded};
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ledger.odm");
     tests::run(async {

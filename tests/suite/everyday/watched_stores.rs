@@ -6,7 +6,7 @@ use odm::{
     Embedded, ErrorKind,
     prelude::*,
     repository::{ChangeEvent, ChangeStream},
-    store::{Cause, ResumeToken, Store},
+    store::{Cause, ResumeToken, contract::Store},
 };
 use serde::{Deserialize, Serialize};
 use tests::on_watched_stores;

@@ -8,12 +8,13 @@ use odm::{
     repository::{ChangeEvent, ChangeStream},
     store::{Cause, Durability},
 };
+use odm_store_suite::MapStore;
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},
 };
 use serde::{Deserialize, Serialize};
-use tests::{NewFiles, behind_the_back, map_store::MapStore, on_single_writer_stores};
+use tests::{NewFiles, behind_the_back, on_single_writer_stores};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "authors")]

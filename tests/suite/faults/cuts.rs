@@ -4,10 +4,9 @@
 use std::time::Duration;
 
 use odm::{
-    ErrorKind,
+    ErrorKind, MongoDb,
     bson::{Document as Bson, doc},
     prelude::*,
-    store::mongodb::MongoDb,
 };
 use tests::{
     TestDatabase, on_mongodb_database,

@@ -3,10 +3,9 @@
 use std::{env, thread, time::Duration};
 
 use odm::{
-    OpenOptions,
+    MongoDb, OpenOptions,
     bson::{DateTime, Document, doc},
     prelude::*,
-    store::mongodb::MongoDb,
 };
 use tests::{
     TestDatabase, behind_the_back,

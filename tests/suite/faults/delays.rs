@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use odm::{ErrorKind, OpenOptions, prelude::*, store::mongodb::MongoDb};
+use odm::{ErrorKind, MongoDb, OpenOptions, prelude::*};
 use tests::{
     TestDatabase, on_mongodb_database,
     proxy::{Delay, Proxy, Side},

@@ -13,10 +13,9 @@ use std::{
 
 use mongodb::{Client, options::ClientOptions};
 use odm::{
-    ErrorKind, OpenOptions,
+    ErrorKind, MongoDb, OpenOptions,
     bson::{Document, doc},
     prelude::*,
-    store::mongodb::MongoDb,
 };
 use tests::{TestDatabase, on_mongodb_database, proxy::Proxy, run_for};
 

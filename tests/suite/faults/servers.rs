@@ -10,7 +10,7 @@ use mongodb::{
     bson::doc,
     options::{ReadConcern, WriteConcern},
 };
-use odm::{ErrorKind, OpenOptions, prelude::*, store::mongodb::MongoDb};
+use odm::{ErrorKind, MongoDb, OpenOptions, prelude::*};
 use serde::{Deserialize, Serialize};
 use tests::{
     TestDatabase, on_mongodb_database,

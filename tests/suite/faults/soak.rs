@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use odm::{ErrorKind, OpenOptions, prelude::*, store::mongodb::MongoDb};
+use odm::{ErrorKind, MongoDb, OpenOptions, prelude::*};
 use tests::{TestDatabase, on_mongodb_database};
 
 use super::{

@@ -1,7 +1,7 @@
 //! What an operation costs grows with its input, and not with the square of it.
 //!
 //! Each operation that takes a list, a map, a document or a set runs with an input of one size and with one four times as
-//! large, and its steps are counted: what a loop of the library does once, see `odm/src/steps.rs`. They may be four times as many,
+//! large, and its steps are counted: what a loop of the library does once, see `odm-mql/src/steps.rs`. They may be four times as many,
 //! and a bit for sorting. `docs/limits.md` lists the exceptions.
 //!
 //! `TIMES=1 cargo test --workspace --all-features --test growth -- --nocapture` prints the time of the processor as well, which

@@ -2,7 +2,13 @@
 
 use std::time::Duration;
 
-use odm::store::{CollectionSpec, Direction, IndexSpec, Store, embedded::Embedded};
+use odm::{
+    mql::Direction,
+    store::{
+        contract::{CollectionSpec, IndexSpec, Store},
+        embedded::Embedded,
+    },
+};
 
 use super::{grows_with_input, taken};
 

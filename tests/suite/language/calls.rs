@@ -10,7 +10,7 @@ use odm::{
         Direction, Filter, Group, Projection, Sort, Update,
         group::{Accumulator, GroupKey},
     },
-    store::{
+    store::contract::{
         Aggregate, Change, CollectionSpec, CollectionWrites, DeleteWrite, DocumentWrite, Find,
         FindByKey, IndexSpec, Reader, Transaction, UpdateWrite,
     },

@@ -6,7 +6,7 @@ use fuzz::Choices;
 use odm::{
     bson::{DateTime, Document, RawBsonRef, RawDocument, RawDocumentBuf, doc},
     mql::{self, Filter, Projection, Sort, Update, key},
-    store::{Change, UpdateWrite},
+    store::contract::{Change, UpdateWrite},
 };
 
 /// The documents that a statement is about, and the statement.

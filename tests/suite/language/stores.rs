@@ -7,7 +7,10 @@ use fuzz::Choices;
 use odm::{
     Embedded, ErrorKind,
     bson::{DateTime, RawDocumentBuf},
-    store::{Store, Transaction, TransactionOptions, mongodb::MongoDb},
+    store::{
+        contract::{Store, Transaction, TransactionOptions},
+        mongodb::MongoDb,
+    },
 };
 use tests::{TestDatabase, stored};
 
@@ -320,8 +323,10 @@ fn of_store(kind: &str, is_secantus: bool, ours: &Answer, theirs: &Answer) -> Op
 
 /// The documents that a transaction sees.
 async fn inside(transaction: &dyn Transaction, collection: &str) -> Vec<RawDocumentBuf> {
-    let all =
-        Read::Find(odm::store::Find { collection: collection.to_owned(), ..Default::default() });
+    let all = Read::Find(odm::store::contract::Find {
+        collection: collection.to_owned(),
+        ..Default::default()
+    });
     let (documents, _) = all.run(transaction).await.expect("the documents are read");
     documents.into_iter().map(|(_, document)| document).collect()
 }

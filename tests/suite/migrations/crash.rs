@@ -13,7 +13,7 @@ use odm::{
     bson::Bson,
     migration::{Migrations, Step},
     prelude::*,
-    store::Store,
+    store::contract::Store,
 };
 use serde::{Deserialize, Serialize};
 use tests::killed::{Kill, run_and_kill};

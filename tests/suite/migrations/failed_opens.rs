@@ -13,7 +13,8 @@ use std::{
 };
 
 use odm::{ErrorKind, OpenOptions, bson::RawDocumentBuf, prelude::*};
-use tests::{TestStore, map_store::MapStore, on_every_store, on_single_writer_stores, poll_once};
+use odm_store_suite::MapStore;
+use tests::{TestStore, on_every_store, on_single_writer_stores, poll_once};
 
 use self::models::*;
 use super::history::Ending;

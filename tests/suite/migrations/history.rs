@@ -15,8 +15,11 @@ use odm::{
     Embedded, Error, ErrorKind, Result,
     bson::{Bson, Document as Plain, doc},
     store::{
-        Capabilities, CollectionSpec, Durability, Reader, Store, Transaction, TransactionOptions,
-        UnitOfWork,
+        Durability,
+        contract::{
+            Capabilities, CollectionSpec, Reader, Store, Transaction, TransactionOptions,
+            UnitOfWork,
+        },
     },
 };
 use tests::{TestStore, in_memory, on_mongodb};

@@ -6,7 +6,7 @@ use odm::{
     bson::{self, Document as Plain, doc},
     migration::{Migrations, Step},
     prelude::*,
-    store::Store,
+    store::contract::Store,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 

@@ -4,11 +4,12 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use odm::{Embedded, prelude::*};
+use odm_store_suite::MapStore;
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},
 };
-use tests::{TestStore, map_store::MapStore};
+use tests::TestStore;
 
 use super::{
     Details, Maker, Offer, Part, Seller, Shelf, Shop, assert_caught_up, lagging, maker, offer,

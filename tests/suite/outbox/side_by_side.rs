@@ -9,8 +9,9 @@ use std::{
 };
 
 use odm::prelude::*;
+use odm_store_suite::MapStore;
 use serde::{Deserialize, Serialize};
-use tests::{map_store::MapStore, poll_once, stored};
+use tests::{poll_once, stored};
 
 use super::{Maker, Shop, assert_caught_up, by_hand, maker, offer, part, rename, shelf};
 

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use odm::{Embedded, ErrorKind, OpenOptions, prelude::*};
-use tests::{TestStore, map_store::MapStore, on_every_store, on_single_writer_stores};
+use odm_store_suite::MapStore;
+use tests::{TestStore, on_every_store, on_single_writer_stores};
 
 use super::{Part, Shop, assert_caught_up, by_hand, lagging, maker, part, rename, shop, waiting};
 

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use odm::{
-    Embedded, ErrorKind,
+    Embedded, ErrorKind, MongoDb,
     bson::{Bson, doc, oid::ObjectId},
-    store::mongodb::MongoDb,
 };
 use tests::{TestStore, on_mongodb_database};
 

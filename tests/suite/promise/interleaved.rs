@@ -13,7 +13,8 @@ use std::{
 use futures_util::future::LocalBoxFuture;
 use odm::Database;
 
-use tests::{map_store::MapStore, poll_once};
+use odm_store_suite::MapStore;
+use tests::poll_once;
 
 use super::{
     acts::{Act, act, beginning},

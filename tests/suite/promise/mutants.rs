@@ -204,7 +204,10 @@ fn the_list_of_mutants_is_that_of_the_sources() {
     }
 
     let mut found = BTreeSet::new();
-    add(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../odm/src"), &mut found);
+    for package in ["odm", "odm-embedded"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(package);
+        add(&folder.join("src"), &mut found);
+    }
     let listed: BTreeSet<String> = MUTANTS.iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(listed, found);
     assert_eq!(listed.len(), MUTANTS.len(), "one is listed twice");

@@ -6,8 +6,11 @@ use odm::{
     bson::{Bson, Document, RawDocumentBuf, doc},
     mql,
     store::{
-        Change, CollectionWrites, DeleteWrite, DocumentWrite, Durability, Transaction, UnitOfWork,
-        UpdateWrite,
+        Durability,
+        contract::{
+            Change, CollectionWrites, DeleteWrite, DocumentWrite, Transaction, UnitOfWork,
+            UpdateWrite,
+        },
     },
 };
 use tests::TestStore;

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use odm::{DerivedKind, ErrorKind, Problem, prelude::*};
+use odm_store_suite::MapStore;
 use serde::{Deserialize, Serialize};
-use tests::{map_store::MapStore, on_every_store, run};
+use tests::{on_every_store, run};
 
 use super::{Works, assert_right, maker, part, product};
 

@@ -7,7 +7,8 @@ use proptest::{
     test_runner::{Config, TestRunner},
 };
 
-use tests::{TestStore, map_store::MapStore};
+use odm_store_suite::MapStore;
+use tests::TestStore;
 
 use super::{
     Badge, Maker, Part, Person, Product, Review, Task, Team, Works, assert_right, everything,

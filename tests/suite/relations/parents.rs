@@ -1,12 +1,13 @@
 //! Parents that are referenced from embedded values and from lists.
 
 use odm::{prelude::*, store::embedded::Embedded};
+use odm_store_suite::MapStore;
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},
 };
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, map_store::MapStore, on_every_store};
+use tests::{TestStore, on_every_store};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "users")]

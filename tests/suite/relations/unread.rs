@@ -1,12 +1,13 @@
 //! Lists of inverse references that a store may change without reading their documents: the result is that of reading them.
 
 use odm::{ErrorKind, bson::doc, prelude::*, store::embedded::Embedded};
+use odm_store_suite::MapStore;
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},
 };
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, behind_the_back, map_store::MapStore, on_every_store, stored};
+use tests::{TestStore, behind_the_back, on_every_store, stored};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "owners")]

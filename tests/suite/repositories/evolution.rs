@@ -5,7 +5,7 @@ use odm::{
     bson::{RawBson, doc},
     mql::Direction,
     prelude::*,
-    store::{CollectionSpec, IndexSpec},
+    store::contract::{CollectionSpec, IndexSpec},
 };
 use serde::{Deserialize, Serialize};
 use tests::{TestStore, behind_the_back, on_embedded_stores, on_every_store, on_local_stores};

@@ -14,8 +14,11 @@ use odm::{
     bson::RawBson,
     prelude::*,
     store::{
-        Capabilities, CollectionSpec, Durability, Reader, Store, Transaction, TransactionOptions,
-        UnitOfWork,
+        Durability,
+        contract::{
+            Capabilities, CollectionSpec, Reader, Store, Transaction, TransactionOptions,
+            UnitOfWork,
+        },
     },
 };
 

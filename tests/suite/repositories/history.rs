@@ -8,11 +8,12 @@ mod model;
 mod ops;
 
 use odm::{Embedded, prelude::*};
+use odm_store_suite::MapStore;
 use proptest::{
     prelude::*,
     test_runner::{Config, TestCaseError, TestRunner},
 };
-use tests::{TestStore, map_store::MapStore, stored};
+use tests::{TestStore, stored};
 
 use self::{
     model::{Author, Blog, Model, Post},

@@ -1,6 +1,11 @@
 //! Pages by key.
 
-use odm::{ErrorKind, prelude::*, repository::Cursor, repository::Query, store::Store as _};
+use odm::{
+    ErrorKind,
+    prelude::*,
+    repository::{Cursor, Query},
+    store::contract::Store as _,
+};
 use proptest::{collection::vec, option, prelude::*};
 use serde::{Deserialize, Serialize};
 use tests::{TestStore, on_every_store};

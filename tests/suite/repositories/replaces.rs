@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use odm::{
     bson::doc,
     prelude::*,
-    store::{Durability, Store as _},
+    store::{Durability, contract::Store as _},
 };
 use tests::{on_every_store, stored};
 

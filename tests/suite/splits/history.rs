@@ -8,7 +8,8 @@ use proptest::{
     test_runner::{Config, TestRunner},
 };
 
-use tests::{TestStore, map_store::MapStore};
+use odm_store_suite::MapStore;
+use tests::TestStore;
 
 use super::{Details, Movie, Movies, details, movie};
 

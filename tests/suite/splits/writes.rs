@@ -5,7 +5,7 @@ use odm::{
     bson::{Document, doc},
     measure,
     prelude::*,
-    store::Store,
+    store::contract::Store,
 };
 use tests::{TestStore, on_every_store};
 

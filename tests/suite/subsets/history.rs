@@ -6,7 +6,8 @@ use proptest::{
     test_runner::{Config, TestRunner},
 };
 
-use tests::{TestStore, map_store::MapStore};
+use odm_store_suite::MapStore;
+use tests::TestStore;
 
 use super::{Blog, Comment, Post, assert_right, comment, post};
 

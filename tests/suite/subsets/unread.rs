@@ -1,12 +1,13 @@
 //! Parents that a store may refresh without reading them: whatever is in them, the result is that of their definitions.
 
 use odm::{ErrorKind, bson::doc, prelude::*, store::embedded::Embedded};
+use odm_store_suite::MapStore;
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},
 };
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, behind_the_back, map_store::MapStore, on_every_store};
+use tests::{TestStore, behind_the_back, on_every_store};
 
 /// A film that shows its newest visits: the elements do not tell which visits they are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]

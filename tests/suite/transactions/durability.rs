@@ -7,8 +7,11 @@ use odm::{
     Result,
     prelude::*,
     store::{
-        Capabilities, CollectionSpec, Durability, Reader, Store, Transaction, TransactionOptions,
-        UnitOfWork,
+        Durability,
+        contract::{
+            Capabilities, CollectionSpec, Reader, Store, Transaction, TransactionOptions,
+            UnitOfWork,
+        },
     },
 };
 use tests::{TestStore, on_every_store};

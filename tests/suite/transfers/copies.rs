@@ -9,11 +9,11 @@ use std::{
 };
 
 use odm::{
-    Embedded, ErrorKind, OpenOptions, TransferProgress,
+    Embedded, ErrorKind, MongoDb, OpenOptions, TransferProgress,
     bson::{RawBson, doc},
     prelude::*,
-    store::mongodb::MongoDb,
 };
+use odm_store_suite::MapStore;
 use proptest::{
     prelude::*,
     strategy::ValueTree,
@@ -21,8 +21,8 @@ use proptest::{
 };
 use serde::{Deserialize, Serialize};
 use tests::{
-    TestStore, behind_the_back, insert_behind_the_back, map_store::MapStore, on_every_store,
-    on_mongodb_database, poll_once, stored,
+    TestStore, behind_the_back, insert_behind_the_back, on_every_store, on_mongodb_database,
+    poll_once, stored,
 };
 
 use super::{

@@ -1,11 +1,12 @@
 //! Random histories of writes, whose end is exported, imported and exported again.
 
 use odm::{Embedded, prelude::*};
+use odm_store_suite::MapStore;
 use proptest::{
     prelude::*,
     test_runner::{Config, TestCaseError, TestRunner},
 };
-use tests::{TestStore, map_store::MapStore};
+use tests::TestStore;
 
 use super::models::*;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mongodb::bson::{Document as Bson, doc};
-use odm::{ErrorKind, prelude::*, store::mongodb::MongoDb};
+use odm::{ErrorKind, MongoDb, prelude::*};
 use serde::{Deserialize, Serialize};
 use tests::{TestDatabase, on_mongodb_database};
 

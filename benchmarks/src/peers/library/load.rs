@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use odm::store::{Durability, Store};
+use odm::store::{Durability, contract::Store};
 
 use super::{
     Library,

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use bson::RawArrayBuf;
+use odm_store::Result;
 use serde::{Deserialize, Serialize};
 
 use super::{EmptyValue, FieldDefinition, FieldRead, is_false};
 use crate::{
     catalog::join,
-    error::Result,
     model::derived::{CopyShape, Via},
 };
 

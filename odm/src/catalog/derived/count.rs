@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use bson::RawBson;
+use odm_store::Result;
 use serde::{Deserialize, Serialize};
 
 use super::{EmptyValue, FieldDefinition, FieldRead, is_false};
 use crate::{
     catalog::{join, stored_form::ChildFilter},
-    error::Result,
     model::derived::CountShape,
 };
 

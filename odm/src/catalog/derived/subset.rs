@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 
 use bson::RawArrayBuf;
+use odm_mql::Sort;
+use odm_store::Result;
 use serde::{Deserialize, Serialize};
 
 use super::{EmptyValue, FieldDefinition, FieldRead, is_false};
@@ -11,9 +13,7 @@ use crate::{
         join,
         stored_form::{self, ChildFilter},
     },
-    error::Result,
     model::derived::SubsetShape,
-    mql::Sort,
 };
 
 /// One bounded array of children in their parent.

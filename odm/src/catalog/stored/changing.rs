@@ -11,12 +11,9 @@ use std::{
 
 use async_trait::async_trait;
 use bson::oid::ObjectId;
+use odm_store::{Durability, Reader, Result, Store, Transaction, UnitOfWork};
 
 use super::{Epoch, change_epoch, stored_epoch};
-use crate::{
-    error::Result,
-    store::{Durability, Reader, Store, Transaction, UnitOfWork},
-};
 
 /// The age from which on an announcement is taken for that of a program that has crashed.
 const LEFT: Duration = Duration::from_secs(10 * 60);

@@ -7,18 +7,18 @@ use std::{
 
 use async_trait::async_trait;
 use bson::oid::ObjectId;
+use odm_store::{
+    CollectionSpec, Durability, Error, ErrorKind, Find, IndexSpec, Reader, Result, Store,
+    Transaction, UnitOfWork,
+};
 
 use super::{
     Owner, RunningMigration, changing::Announcement, epoch, indexes, indexes::OwnedIndex, load,
     merged, migration::withdrawn, owner_id, owners, put, put_next_epoch, stored_epoch,
 };
-use crate::{
-    catalog::{
-        Catalog, Declaration, Relations, Split, graph, pending::unreadable_pending,
-        relations::DeclaredField,
-    },
-    error::{Error, ErrorKind, Result},
-    store::{CollectionSpec, Durability, Find, IndexSpec, Reader, Store, Transaction, UnitOfWork},
+use crate::catalog::{
+    Catalog, Declaration, Relations, Split, graph, pending::unreadable_pending,
+    relations::DeclaredField,
 };
 
 /// What a store has to have when a database is declared on it.

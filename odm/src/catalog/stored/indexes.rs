@@ -11,16 +11,13 @@ use std::{
 };
 
 use async_trait::async_trait;
+use odm_store::{
+    CollectionSpec, Direction, Durability, Error, ErrorKind, FilterForm, IndexFilter, IndexSpec,
+    Reader, ReaderExt, Result, Store, Transaction, UnitOfWork,
+};
 use serde::{Deserialize, Serialize};
 
 use super::{COLLECTION, Owner, decode, next_epoch, owners, put};
-use crate::{
-    error::{Error, ErrorKind, Result},
-    store::{
-        CollectionSpec, Direction, Durability, FilterForm, IndexFilter, IndexSpec, Reader,
-        ReaderExt, Store, Transaction, UnitOfWork,
-    },
-};
 
 /// The `_id` of the document that lists the indexes that were made.
 const MADE: &str = "indexes";

@@ -11,13 +11,10 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
 use bson::{RawBson, oid::ObjectId};
+use odm_store::{Durability, Error, ErrorKind, Reader, Result, Store, Transaction, UnitOfWork};
 use serde::{Deserialize, Serialize};
 
 use super::{Owner, next_epoch, owner_id, owners, put, staging::drop_staged};
-use crate::{
-    error::{Error, ErrorKind, Result},
-    store::{Durability, Reader, Store, Transaction, UnitOfWork},
-};
 
 /// A migration that has begun and has not ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -7,16 +7,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bson::oid::ObjectId;
+use odm_store::{CollectionChange, Durability, ReaderExt, Result, Store, Transaction, UnitOfWork};
 
 use super::{
     COLLECTION, Owner, RunningMigration, decode, indexes,
     migration::{own, withdrawn},
     next_epoch, owner_id, put,
 };
-use crate::{
-    error::Result,
-    store::{CollectionChange, Durability, ReaderExt, Store, Transaction, UnitOfWork, staged_name},
-};
+use crate::staged::staged_name;
 
 /// Makes the empty collection beside one, to which nobody else writes from now on.
 ///

@@ -6,14 +6,12 @@
 
 use std::collections::BTreeSet;
 
+use odm_store::{Error, ErrorKind, Reader, Result};
+
 use super::{Owner, RunningMigration, owner_id, owners};
-use crate::{
-    catalog::{
-        Declaration, Relations, join,
-        models::{StoredModel, is_readable_by},
-    },
-    error::{Error, ErrorKind, Result},
-    store::Reader,
+use crate::catalog::{
+    Declaration, Relations, join,
+    models::{StoredModel, is_readable_by},
 };
 
 /// What is stored of a database.

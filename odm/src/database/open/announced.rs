@@ -6,12 +6,10 @@ use std::{
 };
 
 use bson::oid::ObjectId;
+use odm_store::{Store, StoreId};
 use tokio::runtime::Handle;
 
-use crate::{
-    catalog::{self, Announcement},
-    store::{Store, StoreId},
-};
+use crate::catalog::{self, Announcement};
 
 /// Withdraws what was announced, and made, when it is dropped, as with the future of an `open`. Where that fails, as after
 /// the end of the process, the next `open` does it.

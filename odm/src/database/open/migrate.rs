@@ -3,6 +3,8 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use bson::oid::ObjectId;
+use odm_mql::path;
+use odm_store::{CollectionSpec, IndexSpec, Result, Store};
 
 use super::{
     OpenOptions, Opened,
@@ -12,10 +14,8 @@ use super::{
 };
 use crate::{
     catalog::{self, Announcement, COLLECTION, Prepared},
-    error::Result,
     migration,
-    mql::path,
-    store::{CollectionSpec, IndexSpec, Staged, Store},
+    staged::Staged,
 };
 
 impl Program<'_> {

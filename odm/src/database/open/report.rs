@@ -2,11 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::{
-    catalog::OwnedIndex,
-    error::{Error, ErrorKind, show},
-    store::CollectionSpec,
-};
+use odm_store::{CollectionSpec, Error, ErrorKind, show};
+
+use crate::catalog::OwnedIndex;
 
 pub(super) fn retired(
     database: &str,

@@ -6,6 +6,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use bson::oid::ObjectId;
+use odm_store::{Reader, Result, Store};
 
 use super::{
     OpenOptions, Opened,
@@ -14,11 +15,9 @@ use super::{
 };
 use crate::{
     catalog::{self, Announcement, Catalog, Declaration, Prepared, Stored},
-    error::Result,
     migration::{self, Changes, Failures, Migrations, Plan, Trial},
     model::Model,
     session::Session,
-    store::{Reader, Store},
 };
 
 /// Makes the session of a database on a store.

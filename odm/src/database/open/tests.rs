@@ -10,22 +10,19 @@ use std::{
 
 use async_trait::async_trait;
 use bson::{Bson, Document, RawDocumentBuf, doc};
+use odm_embedded::Embedded;
+use odm_mql::Direction;
+use odm_store::{
+    Capabilities, CollectionSpec, CollectionWrites, DocumentWrite, Durability, Error, ErrorKind,
+    IndexSpec, Reader, Result, Store, Transaction, TransactionOptions, UnitOfWork,
+};
 use proptest::{prelude::*, test_runner::TestRunner};
 
 use super::{
     OpenOptions,
     run::{MakeSession, open},
 };
-use crate::{
-    catalog::Declaration,
-    error::{Error, ErrorKind, Result},
-    migration::Migrations,
-    mql::Direction,
-    store::{
-        Capabilities, CollectionSpec, CollectionWrites, DocumentWrite, Durability, IndexSpec,
-        Reader, Store, Transaction, TransactionOptions, UnitOfWork, embedded::Embedded,
-    },
-};
+use crate::{catalog::Declaration, migration::Migrations};
 
 const COLLECTIONS: [&str; 2] = ["others", "things"];
 const DATABASES: [&str; 2] = ["one", "two"];

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use odm_embedded::{Embedded, disk::Disk};
+use odm_store::{Result, Store};
 use serde::{Deserialize, Serialize};
 
 use odm_derive::{Database, Document, Embed, Projection};
@@ -9,13 +11,8 @@ use odm_derive::{Database, Document, Embed, Projection};
 use crate::{
     OpenOptions,
     database::Database,
-    error::Result,
     model::{ObjectId, Ref, Structure as _, Subset},
     repository::Repository,
-    store::{
-        Store,
-        embedded::{Embedded, tests::disk::Disk},
-    },
 };
 
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]

@@ -5,6 +5,8 @@ use std::{collections::HashMap, fmt, future::IntoFuture};
 use async_trait::async_trait;
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 use futures_core::future::BoxFuture;
+use odm_mql::{key, path};
+use odm_store::{Error, ErrorKind, Find, ReaderExt, Result, show};
 
 use super::{
     OnProgress, TransferProgress,
@@ -16,13 +18,10 @@ use super::{
 use crate::{
     catalog::Catalog,
     database::Database,
-    error::{Error, ErrorKind, Result, show},
     maintain::{AuditScope, Doc, Imported, without_derived},
     model::Model,
-    mql::{key, path},
     repository::{Audit, AuditMode},
     session::Session,
-    store::{Find, ReaderExt},
     trace::Operation,
 };
 

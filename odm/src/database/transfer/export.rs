@@ -9,6 +9,8 @@ use std::{
 use async_trait::async_trait;
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 use futures_core::future::BoxFuture;
+use odm_mql::{key, path};
+use odm_store::{Error, ErrorKind, Find, ReaderExt, Result};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use super::{
@@ -17,15 +19,7 @@ use super::{
     line::{FORMAT, Head, write_document},
     order::{Exported, in_order, targets},
 };
-use crate::{
-    error::{Error, ErrorKind, Result},
-    maintain::last_number,
-    model::Model,
-    mql::{key, path},
-    session::Session,
-    store::{Find, ReaderExt},
-    trace::Operation,
-};
+use crate::{maintain::last_number, model::Model, session::Session, trace::Operation};
 
 /// How many bytes of documents are read at once, about, and of lines written.
 const PORTION: usize = 1 << 20;

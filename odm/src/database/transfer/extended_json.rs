@@ -9,7 +9,7 @@ use serde::{
     ser::{Error as _, SerializeMap, SerializeSeq},
 };
 
-use crate::error::{Error, ErrorKind, Result, show};
+use odm_store::{Error, ErrorKind, Result, show};
 
 /// How deeply nested a document can be for readers of JSON, which have a limit.
 const DEEPEST: usize = 100;

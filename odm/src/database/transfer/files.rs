@@ -7,6 +7,7 @@ use std::{fmt, future::IntoFuture, io::Cursor};
 
 use ::bson::RawDocumentBuf;
 use futures_core::future::BoxFuture;
+use odm_store::{Error, ErrorKind, Result};
 use tokio::io::{AsyncBufRead, AsyncReadExt};
 
 use self::{bson::BsonFile, json::JsonFile};
@@ -17,7 +18,6 @@ use super::{
     place::{At, Place},
 };
 use crate::{
-    error::{Error, ErrorKind, Result},
     maintain::{Doc, Imported},
     model::{Document, Model},
     session::Session,

@@ -4,11 +4,11 @@
 use std::{fmt, future::IntoFuture};
 
 use futures_core::future::BoxFuture;
+use odm_store::{Error, ErrorKind, Result};
 use tokio::io::AsyncBufRead;
 
 use super::{OnProgress, TransferProgress, line::Lines, place::Place, ready::ready};
 use crate::{
-    error::{Error, ErrorKind, Result},
     maintain::{self, Doc, Imported},
     model::Model,
     session::Session,

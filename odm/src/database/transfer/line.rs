@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use bson::{RawDocument, RawDocumentBuf};
+use odm_store::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 
@@ -10,7 +11,6 @@ use super::{
     extended_json::{Canonical, ExportedDocument},
     files::{BYTE_ORDER_MARK, unreadable},
 };
-use crate::error::{Error, ErrorKind, Result};
 
 /// The version of the format.
 pub(super) const FORMAT: u32 = 1;

@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use bson::RawBson;
+use odm_mql::{key, path};
+use odm_store::{Error, ErrorKind, ReaderExt, Result, show};
 
 use super::{
     groups::sources_first,
@@ -12,11 +14,8 @@ use super::{
 };
 use crate::{
     catalog::{Catalog, Edge},
-    error::{Error, ErrorKind, Result, show},
     maintain::Imported,
-    mql::{key, path},
     session::ReadView,
-    store::ReaderExt,
 };
 
 /// A reference of a document to one that is neither stored nor there.

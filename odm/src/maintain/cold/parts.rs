@@ -1,12 +1,10 @@
 //! An update, divided by the collections that its paths are in.
 
 use bson::RawDocumentBuf;
+use odm_mql::{Operation, Update, path};
+use odm_store::{Error, ErrorKind, Result};
 
-use crate::{
-    catalog::{Catalog, Split, value_of},
-    error::{Error, ErrorKind, Result},
-    mql::{Operation, Update, path},
-};
+use crate::catalog::{Catalog, Split, value_of};
 
 /// An update in parts.
 pub(super) struct UpdateParts<'c> {

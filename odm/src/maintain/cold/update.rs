@@ -1,6 +1,8 @@
 //! Updates of whole documents by paths into any of their parts.
 
 use bson::{RawBson, RawDocumentBuf};
+use odm_mql::{Filter, Sort, Update, key, path};
+use odm_store::{Error, ErrorKind, Find, Result, show};
 
 use super::{
     super::{
@@ -12,12 +14,7 @@ use super::{
     parts::{PartChange, UpdateParts},
     parts_of, put, touch,
 };
-use crate::{
-    catalog::Split,
-    error::{Error, ErrorKind, Result, show},
-    mql::{Filter, Sort, Update, key, path},
-    store::Find,
-};
+use crate::catalog::Split;
 
 /// Updates the documents that match, which are split.
 pub(in crate::maintain) async fn update(

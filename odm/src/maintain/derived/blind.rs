@@ -9,13 +9,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bson::RawBson;
+use odm_mql::{Filter, Operation, Update};
+use odm_store::Result;
 
 use super::{copy, count, subset};
 use crate::{
     catalog::{CopyDefinition, CountDefinition, Following, FromDerived, SubsetDefinition},
-    error::Result,
     maintain::unit::{DocumentKey, Unit},
-    mql::{Filter, Operation, Update},
 };
 
 /// What becomes of a field of a parent, and what the parent must match for that.

@@ -18,14 +18,13 @@ use bson::RawBson;
 use super::{Derivation, DerivedKind, Inputs, of_kind, queued, step_name};
 use crate::{
     catalog::{Along, CopyDefinition, DerivedField, FieldDefinition, FromDerived, OrderedField},
-    error::Result,
     maintain::{
         places::FieldValues,
         unit::{Doc, DocumentPages, Unit},
     },
-    mutants::mutant,
 };
 pub(super) use blind::is_blind;
+use odm_store::{Result, mutants::mutant};
 use recompute::{followed, wrong};
 use stale::{FollowedSources, StaleCopies, stale};
 

@@ -8,21 +8,19 @@ use std::collections::{BTreeMap, HashMap};
 
 use async_trait::async_trait;
 use bson::{RawBson, RawBsonRef, RawDocument, spec::ElementType};
+use odm_mql::{Filter, Operation, Test, key, path};
+use odm_store::{Find, FindByKey, Result, mutants::mutant};
 
 use super::{
     Derivation, DerivedKind, Inputs, blind::BlindChange, counts, of_kind, queued, step_name,
 };
 use crate::{
     catalog::{CountDefinition, DerivedField, FromDerived, OrderedField, references},
-    error::Result,
     maintain::{
         outbox::Target,
         places::FieldValues,
         unit::{Doc, Image, Unit, id},
     },
-    mql::{Filter, Operation, Test, key, path},
-    mutants::mutant,
-    store::{Find, FindByKey},
 };
 
 /// The kind `#[count]`.

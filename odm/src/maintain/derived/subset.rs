@@ -20,18 +20,16 @@ use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::C
 use super::{Derivation, DerivedKind, Inputs, counts, of_kind, queued, step_name};
 use crate::{
     catalog::{DerivedField, FromDerived, OrderedField, SubsetDefinition, references},
-    error::{Error, Result},
     maintain::{
         outbox::Target,
         places::FieldValues,
         unit::{Doc, Image, Unit, id},
     },
-    mql::{Filter, Sort, Test, key, path},
-    mutants::mutant,
-    store::{Find, FindByKey},
 };
 pub(super) use blind::{blind_changes, is_blind};
 use merge::{is_mergeable, merged};
+use odm_mql::{Filter, Sort, Test, key, path};
+use odm_store::{Error, Find, FindByKey, Result, mutants::mutant};
 use stale::{StaleElements, StaleParent, stale};
 
 /// The kind `#[subset]`.

@@ -7,17 +7,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bson::{RawBson, spec::ElementType};
+use odm_mql::{Filter, Operation, Push, Test, Update, is_scalar, key};
+use odm_store::Result;
 
 use super::{Changes, sides::Sides};
 use crate::{
     catalog::{Cardinality, Edge},
-    error::Result,
     maintain::{
         derived,
         long_lists::LONG,
         unit::{DocumentKey, Unit},
     },
-    mql::{Filter, Operation, Push, Test, Update, is_scalar, key},
 };
 
 /// To how many changes of one list an update is worth its length.

@@ -4,6 +4,8 @@
 use std::collections::HashSet;
 
 use bson::{RawBson, RawDocument};
+use odm_mql::key;
+use odm_store::Result;
 
 use super::{
     super::{
@@ -12,11 +14,7 @@ use super::{
     },
     Referrers, Sides, is_no_list, targets,
 };
-use crate::{
-    catalog::{Cardinality, Edge, OnDelete},
-    error::Result,
-    mql::key,
-};
+use crate::catalog::{Cardinality, Edge, OnDelete};
 
 /// Repairs the references along an edge in some documents.
 ///

@@ -4,14 +4,11 @@
 use std::collections::HashMap;
 
 use bson::{RawArrayBuf, RawBson};
+use odm_mql::key;
+use odm_store::{Error, ErrorKind, Result, mutants::mutant, show};
 
 use super::super::{long_lists::warn_if_long, unit::Unit};
-use crate::{
-    catalog::{Cardinality, Edge, references},
-    error::{Error, ErrorKind, Result, show},
-    mql::key,
-    mutants::mutant,
-};
+use crate::catalog::{Cardinality, Edge, references};
 
 /// The references that are being changed.
 #[derive(Default)]

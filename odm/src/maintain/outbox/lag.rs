@@ -3,11 +3,12 @@
 use std::{collections::HashMap, sync::OnceLock};
 
 use bson::{RawBson, RawDocument};
+use odm_mql::{Direction, Filter, Sort, Test, key, order, path};
+use odm_store::{Find, FindByKey, Reader, ReaderExt, Result};
 
 use super::{Record, TargetFields, work};
 use crate::{
     catalog::{Catalog, CopyDefinition, FromDerived, OUTBOX, without_positions},
-    error::Result,
     maintain::{
         Finding, Problem,
         derived::Inputs,
@@ -15,8 +16,6 @@ use crate::{
         unit::{Doc, id},
     },
     model::DateTime,
-    mql::{Direction, Filter, Sort, Test, key, order, path},
-    store::{Find, FindByKey, Reader, ReaderExt},
 };
 
 /// What has been left to the worker of the outbox and is not refreshed yet: fields with `fan_out = "background"` or

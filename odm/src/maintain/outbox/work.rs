@@ -3,20 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bson::{RawBson, RawDocument, RawDocumentBuf, raw::cstr};
+use odm_mql::{Direction, Filter, Sort, Test};
+use odm_store::{Cost, Error, Find, Reader, ReaderExt, Result, Transaction, mutants::mutant};
 
 use super::{Due, Record, Target, TargetFields, TargetKey};
 use crate::{
     catalog::{Catalog, CopyDefinition, FromDerived, OUTBOX},
-    error::{Error, Result},
     maintain::{
         derived,
         places::FieldValues,
         run::Work,
         unit::{Bounds, Unit, id},
     },
-    mql::{Direction, Filter, Sort, Test},
-    mutants::mutant,
-    store::{Cost, Find, Reader, ReaderExt, Transaction},
 };
 
 /// Why a document could not be refreshed.
@@ -253,7 +251,7 @@ async fn groups(unit: &mut Unit<'_>, ids: &[RawBson]) -> Result<Groups> {
 /// The earlier one of two positions.
 fn earlier(one: Option<RawBson>, other: Option<RawBson>) -> Option<RawBson> {
     let (one, other) = one.zip(other)?;
-    let order = crate::mql::order::compare(one.as_raw_bson_ref(), other.as_raw_bson_ref());
+    let order = odm_mql::order::compare(one.as_raw_bson_ref(), other.as_raw_bson_ref());
     Some(if order.is_le() { one } else { other })
 }
 

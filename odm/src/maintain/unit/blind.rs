@@ -3,12 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bson::RawBson;
+use odm_mql::{Filter, Update, key};
+use odm_store::BlindUpdate;
 
 use super::Unit;
-use crate::{
-    mql::{Filter, Update, key},
-    store::BlindUpdate,
-};
 
 /// What tells documents apart: the collection, and the key of the `_id`.
 pub(in crate::maintain) type DocumentKey = (String, Vec<u8>);

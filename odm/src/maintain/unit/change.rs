@@ -3,6 +3,11 @@
 use std::borrow::Cow;
 
 use bson::{RawBson, RawDocumentBuf};
+use odm_mql::{self as mql, key, path};
+use odm_store::{
+    CollectionWrites, DeleteWrite, Deleted, DocumentChange, DocumentWrite, Error, ErrorKind, Find,
+    ReaderExt, Result, UpdateWrite, Updated, id_first, mutants::mutant,
+};
 
 use super::{
     super::{
@@ -11,15 +16,6 @@ use super::{
         versions,
     },
     Doc, Numbers, Unit, WRITE_STEP, id,
-};
-use crate::{
-    error::{Error, ErrorKind, Result},
-    mql::{self, key, path},
-    mutants::mutant,
-    store::{
-        CollectionWrites, DeleteWrite, Deleted, DocumentChange, DocumentWrite, Find, ReaderExt,
-        UpdateWrite, Updated, id_first,
-    },
 };
 
 impl Unit<'_> {
@@ -321,11 +317,8 @@ impl Unit<'_> {
                 }
             };
             for (change, is_cold_changed) in images.queued_changes() {
-                let change = DocumentChange {
-                    before: as_read(change.before)?,
-                    after: as_read(change.after)?,
-                    cause: change.cause,
-                };
+                let (before, after) = (as_read(change.before)?, as_read(change.after)?);
+                let change = DocumentChange::new(before, after, change.cause);
                 changes.add(collection, change, is_cold_changed);
             }
         }

@@ -6,13 +6,10 @@ use std::{
 };
 
 use bson::{RawDocument, RawDocumentBuf};
+use odm_mql::key;
+use odm_store::{Cause, DocumentChange, DocumentWrite, IndexSpec, Result};
 
 use super::id;
-use crate::{
-    error::Result,
-    mql::key,
-    store::{Cause, DocumentChange, DocumentWrite, IndexSpec},
-};
 
 /// A document, shared between the write that brings it, the images that are equal, and the outcome.
 pub(crate) type Doc = Arc<RawDocumentBuf>;
@@ -93,14 +90,11 @@ impl Image {
         if !self.is_cold_changed && is_same(self.stored.as_ref(), self.now.as_ref()) {
             return None;
         }
-        let change = DocumentChange {
-            before: self.stored.clone(),
-            after: self.now.clone(),
-            cause: match self.is_written {
-                true => Cause::Write,
-                false => Cause::Relation,
-            },
+        let cause = match self.is_written {
+            true => Cause::Write,
+            false => Cause::Relation,
         };
+        let change = DocumentChange::new(self.stored.clone(), self.now.clone(), cause);
         Some((change, self.is_cold_changed))
     }
 

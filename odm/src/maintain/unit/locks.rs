@@ -12,13 +12,10 @@
 //! shorter units that add referrers.
 
 use bson::RawBson;
+use odm_mql::{Filter, Test, key};
+use odm_store::{Find, FindByKey, Result};
 
 use super::{super::references, Unit};
-use crate::{
-    error::Result,
-    mql::{Filter, Test, key},
-    store::{Find, FindByKey},
-};
 
 impl Unit<'_> {
     /// Shares documents, which need not exist, with other units.

@@ -3,13 +3,10 @@
 use std::vec;
 
 use bson::RawBson;
+use odm_mql::{Filter, Test};
+use odm_store::{Find, Result};
 
 use super::{Unit, id};
-use crate::{
-    error::Result,
-    mql::{Filter, Test},
-    store::Find,
-};
 
 /// A search of documents in the order of their `_id`s. Between its pages the unit may flush and
 /// forget, as long as it changes neither an `_id` nor whether a later document matches.

@@ -4,13 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use async_trait::async_trait;
 use bson::RawBson;
+use odm_mql::key;
+use odm_store::{FindByKey, ReaderExt, Result};
 
 use super::{super::derived::Inputs, Doc, Unit, id, search::corrections};
-use crate::{
-    error::Result,
-    mql::key,
-    store::{FindByKey, ReaderExt},
-};
 
 impl Unit<'_> {
     /// Reads those documents that the unit does not hold yet, in one call. Returns the positions of

@@ -6,14 +6,11 @@ use std::{
 };
 
 use bson::{RawBson, RawDocument};
+use odm_mql::{Projection, key};
+use odm_store::{Error, Find, FindByKey, ReaderExt, Result};
 
 use super::{Doc, Image, Images, Unit, id};
-use crate::{
-    catalog::references,
-    error::{Error, Result},
-    mql::{Projection, key},
-    store::{Find, FindByKey, ReaderExt},
-};
+use crate::catalog::references;
 
 impl Unit<'_> {
     /// Runs a query on the store and the queue together: the store is asked with its limit raised by

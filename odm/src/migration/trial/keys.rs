@@ -7,7 +7,7 @@ use std::{
 
 use bson::RawBson;
 
-use crate::mql::key;
+use odm_mql::key;
 
 /// The hashes of keys that are compared at once: 32 MiB. Few in tests, so that there are several rounds.
 const HASHES: usize = if cfg!(test) { 8 } else { 4 << 20 };

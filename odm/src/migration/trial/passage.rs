@@ -3,6 +3,8 @@
 use std::{cmp::Ordering, pin::Pin};
 
 use bson::{RawBson, RawDocumentBuf};
+use odm_mql::order::compare;
+use odm_store::{Reader, ReaderExt, check_document};
 
 use super::{Action, Error, ErrorKind, Failure, Plan, Result, path};
 use crate::{
@@ -11,8 +13,6 @@ use crate::{
         run::{inlined, with_same_id},
         step::failed,
     },
-    mql::order::compare,
-    store::{Reader, ReaderExt, check_document},
 };
 
 /// A document on its way through the steps.

@@ -1,13 +1,11 @@
 //! The description of counts.
 
+use odm_mql as mql;
+use odm_store::Result;
 use serde::Serialize;
 
 use super::DerivedShape;
-use crate::{
-    error::Result,
-    model::{Document, FieldKind, FieldShape},
-    mql,
-};
+use crate::model::{Document, FieldKind, FieldShape};
 
 /// The number of a document's children.
 #[derive(Debug, Clone, Copy)]

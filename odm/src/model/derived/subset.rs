@@ -1,13 +1,12 @@
 //! The description of subsets, their order and their items.
 
+use odm_mql::{self as mql, Direction};
+use odm_store::Result;
+
 use super::DerivedShape;
-use crate::{
-    error::Result,
-    model::{
-        ChildOf, Document, Field, FieldKind, FieldSet, FieldShape, Flattened, Ordered, Path,
-        PathHash, Root, Shape, ShownNames, Structure, SubsetField, SubsetItem,
-    },
-    mql::{self, Direction},
+use crate::model::{
+    ChildOf, Document, Field, FieldKind, FieldSet, FieldShape, Flattened, Ordered, Path, PathHash,
+    Root, Shape, ShownNames, Structure, SubsetField, SubsetItem,
 };
 
 /// A bounded array of children.

@@ -7,14 +7,12 @@ use std::{
 };
 
 use bson::doc;
+use odm_mql as mql;
+use odm_store::Result;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::NativeForm;
-use crate::{
-    error::Result,
-    model::{Known, Operand, SchemaTypes},
-    mql,
-};
+use crate::model::{Known, Operand, SchemaTypes};
 
 /// An address, stored as its text. Texts sort otherwise than addresses.
 #[derive(Debug)]

@@ -1,12 +1,13 @@
 //! Dates of `chrono`.
 
 use chrono::{NaiveDate, NaiveTime, Utc};
+use odm_store::Result;
 
 use super::{
     NativeForm,
     day::{Dated, Dates, Day, beyond},
 };
-use crate::{error::Result, model::DateTime};
+use crate::model::DateTime;
 
 impl From<chrono::DateTime<Utc>> for DateTime {
     /// Cuts off what is below the millisecond. A leap second is the last millisecond before it.

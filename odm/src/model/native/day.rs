@@ -3,13 +3,11 @@
 use std::marker::PhantomData;
 
 use bson::doc;
+use odm_mql as mql;
+use odm_store::{Error, ErrorKind};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::{
-    error::{Error, ErrorKind},
-    model::{Date, DateTime, Known, Operand, Ordered, SchemaTypes},
-    mql,
-};
+use crate::model::{Date, DateTime, Known, Operand, Ordered, SchemaTypes};
 
 const DAY: i64 = 86_400_000;
 

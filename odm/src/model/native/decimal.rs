@@ -3,15 +3,13 @@
 use std::fmt;
 
 use bson::{Decimal128, RawBson, doc};
+use odm_mql as mql;
+use odm_store::Result;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::NativeForm;
-use crate::{
-    error::Result,
-    model::{Addable, IntoAmount, Known, Number, Operand, Ordered, SchemaTypes},
-    mql,
-};
+use crate::model::{Addable, IntoAmount, Known, Number, Operand, Ordered, SchemaTypes};
 
 /// The exponent of a `Decimal128` whose bits of the exponent are zeros.
 const BIAS: u32 = 6176;

@@ -1,12 +1,13 @@
 //! Dates of `jiff`.
 
 use jiff::{SignedDuration, Timestamp, civil::Date};
+use odm_store::Result;
 
 use super::{
     NativeForm,
     day::{Dated, Dates, Day, beyond},
 };
-use crate::{error::Result, model::DateTime};
+use crate::model::DateTime;
 
 const NANOS: i128 = 1_000_000;
 

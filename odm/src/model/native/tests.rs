@@ -6,14 +6,12 @@ use ::chrono::{NaiveDate, SubsecRound, Utc};
 use ::jiff::Timestamp;
 use ::time::OffsetDateTime;
 use ::uuid::Uuid;
+use odm_mql as mql;
 use proptest::prelude::*;
 use rust_decimal::Decimal;
 
 use super::{ByForm, Native, NativeForm};
-use crate::{
-    model::{read, to_raw},
-    mql,
-};
+use crate::model::{read, to_raw};
 
 /// What is stored of a value, as BSON and as it is read.
 fn stored<T: NativeForm>(value: T) -> (bson::RawBson, T) {

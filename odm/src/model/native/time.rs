@@ -1,12 +1,13 @@
 //! Dates of `time`.
 
+use odm_store::Result;
 use time::{Date, OffsetDateTime, PrimitiveDateTime, UtcDateTime};
 
 use super::{
     NativeForm,
     day::{Dated, Dates, Day, beyond},
 };
-use crate::{error::Result, model::DateTime};
+use crate::model::DateTime;
 
 const NANOS: i128 = 1_000_000;
 

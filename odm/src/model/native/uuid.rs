@@ -1,9 +1,10 @@
 //! UUIDs, stored as binary data of subtype 4.
 
+use odm_store::Result;
 use uuid::Uuid;
 
 use super::NativeForm;
-use crate::{error::Result, model::AutoId};
+use crate::model::AutoId;
 
 impl NativeForm for Uuid {
     type Form = bson::Uuid;

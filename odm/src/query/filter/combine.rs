@@ -5,8 +5,10 @@ use std::{
     ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, Not},
 };
 
+use odm_mql as mql;
+use odm_store::Error;
+
 use super::Filter;
-use crate::{error::Error, mql};
 
 impl<M> Filter<M> {
     /// A filter that is made of others, and is nested at most so deep.

@@ -2,14 +2,12 @@
 
 use std::marker::PhantomData;
 
+use odm_mql::{self as mql, Direction, Filter, Group, Test};
+use odm_store::Result;
 use serde::Serialize;
 
 use super::{Accumulator, Computed, Count, In, Key, Place, Sort, StartOf};
-use crate::{
-    error::Result,
-    model::{IntoValue, Path, to_raw},
-    mql::{self, Direction, Filter, Group, Test},
-};
+use crate::model::{IntoValue, Path, to_raw};
 
 impl_debug! {
     Having<S>: node;

@@ -1,16 +1,14 @@
 //! The conditions of a request on fields, as a filter.
 
 use bson::RawBson;
+use odm_mql::{self as mql, Test};
+use odm_store::Result;
 
 use super::{
     fields::{Purpose, RequestFields, shortened, wrong},
     value::{Json, Scalar},
 };
-use crate::{
-    error::Result,
-    model::{Operand, read_bool},
-    mql::{self, Test},
-};
+use crate::model::{Operand, read_bool};
 
 /// How many values a list in a request has at most.
 const VALUES: usize = 1000;

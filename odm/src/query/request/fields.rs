@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use crate::{
-    error::{Error, ErrorKind, Result},
-    model::{Container, FieldKind, Operand, Shape},
-    mql::path,
-};
+use odm_mql::path;
+use odm_store::{Error, ErrorKind, Result};
+
+use crate::model::{Container, FieldKind, Operand, Shape};
 
 /// How much of a name from a request a message shows.
 const SHOWN: usize = 80;

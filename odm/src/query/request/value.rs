@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use odm_store::Result;
 use serde::{
     Deserializer,
     de::{
@@ -12,7 +13,6 @@ use serde::{
 };
 
 use super::fields::{shortened, wrong};
-use crate::error::Result;
 
 /// JSON, as far as a filter can be of it: an object of objects of lists.
 #[derive(Debug)]

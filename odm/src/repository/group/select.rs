@@ -3,11 +3,11 @@
 use std::fmt;
 
 use bson::{RawBson, RawBsonRef, RawDocument};
+use odm_mql::{group::DateUnit, path};
+use odm_store::Result;
 
 use crate::{
-    error::Result,
     model::{Field, Path, Returned},
-    mql::{group::DateUnit, path},
     query::group::{Accumulator, Computed, Count, In, Key, StartOf},
     repository::{Follow, rows},
 };

@@ -4,15 +4,14 @@ use std::{fmt, ops::ControlFlow};
 
 use async_trait::async_trait;
 use bson::{RawBson, RawDocument};
+use odm_store::{self as store, Cost, FindByKey, Result};
 
 use super::{Join, Joins, reference_path};
 use crate::{
-    error::Result,
     model::{Document, Field, HotPath, Joinable, Names, Path},
     query::{Filter, Sort},
     repository::rows::decode_in,
     session::ReadView,
-    store::{self, Cost, FindByKey},
 };
 
 impl<V, P: Path, K> Field<V, P, K> {

@@ -4,14 +4,10 @@ use std::{fmt, str::FromStr};
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use bson::{RawArrayBuf, RawBson, RawDocumentBuf};
+use odm_store::{Error, ErrorKind, Find, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::{
-    error::{Error, ErrorKind, Result},
-    model::fnv1a,
-    repository::semi_join::SemiJoin,
-    store::Find,
-};
+use crate::{model::fnv1a, repository::semi_join::SemiJoin};
 
 /// A position in the result of a query: the sort keys and the `_id` of a document.
 ///

@@ -1,14 +1,11 @@
 //! A file of BSON: documents one after another, as mongodump writes those of a collection.
 
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
+use odm_store::{Error, ErrorKind, MAX_DEPTH, MAX_LEN, Result};
 use tokio::io::AsyncReadExt;
 
 use super::{Reader, unreadable};
-use crate::{
-    database::transfer::place::{At, Place},
-    error::{Error, ErrorKind, Result},
-    store::{MAX_DEPTH, MAX_LEN},
-};
+use crate::database::transfer::place::{At, Place};
 
 /// The bytes of the shortest document.
 const SHORTEST: usize = 5;

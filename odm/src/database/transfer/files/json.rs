@@ -1,16 +1,14 @@
 //! A file of JSON: documents one after another, each on a line or on several, or a list of documents.
 
 use bson::RawDocumentBuf;
+use odm_store::{Error, ErrorKind, Result};
 use tokio::io::AsyncBufReadExt;
 
 use super::{Reader, unreadable};
-use crate::{
-    database::transfer::{
-        extended_json::ForeignDocument,
-        line::LONGEST,
-        place::{At, Place},
-    },
-    error::{Error, ErrorKind, Result},
+use crate::database::transfer::{
+    extended_json::ForeignDocument,
+    line::LONGEST,
+    place::{At, Place},
 };
 
 /// A file of JSON as it is read.

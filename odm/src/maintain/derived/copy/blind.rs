@@ -1,12 +1,12 @@
 //! The change of all copies of a source in documents that are not read.
 
 use bson::{RawBson, RawBsonRef};
+use odm_mql::{Filter, Operation, Test, Update, is_scalar};
 
 use super::{recompute::value, stale::FollowedSources};
 use crate::{
     catalog::{Along, Cardinality, Catalog, CopyDefinition},
     maintain::unit::id,
-    mql::{Filter, Operation, Test, Update, is_scalar},
 };
 
 /// Whether copies can be set by an update of all documents that refer to the source: each of them has one such copy, which

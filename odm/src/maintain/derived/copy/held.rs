@@ -3,12 +3,9 @@
 use std::collections::HashMap;
 
 use bson::{RawBson, RawBsonRef, RawDocument};
+use odm_mql::{key, path};
 
-use crate::{
-    catalog::CopyDefinition,
-    maintain::places::structs,
-    mql::{key, path},
-};
+use crate::{catalog::CopyDefinition, maintain::places::structs};
 
 /// A copy in a struct of a document.
 pub(super) struct CopyAt<'a> {

@@ -3,6 +3,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
+use odm_mql::{
+    Projection, key,
+    path::{self, Lookup as Found},
+};
+use odm_store::{Find, FindByKey, Result, mutants::mutant};
 
 use super::{
     super::Inputs,
@@ -10,18 +15,11 @@ use super::{
 };
 use crate::{
     catalog::{Along, CopyDefinition, join, references},
-    error::Result,
     maintain::{
         long_lists::warn_if_long,
         places::{FieldValues, structs},
         unit::{Doc, id},
     },
-    mql::{
-        Projection, key,
-        path::{self, Lookup as Found},
-    },
-    mutants::mutant,
-    store::{Find, FindByKey},
 };
 
 /// The copies of these sources in a document that differ from them, with their right values.

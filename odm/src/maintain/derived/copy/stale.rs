@@ -3,18 +3,16 @@
 use std::collections::BTreeMap;
 
 use bson::{RawBson, RawBsonRef, RawDocument};
+use odm_mql::{key, path};
+use odm_store::{Find, Result, mutants::mutant};
 
 use super::recompute::value;
 use crate::{
     catalog::{Along, CopyDefinition, FieldDefinition, join, references},
-    error::Result,
     maintain::{
         outbox::Target,
         unit::{Doc, Image, Unit, id},
     },
-    mql::{key, path},
-    mutants::mutant,
-    store::Find,
 };
 
 /// The holders of copies beside one reference that may be wrong.

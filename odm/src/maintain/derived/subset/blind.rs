@@ -6,16 +6,16 @@
 //! elements with the same place into any order.
 
 use bson::{RawBson, spec::ElementType};
+use odm_mql::{Direction, Filter, Operation, Push, PushSort, Sort, Test, is_scalar, path};
+use odm_store::Result;
 
 use super::{changed_children, merge, order_of, shown, shows};
 use crate::{
     catalog::SubsetDefinition,
-    error::Result,
     maintain::{
         derived::blind::BlindChange,
         unit::{Doc, Unit},
     },
-    mql::{Direction, Filter, Operation, Push, PushSort, Sort, Test, is_scalar, path},
 };
 
 /// To how many new children of one parent the change is worth its length.

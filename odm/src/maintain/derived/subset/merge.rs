@@ -8,14 +8,13 @@
 use std::{borrow::Cow, cmp::Ordering, collections::HashSet};
 
 use bson::{RawArrayBuf, RawBsonRef, RawDocument};
+use odm_mql::{Sort, key, path};
+use odm_store::{Error, Result, mutants::mutant};
 
 use super::{order_of, shown, shows, stale::ChangedChild};
 use crate::{
     catalog::{SubsetDefinition, references},
-    error::{Error, Result},
     maintain::derived::counts,
-    mql::{Sort, key, path},
-    mutants::mutant,
 };
 
 /// Whether the elements of a subset tell their own order.

@@ -3,17 +3,16 @@
 use std::collections::{BTreeMap, HashMap};
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
+use odm_mql::{key, path};
+use odm_store::{Result, mutants::mutant};
 
 use super::{super::counts, Refreshed, shown, shows};
 use crate::{
     catalog::{SubsetDefinition, references},
-    error::Result,
     maintain::{
         outbox::Target,
         unit::{Doc, Image, Unit, id},
     },
-    mql::{key, path},
-    mutants::mutant,
 };
 
 /// A parent of which a subset may be wrong.

@@ -1,0 +1,221 @@
+//! Groups of documents, from the stored bytes, and from an index alone where it has all that is asked for.
+
+use std::ops::ControlFlow;
+
+use odm_mql::{
+    Direction, Sort,
+    group::{Accumulator, Grouping},
+    key,
+};
+use odm_store::{Aggregate, Cost, Each, Result};
+
+use super::{
+    execute::{self, ExecContext, Query},
+    ids::too_many_groups,
+    layout::damaged,
+    plan::{Plan, Source, fields_len},
+    read::Reading,
+    scan::{Documents, PlanEntry},
+    schema::Collection,
+    wait::yield_now,
+};
+
+impl Reading<'_> {
+    pub(super) async fn aggregate(
+        &mut self,
+        aggregate: &Aggregate,
+        each: Each<'_>,
+    ) -> Result<Cost> {
+        let mut cost = Cost {
+            queries: 1,
+            ..Cost::default()
+        };
+        let mut grouping = aggregate.group.begin()?;
+        if let Some(collection) = self.view.schema.collection(&aggregate.find.collection) {
+            self.group(collection, aggregate, &mut grouping, &mut cost)
+                .await?;
+        }
+        cost.documents_returned = aggregate.pass_rows(grouping, each)?;
+        Ok(cost)
+    }
+
+    async fn group(
+        &mut self,
+        collection: &Collection,
+        aggregate: &Aggregate,
+        grouping: &mut Grouping<'_>,
+        cost: &mut Cost,
+    ) -> Result<()> {
+        let find = &aggregate.find;
+        let is_whole = find.skip == 0 && find.limit.is_none() && find.after.is_none();
+        // The order matters only for a part of the documents.
+        let unsorted = Sort::new();
+        let query = Query {
+            filters: &[&find.filter],
+            sort: if is_whole { &unsorted } else { &find.sort },
+            skip: find.skip,
+            limit: find.limit,
+            after: find.after.as_deref(),
+        };
+        if is_whole && let Some((path, direction)) = extreme(aggregate) {
+            let sort = Sort::new().by(path.to_owned(), direction);
+            let sorted = Query {
+                sort: &sort,
+                ..query
+            };
+            if let Some(plan) = sorted.covering(collection, &[path])
+                && plan.is_sorted()
+            {
+                return self
+                    .first(collection, plan, path, aggregate, grouping, cost)
+                    .await;
+            }
+        }
+        if is_whole
+            && let Some(paths) = counted(aggregate)
+            && let Some(plan) = query.covering(collection, &paths)
+        {
+            return self
+                .count_entries(collection, plan, &paths, aggregate, grouping, cost)
+                .await;
+        }
+        let memory = self.settings.sort_memory;
+        let mut context = ExecContext {
+            budget: &mut self.budget,
+            cost,
+            memory,
+        };
+        let add: execute::Emit<'_> = &mut |_, document| {
+            aggregate.add(grouping, document)?;
+            match grouping.memory() > memory {
+                true => Err(too_many_groups(&find.collection, memory)),
+                false => Ok(ControlFlow::Continue(())),
+            }
+        };
+        let _ = execute::find(self.view, collection, &query, &mut context, add).await?;
+        Ok(())
+    }
+
+    /// Adds the document of the first entry with a value at a path that is neither null nor undefined.
+    async fn first(
+        &mut self,
+        collection: &Collection,
+        plan: Plan<'_, '_>,
+        path: &str,
+        aggregate: &Aggregate,
+        grouping: &mut Grouping<'_>,
+        cost: &mut Cost,
+    ) -> Result<()> {
+        let documents = Documents::new(self.view, collection);
+        let mut entries = Box::new(plan.entries(self.view));
+        let mut value = Vec::new();
+        while let Some(entry) = entries.next(cost)? {
+            value.clear();
+            append(entries.source(), &entry, path, &mut value)?;
+            if entry.passes && !key::is_absent(&value) {
+                cost.documents_examined += 1;
+                let _ = documents.with(&entry, |_, document| {
+                    aggregate.add(grouping, document)?;
+                    Ok(ControlFlow::Break(()))
+                })?;
+                return Ok(());
+            }
+            if self.budget.is_due()? {
+                yield_now().await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts the entries with each key. Of each key one document is read, since its values cannot be decoded from
+    /// an entry.
+    async fn count_entries(
+        &mut self,
+        collection: &Collection,
+        plan: Plan<'_, '_>,
+        paths: &[&str],
+        aggregate: &Aggregate,
+        grouping: &mut Grouping<'_>,
+        cost: &mut Cost,
+    ) -> Result<()> {
+        let memory = self.settings.sort_memory;
+        let documents = Documents::new(self.view, collection);
+        let mut entries = Box::new(plan.entries(self.view));
+        let (mut current, mut key) = (Vec::new(), Vec::new());
+        // How many entries with the current key are not counted yet.
+        let mut run = 0;
+        while let Some(entry) = entries.next(cost)? {
+            if self.budget.is_due()? {
+                yield_now().await;
+            }
+            if !entry.passes {
+                continue;
+            }
+            key.clear();
+            for path in paths {
+                append(entries.source(), &entry, path, &mut key)?;
+            }
+            if run > 0 && key == current {
+                run += 1;
+            } else {
+                grouping.count(&current, run);
+                std::mem::swap(&mut current, &mut key);
+                run = 1;
+                if !grouping.count(&current, 0) {
+                    cost.documents_examined += 1;
+                    let _ = documents.with(&entry, |_, document| {
+                        aggregate.add(grouping, document)?;
+                        Ok(ControlFlow::Continue(()))
+                    })?;
+                    run = 0;
+                    if !grouping.count(&current, 0) {
+                        return Err(damaged("an index entry is not that of its document"));
+                    }
+                    if grouping.memory() > memory {
+                        return Err(too_many_groups(&aggregate.find.collection, memory));
+                    }
+                }
+            }
+        }
+        grouping.count(&current, run);
+        Ok(())
+    }
+}
+
+/// The path and the order whose first value is all that is asked for.
+fn extreme(aggregate: &Aggregate) -> Option<(&str, Direction)> {
+    let group = &aggregate.group;
+    match group.accumulators.as_slice() {
+        _ if group.unwind.is_some() || !group.keys.is_empty() => None,
+        [Accumulator::Min(path)] => Some((path, Direction::Ascending)),
+        [Accumulator::Max(path)] => Some((path, Direction::Descending)),
+        _ => None,
+    }
+}
+
+/// The paths of the keys, if nothing but the number of documents of each is asked for.
+fn counted(aggregate: &Aggregate) -> Option<Vec<&str>> {
+    let group = &aggregate.group;
+    let counts = |accumulator: &Accumulator| *accumulator == Accumulator::Count;
+    let is_counted = group.unwind.is_none()
+        && !group.keys.is_empty()
+        && group.keys.iter().all(|key| key.start_of.is_none())
+        && group.accumulators.iter().all(counts);
+    is_counted.then(|| group.keys.iter().map(|key| &*key.path).collect())
+}
+
+/// Appends the key of the value that an entry has at a path, in ascending order.
+fn append(source: &Source<'_>, entry: &PlanEntry<'_>, path: &str, out: &mut Vec<u8>) -> Result<()> {
+    let at = source.position(path);
+    let span = at.and_then(|at| {
+        let begin = fields_len(source, &entry.key, at)?;
+        let len = key::skip(entry.key.get(begin..)?, source.field(at).1)?;
+        Some((entry.key.get(begin..begin + len)?, source.field(at).1))
+    });
+    let (value, direction) = span.ok_or_else(|| damaged("an index entry cannot be read"))?;
+    match direction {
+        Direction::Ascending => out.extend_from_slice(value),
+        Direction::Descending => out.extend(value.iter().map(|byte| !byte)),
+    }
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! The copy of a state into a file without free space, tree by tree.
+
+use std::sync::Arc;
+
+use odm_store::{Error, ErrorKind, Result};
+
+use super::{
+    engine::{Backend, Engine},
+    layout::{END, META, Tree},
+    log,
+    snapshot::Snapshot,
+};
+
+/// How many bytes the cache of the copy may hold. What is over it is written.
+const CACHE: usize = 16 << 20;
+
+/// How many bytes are copied between two reports.
+const PORTION: usize = 1 << 20;
+
+/// How far a [`Backup`](super::Backup) is.
+///
+/// ```
+/// # use odm::derive::examples::*; example(async |shop| {
+/// use odm::BackupProgress;
+///
+/// # let store = Embedded::memory().await?;
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("copy.odm");
+/// let report = |progress: BackupProgress| println!("{} of {}, {} bytes", progress.entries, progress.of, progress.bytes);
+/// store.backup(&path).on_progress(report).await?;
+/// # Ok(()) });
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BackupProgress {
+    /// The number of documents and index entries that are copied.
+    pub entries: u64,
+    /// The number of all that the copy will have.
+    pub of: u64,
+    /// The bytes of those that are copied.
+    pub bytes: u64,
+}
+
+/// Whether a copy names the log of the store.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum LogRecord {
+    /// It takes the place of the store, and has the same log.
+    Copied,
+    /// It is a closed store, which has no log.
+    LeftOut,
+}
+
+impl LogRecord {
+    fn is_copied(self, tree: Tree, key: &[u8]) -> bool {
+        matches!(self, LogRecord::Copied) || tree != META || key != log::RECORD
+    }
+}
+
+/// Copies a state into an empty backend, which is closed and whole then.
+pub(super) fn copy(
+    snapshot: &Snapshot,
+    backend: Arc<dyn Backend>,
+    name: Arc<str>,
+    log_record: LogRecord,
+    goes_on: &mut dyn FnMut(BackupProgress) -> bool,
+) -> Result<()> {
+    let trees = snapshot.base.trees()?;
+    let mut progress = BackupProgress::default();
+    for &tree in trees.iter().filter(|tree| **tree != META) {
+        progress.of += snapshot.base.len(tree)?.unwrap_or_default();
+    }
+    let mut engine = Engine::open(backend, name.clone(), CACHE)?;
+    let transaction = engine.begin()?;
+    for tree in trees {
+        let mut entries = snapshot.base.range(tree, &[], &END, false)?;
+        loop {
+            let mut portion = Vec::new();
+            let mut bytes = 0;
+            while bytes < PORTION
+                && let Some((key, value)) = entries.next().transpose()?
+            {
+                bytes += key.len() + value.len();
+                portion.push((key, value));
+            }
+            if portion.is_empty() {
+                break;
+            }
+            let kept = portion
+                .iter()
+                .filter(|(key, _)| log_record.is_copied(tree, key));
+            transaction.write(kept.map(|(key, value)| (tree, &**key, Some(&**value))))?;
+            if tree != META {
+                progress.entries += portion.len() as u64;
+                progress.bytes += bytes as u64;
+            }
+            if !goes_on(progress) {
+                return Err(Error::new(
+                    ErrorKind::Io,
+                    "copy ended: its future was dropped",
+                ));
+            }
+        }
+    }
+    engine.commit_open(&transaction)?;
+    drop(transaction);
+    engine.close()
+}

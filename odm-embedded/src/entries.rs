@@ -1,0 +1,115 @@
+//! The entries of a document in an index.
+
+use bson::{RawBsonRef, RawDocument};
+use odm_mql::{
+    Direction,
+    path::{Lookup, compound_index_values, lookup},
+};
+use odm_store::{Error, Result, is_present};
+
+use super::{layout::new_key, schema::Index};
+
+/// The entries of a document in an index.
+#[derive(Debug, Default)]
+pub(super) struct Entries {
+    /// The keys of the entries, in ascending order, each once.
+    pub(super) keys: Vec<Vec<u8>>,
+    /// For each field, whether it met an array. Empty if no field did.
+    pub(super) multikey: Vec<bool>,
+}
+
+impl Entries {
+    /// Computes the entries of a document. `id` is the key of its `_id`.
+    pub(super) fn for_document(
+        index: &Index,
+        document: &RawDocument,
+        id: &[u8],
+    ) -> Result<Entries> {
+        let mut entries = Entries::default();
+        if !index.spec.includes(document)? {
+            return Ok(entries);
+        }
+        let mut key = new_key();
+        let mut present = true;
+        for (path, direction) in &index.spec.keys {
+            match lookup(document, path) {
+                Lookup::Value(value) => present &= append(index, value, *direction, &mut key),
+                Lookup::Missing => present &= append(index, RawBsonRef::Null, *direction, &mut key),
+                Lookup::Array(..) => return Entries::for_arrays(index, document, id),
+            }
+        }
+        if present || !index.spec.present_only {
+            entries.keys.push(finish(key, index, id));
+        }
+        Ok(entries)
+    }
+
+    fn for_arrays(index: &Index, document: &RawDocument, id: &[u8]) -> Result<Entries> {
+        let paths: Vec<&str> = index
+            .spec
+            .keys
+            .iter()
+            .map(|(path, _)| path.as_str())
+            .collect();
+        let values = compound_index_values(document, &paths)?;
+        let mut keys = Vec::with_capacity(values.keys.len());
+        for values in values.keys {
+            let mut key = new_key();
+            let mut present = true;
+            for (value, (_, direction)) in values.into_iter().zip(&index.spec.keys) {
+                present &= append(index, value, *direction, &mut key);
+            }
+            if present || !index.spec.present_only {
+                keys.push(finish(key, index, id));
+            }
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        Ok(Entries {
+            keys,
+            multikey: values.multikey,
+        })
+    }
+
+    /// The keys that are not in `other`.
+    pub(super) fn without<'a>(&'a self, other: &'a Entries) -> impl Iterator<Item = &'a Vec<u8>> {
+        self.keys
+            .iter()
+            .filter(|key| other.keys.binary_search(key).is_err())
+    }
+}
+
+/// Appends a value to a key, and returns whether the value is present.
+fn append(index: &Index, value: RawBsonRef<'_>, direction: Direction, key: &mut Vec<u8>) -> bool {
+    index.spec.encode(value, direction, key);
+    is_present(value)
+}
+
+fn finish(mut key: Vec<u8>, index: &Index, id: &[u8]) -> Vec<u8> {
+    if !index.spec.unique {
+        key.extend_from_slice(id);
+    }
+    key
+}
+
+/// The error of a key that a unique index already has.
+#[cold]
+pub(super) fn duplicate(
+    collection: &str,
+    index: &Index,
+    document: &RawDocument,
+    taken: &[u8],
+) -> Error {
+    let keys = index.spec.keys_of(document).unwrap_or_default();
+    // The values of the entry, which are elements if the document has an array.
+    let values = keys.into_iter().find(|values| {
+        let mut key = new_key();
+        for (value, (_, direction)) in values.iter().zip(&index.spec.keys) {
+            append(index, value.as_raw_bson_ref(), *direction, &mut key);
+        }
+        key == taken
+    });
+    index
+        .spec
+        .duplicate_key(collection, &values.unwrap_or_default())
+}

@@ -1,0 +1,103 @@
+//! What the clones of a store share.
+
+use std::{
+    mem,
+    path::PathBuf,
+    process,
+    sync::{Arc, Mutex, PoisonError},
+    thread::{self, JoinHandle, ThreadId},
+};
+
+use odm_store::{Error, ErrorKind, Result, StoreId};
+use tokio::sync::{mpsc, oneshot};
+
+use super::{queue::Request, snapshot::Published, wait};
+
+/// The state that the clones of a store share.
+pub(super) struct Handle {
+    /// `None` while the handle is dropped.
+    pub(super) queue: Option<mpsc::Sender<Request>>,
+    pub(super) published: Arc<Published>,
+    pub(super) writer: ThreadId,
+    pub(super) thread: Mutex<Option<JoinHandle<()>>>,
+    /// The process that has these threads. One that was forked from it has none of them.
+    pub(super) process: u32,
+    pub(super) name: String,
+    /// The path of the file, whatever folder the process is in. `None` in memory.
+    pub(super) path: Option<PathBuf>,
+    pub(super) id: StoreId,
+}
+
+impl Handle {
+    /// Adds a request to the queue as soon as there is room.
+    pub(super) async fn send(&self, request: Request) -> Result<()> {
+        if thread::current().id() == self.writer {
+            // The writer would wait for itself.
+            return Err(Error::new(
+                ErrorKind::OutsideTransaction,
+                "a unit of work must write through its own transaction",
+            ));
+        }
+        if self.is_forked() {
+            let message = format!(
+                "the store `{}` was opened in the process that this one was forked from; open it here once it is closed there",
+                self.name
+            );
+            return Err(Error::new(ErrorKind::Closed, message));
+        }
+        match &self.queue {
+            Some(queue) => queue.send(request).await.map_err(|_| self.gone()),
+            None => Err(self.gone()),
+        }
+    }
+
+    /// Whether this process was forked from the one that has opened the store.
+    fn is_forked(&self) -> bool {
+        process::id() != self.process
+    }
+
+    /// The error of a store whose writer has ended.
+    pub(super) fn gone(&self) -> Error {
+        let closed = || {
+            Error::new(
+                ErrorKind::Closed,
+                format!("the store `{}` is closed", self.name),
+            )
+        };
+        self.published.get().err().unwrap_or_else(closed)
+    }
+
+    /// Sends a request, and waits for its answer.
+    pub(super) async fn ask<T>(
+        &self,
+        request: Request,
+        answer: oneshot::Receiver<Result<T>>,
+    ) -> Result<T> {
+        self.send(request).await?;
+        answer.await.unwrap_or_else(|_| Err(self.gone()))
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        let thread = self
+            .thread
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if self.is_forked() {
+            // Here is no thread that ends, and none that gives back what it has locked.
+            mem::forget((self.queue.take(), thread));
+            return;
+        }
+        // Without a sender, the writer ends after the requests in the queue.
+        self.queue = None;
+        // A waker may drop the last handle on a thread of the store itself, which then ends by itself.
+        if let Some(thread) = thread
+            && !wait::is_marked_thread()
+            && thread.join().is_err()
+        {
+            tracing::error!("the writer of `{}` has panicked", self.name);
+        }
+    }
+}

@@ -1,0 +1,478 @@
+//! The embedded store: documents in one file, without a server.
+//!
+//! Reads run on the calling task, on a snapshot. One thread runs the writes, one after another, and
+//! commits waiting ones together. Each write is one unit: all of it is stored, or nothing. A second thread syncs the
+//! redo log, which lies beside the file while the store is open, as `NAME.log`.
+//!
+//! ```
+//! # use odm::derive::examples::*; example(async |_| {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("shop.odm");
+//! let store = Embedded::open(&path).await?;
+//! let shop = Shop::open(store.clone()).await?;
+//! store.backup(path.with_extension("backup")).await?;
+//! shop.close().await?;
+//! # Ok(()) });
+//! ```
+//!
+//! A unit keeps its changes in memory until they exceed 64 MiB. It then runs again alone, in one
+//! transaction of the storage engine, and takes little memory besides the cache. A transaction that a
+//! caller drives ([`begin`](Store::begin)) has no such bound: its changes stay in memory until the
+//! commit.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![deny(missing_docs)]
+#![warn(missing_debug_implementations)]
+// Of numbers that come from users or are stored, and of times: see `clippy.toml`.
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
+
+mod aggregate;
+mod backup;
+mod builder;
+mod collections;
+mod compact;
+mod copy;
+#[cfg(any(test, feature = "__test"))]
+#[doc(hidden)]
+pub mod disk;
+mod engine;
+mod ensure;
+mod entries;
+mod execute;
+mod files;
+mod handle;
+mod ids;
+mod layout;
+mod lease;
+mod log;
+mod open;
+mod overlay;
+mod place;
+mod plan;
+mod queue;
+mod read;
+mod salvage;
+mod scan;
+mod schema;
+mod session;
+mod settings;
+mod size;
+mod snapshot;
+mod start;
+mod verify;
+mod view;
+mod wait;
+mod work;
+mod write;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+use std::{fmt, path::Path, sync::Arc};
+
+use async_trait::async_trait;
+use tokio::sync::oneshot;
+
+pub use backup::Backup;
+pub use builder::Builder;
+pub use compact::Compacted;
+pub use copy::BackupProgress;
+pub use salvage::Salvaged;
+pub use size::{CollectionSize, IndexSize, StoreSize};
+
+use odm_store::{
+    Capabilities, CollectionSpec, Durability, Reader, Result, Store, StoreWatch, Transaction,
+    TransactionOptions, UnitOfWork, WatchRequest,
+};
+
+use self::{
+    handle::Handle,
+    lease::LeaseState,
+    queue::Request,
+    session::{Lease, Session},
+};
+
+/// A store in a file, or in memory.
+///
+/// A clone is cheap, and is the same store. Dropping the last clone makes all commits durable, the
+/// ones with [`Durability::Eventual`] as well, closes the file, and blocks until that is done.
+/// `Database::close` and [`close`](Store::close) do the same without blocking the task, and
+/// return errors.
+///
+/// A store in the file `NAME` that is open, or was not closed, has its last commits in a second file, `NAME.log`. The two
+/// belong together; after `close`, `NAME` is all of it.
+///
+/// ```
+/// use odm::Embedded;
+/// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("shop.odm");
+///
+/// let store = Embedded::open(&path).await?;
+/// # Ok::<_, odm::Error>(()) }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct Embedded {
+    handle: Arc<Handle>,
+}
+
+/// How far the build of an index is.
+///
+/// ```
+/// # use odm::derive::examples::*; example(async |shop| {
+/// # let store = Embedded::memory().await?;
+/// for build in store.index_builds()? {
+///     println!("{} of `{}`: {} of {}", build.index, build.collection, build.documents, build.of);
+/// }
+/// # Ok(()) });
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IndexBuild {
+    /// The name of the collection.
+    pub collection: String,
+    /// The name of the index.
+    pub index: String,
+    /// The number of documents that the build has read.
+    pub documents: u64,
+    /// The number of documents that the collection has now.
+    pub of: u64,
+}
+
+impl Embedded {
+    /// Opens the store in a file, and creates the file if it does not exist.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("shop.odm");
+    /// let store = Embedded::open(&path).await?;
+    /// let shop = Shop::open(store).await?;
+    /// assert!(Embedded::open(&path).await.is_err(), "it is open");
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Locked`](odm_store::ErrorKind::Locked) if the file is already open, in this process or in another;
+    /// [`Corrupt`](odm_store::ErrorKind::Corrupt) if it is not a store, is damaged, or has a format that this
+    /// version does not read, or if its log is missing or another's, or has lost what was synced, which
+    /// [`Builder::salvage`] can open; [`Io`](odm_store::ErrorKind::Io) if it cannot be
+    /// opened, its folder does not exist, or a new one would take the place of a file of another store.
+    pub async fn open(path: impl AsRef<Path>) -> Result<Embedded> {
+        Embedded::builder().open(path).await
+    }
+
+    /// Opens an empty store in memory. It is gone when the last handle is dropped.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// // A store for each test.
+    /// let shop = Shop::open(Embedded::memory().await?).await?;
+    /// assert_eq!(shop.parts.all().count().await?, 0);
+    /// # Ok(()) });
+    /// ```
+    pub async fn memory() -> Result<Embedded> {
+        Embedded::builder().memory().await
+    }
+
+    /// Creates a builder, to open a store with other settings.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use std::time::Duration;
+    ///
+    /// let store = Embedded::builder().cache_size(512 << 20).transaction_limit(Duration::from_secs(2)).memory().await?;
+    /// let shop = Shop::open(store).await?;
+    /// # Ok(()) });
+    /// ```
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// Verifies that all documents can be read, and that all indexes agree with them.
+    ///
+    /// This reads the whole store, on a snapshot: reads and writes go on. [`check`](Embedded::check) verifies the
+    /// checksums of the file as well.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// # let store = Embedded::memory().await?;
+    /// store.check_integrity().await?;
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Corrupt`](odm_store::ErrorKind::Corrupt) for the first defect.
+    pub async fn check_integrity(&self) -> Result<()> {
+        verify::verify(&*self.handle.published.get()?).await
+    }
+
+    /// Verifies the checksums of all that is stored in the file, and then what
+    /// [`check_integrity`](Embedded::check_integrity) verifies: `store.check().await?` finds a bit that the disk has
+    /// flipped.
+    ///
+    /// It begins with the log, and a checkpoint. Writes wait while the checksums are verified, which reads the whole file; reads
+    /// go on, and so do writes during the rest, which is about the same state. The file is read as the operating system has it,
+    /// which may be from its cache. Nothing is repaired: after an error, go back to a [backup](Embedded::backup). But of a log
+    /// that is damaged nothing is lost while the store is open: the checkpoint has its commits, and the error says so.
+    /// What is still read from memory can go on for a while.
+    ///
+    /// Dropping the future ends it after the checksums.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let store = Embedded::open(folder.path().join("shop.odm")).await?;
+    /// store.check().await?; // once a week, or before a backup replaces the last one
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Corrupt`](odm_store::ErrorKind::Corrupt) for the first defect; [`Io`](odm_store::ErrorKind::Io) if the file cannot be read or
+    /// the checkpoint fails; [`Closed`](odm_store::ErrorKind::Closed) if the store is closed.
+    pub async fn check(&self) -> Result<()> {
+        let (reply, answer) = oneshot::channel();
+        let snapshot = self.handle.ask(Request::Check { reply }, answer).await?;
+        verify::verify(&snapshot).await
+    }
+
+    /// Returns how large the store is: its files, and the numbers of documents and index entries, which takes no
+    /// walk through them; and how many earlier states are still read, which keep its file from using space again.
+    ///
+    /// The file does not shrink when documents are deleted: their space is used for later ones, unless
+    /// [`compact`](Embedded::compact) gives it back.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// # let store = Embedded::memory().await?;
+    /// # let shop = Shop::open(store.clone()).await?;
+    /// # let part = Part { id: 1, name: "bolt".into(), qty: 1, price: 0.1, tags: vec![], note: None };
+    /// # shop.parts.insert(part).await?;
+    /// let size = store.size()?;
+    /// let parts = size.collections.iter().find(|collection| collection.name == "parts").unwrap();
+    /// assert_eq!((parts.documents, parts.indexes.len()), (1, 1));
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`](odm_store::ErrorKind::Closed) if the store is closed; [`Io`](odm_store::ErrorKind::Io) if a file cannot be found, as
+    /// after it was moved.
+    pub fn size(&self) -> Result<StoreSize> {
+        size::of(&self.handle.published, self.handle.path.as_deref())
+    }
+
+    /// Rewrites the file without its free space, and returns its sizes before and after.
+    ///
+    /// Writes wait while all documents and indexes are copied into a new file, which takes the name of the old one. Reads
+    /// go on, and are not waited for: snapshots, streams and backups that have begun go on with the old file, whose space
+    /// the disk has again when the last of them ends. The disk must have room for both until then.
+    ///
+    /// A crash leaves all documents, in the old file or in the new one. What it leaves of a new file that was not whole,
+    /// `NAME.new-..`, is removed when the store is opened again. The new file has the owner and the
+    /// permissions of the old one. Of a store in memory, the memory is given back in the same way.
+    ///
+    /// ```
+    /// # use odm::Embedded;
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let store = Embedded::open(folder.path().join("shop.odm")).await?;
+    /// let compacted = store.compact().await?;
+    /// println!("from {} to {} bytes", compacted.before, compacted.after);
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    ///
+    /// Dropping the future ends it: soon after, the file is as it was, unless the new one has just taken its place.
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](odm_store::ErrorKind::Io) if the new file cannot be written, if the file was moved or replaced, and on other systems than
+    /// Unix, where a file that is open is not replaced: the store goes on with the old one. `Io` also if it is uncertain
+    /// which file would be found after a crash, since the disk failed in that moment: then the store refuses writes until it is opened
+    /// again. [`Closed`](odm_store::ErrorKind::Closed) if the store is closed; [`Corrupt`](odm_store::ErrorKind::Corrupt) if it cannot be read.
+    pub async fn compact(&self) -> Result<Compacted> {
+        let (reply, answer) = oneshot::channel();
+        self.handle.ask(Request::Compact { reply }, answer).await
+    }
+
+    /// Copies the store into a new file while others read and write: `store.backup("shop-monday.odm").await?`.
+    ///
+    /// The copy has one state of the store between the call and its end, with all that was committed before the
+    /// call, and is a closed store: open it in place of the other. It is complete under its name or not there at
+    /// all. It is written under another name beside it, made durable and renamed; if the process is killed
+    /// meanwhile, a file `NAME.new-..` is left, which can be removed.
+    ///
+    /// It begins with a checkpoint, so that the copy has nothing that the store itself can still lose. Writes do
+    /// not wait for the rest. Until it ends, the store does not use the space again of pages that writes
+    /// replace: its file grows by all that is written meanwhile, a page that changes ten times by ten pages. Back up
+    /// a store that is written to all the time when little is written, and see that the disk has room for the copy
+    /// and for that. A store in memory is backed up in the same way, and the copy is opened as a file.
+    ///
+    /// ```
+    /// # use odm::Embedded;
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let store = Embedded::memory().await?;
+    /// # let path = folder.path().join("copy.odm");
+    /// store
+    ///     .backup(&path)
+    ///     .on_progress(|progress| println!("{} of {}", progress.entries, progress.of))
+    ///     .await?;
+    /// let copy = Embedded::open(&path).await?;
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    ///
+    /// Dropping the future ends it: soon after, what was written is removed. A backup that has just become complete
+    /// stays.
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](odm_store::ErrorKind::Io) if there is a file of the name or of that of its log, which stays, if the name is that of a file
+    /// that this store or another one has or will have, or if the copy cannot be written; [`Closed`](odm_store::ErrorKind::Closed) if the store is closed, also meanwhile, unless the rest of it
+    /// is in the cache;
+    /// [`Corrupt`](odm_store::ErrorKind::Corrupt) if it cannot be read.
+    pub fn backup(&self, path: impl AsRef<Path>) -> Backup {
+        Backup::new(self.clone(), path.as_ref())
+    }
+
+    /// The indexes that are being built, in the order of their names, or whose build was interrupted: by a crash, or since the caller of
+    /// [`ensure`](Store::ensure), as a database that is opened, went away.
+    ///
+    /// Writes go on beside a build, and queries do not use the index yet. An interrupted build goes on where it was
+    /// when the index is asked for again.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// # let store = Embedded::memory().await?;
+    /// let is_ready = store.index_builds()?.is_empty();
+    /// assert!(is_ready);
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`](odm_store::ErrorKind::Closed) if the store is closed.
+    pub fn index_builds(&self) -> Result<Vec<IndexBuild>> {
+        let snapshot = self.handle.published.get()?;
+        let mut builds = Vec::new();
+        for collection in snapshot.schema.collections() {
+            for index in &collection.indexes {
+                if let Some(build) = &index.build {
+                    let of = snapshot.base.len(collection.tree)?.unwrap_or_default();
+                    builds.push(IndexBuild {
+                        collection: collection.name.clone(),
+                        index: index.spec.name.clone(),
+                        // Some may be deleted by now.
+                        documents: build.documents.min(of),
+                        of,
+                    });
+                }
+            }
+        }
+        builds.sort_by(|a, b| (&a.collection, &a.index).cmp(&(&b.collection, &b.index)));
+        Ok(builds)
+    }
+
+    /// The indexes that are in force, each with its collection, in the order of both names.
+    #[cfg(any(test, feature = "__test"))]
+    #[doc(hidden)]
+    pub fn indexes(&self) -> Result<Vec<(String, odm_store::IndexSpec)>> {
+        let snapshot = self.handle.published.get()?;
+        let collections = snapshot.schema.collections();
+        let indexes = collections.flat_map(|collection| {
+            let indexes = collection.in_force();
+            indexes.map(|index| (collection.name.clone(), index.spec.clone()))
+        });
+        let mut indexes: Vec<_> = indexes.collect();
+        indexes.sort_by_key(|(collection, index)| (collection.clone(), index.name.clone()));
+        Ok(indexes)
+    }
+}
+
+impl fmt::Debug for Embedded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Embedded")
+            .field("name", &self.handle.name)
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Store for Embedded {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
+            .single_writer()
+            .id(self.handle.id)
+            .ignores_case()
+            .changes_collections()
+    }
+
+    fn reader(&self) -> Result<Arc<dyn Reader>> {
+        Ok(self.handle.published.get()?)
+    }
+
+    async fn ensure(&self, collections: &[CollectionSpec]) -> Result<()> {
+        let (reply, answer) = oneshot::channel();
+        let request = Request::Ensure {
+            collections: collections.to_vec(),
+            reply,
+        };
+        self.handle.ask(request, answer).await
+    }
+
+    async fn run(&self, unit: Arc<dyn UnitOfWork>, durability: Durability) -> Result<()> {
+        let (reply, answer) = oneshot::channel();
+        self.handle
+            .ask(
+                Request::Unit {
+                    unit,
+                    durability,
+                    reply,
+                },
+                answer,
+            )
+            .await
+    }
+
+    async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>> {
+        // The lease exists before the request is sent: if this future is dropped, the lease is dropped
+        // with it, and a writer that has granted it goes on.
+        let (ending, outcome) = oneshot::channel();
+        let state = LeaseState::new();
+        let lease = Lease::new(ending, state.clone(), self.handle.clone());
+        let (granted, answer) = oneshot::channel();
+        let durability = options.durability;
+        let request = Request::Lease {
+            durability,
+            granted,
+            outcome,
+            state,
+        };
+        let work = self.handle.ask(request, answer).await?;
+        Ok(Box::new(Session::for_caller(work, lease)))
+    }
+
+    async fn watch(&self, request: &WatchRequest) -> Result<StoreWatch> {
+        self.handle.published.feed.watch(self, request).await
+    }
+
+    async fn close(&self) -> Result<()> {
+        let handle = &self.handle;
+        let is_closed = || handle.published.get().is_err();
+        let (reply, answer) = oneshot::channel();
+        // Of several calls the first one closes the store, and the others wait in the queue until it has.
+        match handle.send(Request::Close { reply }).await {
+            Ok(()) => match answer.await {
+                Ok(closed) => closed,
+                Err(_) if is_closed() => Ok(()),
+                Err(_) => Err(handle.gone()),
+            },
+            Err(_) if is_closed() => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}

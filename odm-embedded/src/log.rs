@@ -1,0 +1,352 @@
+//! The redo log: a file beside that of the store, to which commits are appended.
+//!
+//! A commit of the engine that is durable writes each page that it changes, and syncs the file twice. Here, the
+//! changes of a commit are appended to the log and synced, once for all that wait, and the engine gets them
+//! without durability. At a *checkpoint* the engine makes all of them durable at once, and the log is *cut*: it is
+//! written again from its start. After a crash the engine has the state of the last checkpoint, and the records of
+//! the log are applied to it. They have whole values, so that it does no harm to apply one twice.
+//!
+//! # Generations
+//!
+//! Each checkpoint begins a *generation* of the log. In this order:
+//!
+//! 1. The head of the new generation is written and synced, beside that of the present one.
+//! 2. The engine commits, durably, all changes and the name of the new generation. Before this moment a crash
+//!    leaves the records of the present generation to be applied, and after it none.
+//! 3. Records of the new generation are written over those of the last one.
+//!
+//! So the engine always names a generation whose head is in the log. Where it is not, the log is missing, older
+//! than the store, or another's, and the store is not opened without it: its last commits would be lost.
+//!
+//! There is no log before the first record, and none after the store was closed, or was recovered: its one file is whole
+//! then, and names the last generation as closed. A log is removed only if its store is known to have all of it: if the store
+//! has closed the generation, or if the log was created and not used.
+//!
+//! # Damage
+//!
+//! A record that was synced and cannot be read is told from one that was torn by a crash, and the store is not opened
+//! without it either: see `contents`. A log is judged before the engine can write to its own file, so that a store that
+//! is refused is left as it is, in both files.
+
+mod contents;
+mod file;
+mod format_1;
+mod head;
+mod mark;
+mod open;
+mod record;
+
+use std::{io, iter, path::PathBuf, sync::Arc};
+
+use self::{
+    contents::{Contents, Damage},
+    head::{Generation, Head},
+    open::Open,
+};
+pub(super) use self::{
+    file::{Beside, LogFile},
+    mark::Appended,
+};
+use odm_store::{Error, ErrorKind, Result};
+
+use super::{
+    engine::{Backend, Engine},
+    layout::META,
+    overlay::Overlay,
+};
+
+/// The name of the record of the log that must be there with the store, and of its generation.
+pub(super) const RECORD: &[u8] = b"log";
+
+/// The length that no log exceeds. It bounds the time of a recovery.
+pub(super) const MAX_LEN: u64 = 16 << 20;
+
+/// Where the first record is: after the heads of two generations and the mark.
+const RECORDS: u64 = (mark::PLACE + head::PAGE) as u64;
+
+/// A log, whose file may be missing.
+pub(super) struct Log {
+    place: Box<dyn LogFile>,
+    max_len: u64,
+    /// The generation that begins with the next file.
+    first: Generation,
+    open: Option<Open>,
+}
+
+/// What the file of a log says of its store. Nothing is changed yet, in either file.
+#[derive(Debug, Default)]
+pub(super) struct Recovery {
+    /// The commits that the store lost in a crash, and its log did not.
+    pub(super) changes: Overlay,
+    pub(super) units: u64,
+    /// The generation that the store has not closed.
+    unclosed: Option<Generation>,
+    /// The file, if there is one.
+    bytes: Option<Vec<u8>>,
+    /// Why commits of the store are missing, and how many are known to be.
+    pub(super) lost: Option<(Error, u64)>,
+}
+
+impl Recovery {
+    /// Whether the store was not closed.
+    pub(super) fn is_needed(&self) -> bool {
+        self.unclosed.is_some()
+    }
+}
+
+impl Log {
+    /// The log of a store whose file is locked, and what it says. `named` is the record of the generation in that file.
+    ///
+    /// # Errors
+    ///
+    /// `Corrupt` if the log cannot be told to be that of the store, or that of nothing.
+    pub(super) fn open(
+        place: Box<dyn LogFile>,
+        max_len: u64,
+        store: &str,
+        named: Option<&[u8]>,
+    ) -> Result<(Log, Recovery)> {
+        let named = named.map(bson::deserialize_from_slice::<Generation>);
+        let named = named.transpose().map_err(|error| {
+            corrupt(format!("`{store}` is damaged: it does not name its log")).with_source(error)
+        })?;
+        let name = place.name();
+        let file = place.open().map_err(|error| cannot("open", &name, error))?;
+        let bytes = file.as_deref().map(read).transpose();
+        let bytes = bytes.map_err(|error| cannot("read", &name, error))?;
+        if let Some(format) = bytes.as_deref().and_then(head::later_format) {
+            return Err(corrupt(format!(
+                "format {format} of `{name}` is not supported: open the store with the version of this library that \
+                 wrote it"
+            )));
+        }
+        let mut log = Log {
+            place,
+            max_len,
+            first: named.map_or_else(Generation::new, |named| named.next()),
+            open: None,
+        };
+        let mut recovery = match named.filter(|named| !named.closed) {
+            Some(unclosed) => log.judge(store, unclosed, file, bytes.as_deref())?,
+            None => {
+                let first = named.is_some().then_some(log.first);
+                // Of the last time, or created for this time and not used.
+                let is_unneeded = |bytes: &Vec<u8>| {
+                    named.is_some_and(|named| Head::read(bytes, named).is_some())
+                        || head::is_unused(bytes, first)
+                };
+                if !bytes.as_ref().is_none_or(is_unneeded) {
+                    return Err(corrupt(format!(
+                        "`{store}` was closed, and `{name}` is not its log: move that file away"
+                    )));
+                }
+                Recovery::default()
+            }
+        };
+        recovery.bytes = bytes;
+        Ok((log, recovery))
+    }
+
+    /// What a log has for a store that was not closed.
+    fn judge(
+        &mut self,
+        store: &str,
+        unclosed: Generation,
+        file: Option<Arc<dyn Backend>>,
+        bytes: Option<&[u8]>,
+    ) -> Result<Recovery> {
+        let name = self.place.name();
+        let nothing = |message: String| Recovery {
+            unclosed: Some(unclosed),
+            lost: Some((corrupt(message), 0)),
+            ..Recovery::default()
+        };
+        let (Some(file), Some(bytes)) = (file, bytes) else {
+            return Ok(nothing(format!(
+                "`{store}` was not closed, and its log `{name}` is missing, which has its last commits: put both \
+                 files back together"
+            )));
+        };
+        let Some(head) = Head::read(bytes, unclosed) else {
+            return Ok(nothing(format!(
+                "`{store}` was not closed, and `{name}` is not the log with its last commits, but that of another \
+                 store or of another time, or its head is damaged: put both files back together"
+            )));
+        };
+        let contents = contents::read(bytes, &head).ok_or_else(|| {
+            corrupt(format!(
+                "`{name}` has a record that cannot be read: open the store with the version of this library that \
+                 wrote it"
+            ))
+        })?;
+        self.open = Some(Open::new(file, head, bytes.len() as u64));
+        Ok(Recovery {
+            lost: contents
+                .damage
+                .map(|damage| (damaged(store, &name, &contents, damage), damage.units)),
+            changes: contents.changes,
+            units: contents.units,
+            unclosed: Some(unclosed),
+            bytes: None,
+        })
+    }
+
+    /// Copies the file, of which the store will not have all, to a new one beside it. Returns its path.
+    pub(super) fn keep(&self, recovery: &Recovery) -> Result<Option<PathBuf>> {
+        let kept = recovery.bytes.as_ref().map(|bytes| {
+            let kept = self.place.keep(bytes);
+            kept.map_err(|error| cannot("copy", &self.place.name(), error))
+        });
+        kept.transpose()
+    }
+
+    /// Makes what the log had durable in the engine, and removes the file, which the store needs no more.
+    pub(super) fn recover(&mut self, engine: &mut Engine, recovery: &Recovery) -> Result<()> {
+        let has_use = self.open.is_some();
+        if recovery.bytes.is_some() && !has_use {
+            // A crash behind this leaves a store that lacks its log, and not a closed one beside a log that is not its own.
+            self.remove()?;
+        }
+        if let Some(unclosed) = recovery.unclosed {
+            let next = match &mut self.open {
+                Some(open) => open.begin_generation(),
+                None => Ok(unclosed.next()),
+            };
+            let next = next.map_err(|error| self.cannot_write(error))?;
+            let closed = encode(&Generation {
+                closed: true,
+                ..next
+            })?;
+            let closed = iter::once((META, RECORD, Some(&*closed)));
+            engine.commit(closed.chain(recovery.changes.iter()), true)?;
+            self.first = next.next();
+        }
+        match has_use {
+            true => self.remove(),
+            false => Ok(()),
+        }
+    }
+
+    /// Appends the changes of some units, unless the log is full or has no file yet, or the changes are too many:
+    /// then the result is `None`, and a checkpoint must be made with them.
+    ///
+    /// A crash may lose the record, or have it, until the result is synced.
+    pub(super) fn append(&mut self, units: usize, changes: &Overlay) -> Result<Option<Appended>> {
+        let Some(open) = &mut self.open else {
+            return Ok(None);
+        };
+        let appended = open.append(units, changes.iter(), self.max_len);
+        appended.map_err(|error| self.cannot_write(error))
+    }
+
+    #[cold]
+    fn cannot_write(&self, error: io::Error) -> Error {
+        cannot("write to", &self.place.name(), error)
+    }
+
+    /// Makes all commits and these changes durable in the engine, and cuts the log. Nothing may be synced meanwhile.
+    pub(super) fn checkpoint(&mut self, engine: &mut Engine, changes: &Overlay) -> Result<()> {
+        let begun = match &mut self.open {
+            Some(open) => open.begin_generation(),
+            None => {
+                let head = Head::new(self.first);
+                let file = self.place.create(&head::new_log(&head));
+                file.map(|file| {
+                    self.open = Some(Open::new(file, head, RECORDS));
+                    self.first
+                })
+            }
+        };
+        let named = encode(&begun.map_err(|error| self.cannot_write(error))?)?;
+        let named = iter::once((META, RECORD, Some(&*named)));
+        engine.commit(named.chain(changes.iter()), true)?;
+        if let Some(open) = &mut self.open {
+            open.cut();
+        }
+        Ok(())
+    }
+
+    /// Makes the last checkpoint, after which the store needs no log, and removes the file, if there is one.
+    pub(super) fn close(&mut self, engine: &mut Engine) -> Result<()> {
+        let Some(open) = &mut self.open else {
+            return Ok(());
+        };
+        let last = open.begin_generation();
+        let closed = encode(&Generation {
+            closed: true,
+            ..last.map_err(|error| self.cannot_write(error))?
+        })?;
+        engine.commit_last(iter::once((META, RECORD, Some(&*closed))))?;
+        // Frees the pages that the first has replaced: see there.
+        engine.commit_last(iter::empty())?;
+        // Before this is done, another process cannot open the store and make a log.
+        self.remove()
+    }
+
+    /// Whether all commits are in the engine's file.
+    pub(super) fn is_cut(&self) -> bool {
+        self.open.as_ref().is_none_or(|open| open.units == 0)
+    }
+
+    /// Verifies that the file has the head and all records, by its bytes and not by what is in memory.
+    pub(super) fn verify(&self) -> Result<()> {
+        let Some(open) = &self.open else {
+            return Ok(());
+        };
+        let name = self.place.name();
+        let bytes = read(&*open.file).map_err(|error| cannot("read", &name, error))?;
+        let head = Head::read(&bytes, open.head.named);
+        let head = head.filter(|head| head.salt() == open.head.salt());
+        let found = head.and_then(|head| contents::read(&bytes, &head));
+        match found {
+            Some(found) if found.end as u64 == open.end && found.damage.is_none() => Ok(()),
+            found => Err(corrupt(format!(
+                "`{name}` is damaged at byte {}: the disk has changed what was written there; the store has it in its \
+                 own file now, and has lost nothing",
+                found.map_or(0, |found| found.end)
+            ))),
+        }
+    }
+
+    /// Removes the file, which the store does not need any more.
+    fn remove(&mut self) -> Result<()> {
+        self.open = None;
+        let removed = self.place.remove();
+        removed.map_err(|error| cannot("remove", &self.place.name(), error))
+    }
+}
+
+fn encode(named: &Generation) -> Result<Vec<u8>> {
+    bson::serialize_to_vec(named).map_err(|error| {
+        Error::new(ErrorKind::Encode, "cannot write the name of a log").with_source(error)
+    })
+}
+
+/// All bytes of a log.
+fn read(file: &dyn Backend) -> io::Result<Vec<u8>> {
+    // What stands behind was never written as a log.
+    let len = file.len()?.min(MAX_LEN);
+    let mut bytes = vec![0; len as usize];
+    file.read(0, &mut bytes)?;
+    Ok(bytes)
+}
+
+#[cold]
+fn damaged(store: &str, name: &str, found: &Contents, damage: Damage) -> Error {
+    corrupt(format!(
+        "`{name}`, the log of `{store}`, is damaged at byte {}: {} of its units are before that, and at least {} there and \
+         behind, which were synced; restore a backup, or open the store with what is before the damage by \
+         `Embedded::builder().salvage(..)`",
+        damage.at, found.units, damage.units
+    ))
+}
+
+#[cold]
+fn corrupt(message: String) -> Error {
+    Error::new(ErrorKind::Corrupt, message)
+}
+
+#[cold]
+fn cannot(what: &str, name: &str, error: io::Error) -> Error {
+    Error::new(ErrorKind::Io, format!("cannot {what} `{name}`: {error}")).with_source(error)
+}

@@ -1,0 +1,122 @@
+//! What is in the file of a log, and whether something is damaged in it.
+//!
+//! The records are read from the first one on. The first that is not whole, or is not the next one, is either the end,
+//! torn by a crash, or damaged. It is damaged if something that can be read says that its place was synced: the mark, or
+//! the head of a record of the same generation, wherever it stands behind.
+//!
+//! That is never said of what a crash may lose. A record and the mark say how far the file *was* synced, by a sync that
+//! had succeeded before they were written, and nothing that is synced is written again in its generation. A disk may
+//! store a later record that was not synced and not an earlier one: the later one then says that the earlier was not
+//! synced either. And all that was acknowledged lies before a position that the mark had in the file when the
+//! acknowledgement was given.
+//!
+//! What cannot be decided: whether something is missing behind all that can be read, if the mark is an older one or
+//! cannot be read either. After a loss of power that may be so of the records of the last two syncs.
+
+use super::{
+    format_1,
+    head::{Head, PAGE, Salt},
+    mark::Mark,
+    record::{Found, Record},
+};
+use crate::overlay::Overlay;
+
+/// The changes of the records of one generation, up to the first that cannot be read.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    pub(super) changes: Overlay,
+    pub(super) units: u64,
+    /// The position behind them.
+    pub(super) end: usize,
+    pub(super) damage: Option<Damage>,
+}
+
+/// Something in a log that was synced and cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Damage {
+    /// Where the first record is that cannot be read.
+    pub(super) at: usize,
+    /// How many units are known to have been written there and behind.
+    pub(super) units: u64,
+}
+
+/// Reads the records of a generation. `None` if there is a whole one that only a later version can have written.
+pub(super) fn read(bytes: &[u8], head: &Head) -> Option<Contents> {
+    let generation = head.named.generation as u64;
+    let mut contents = Contents {
+        end: head.records(),
+        ..Contents::default()
+    };
+    let mut number = 0;
+    loop {
+        let rest = bytes.get(contents.end..).unwrap_or_default();
+        let record = match head.salt() {
+            Some(salt) => match next(rest, salt, generation, contents.units) {
+                Some(found) if !found.is_of_changes() => return None,
+                found => found.and_then(|found| found.whole()),
+            },
+            None => format_1::decode(rest, (generation, number)),
+        };
+        let Some(record) = record else {
+            break;
+        };
+        apply(&record, &mut contents.changes)?;
+        contents.units += u64::from(record.units);
+        contents.end += record.len;
+        number += 1;
+    }
+    if let Some(salt) = head.salt() {
+        contents.damage = find_damage(bytes, salt, generation, &contents);
+    }
+    Some(contents)
+}
+
+/// The record that stands here, if its head is whole and it is the next one.
+fn next(bytes: &[u8], salt: Salt, generation: u64, before: u64) -> Option<Found<'_>> {
+    let found = Found::decode(bytes, salt, generation)?;
+    (found.head.before == before).then_some(found)
+}
+
+fn apply(record: &Record<'_>, changes: &mut Overlay) -> Option<()> {
+    for change in record.changes() {
+        match change? {
+            (tree, key, Some(value)) => changes.put(tree, key, value),
+            (tree, key, None) => changes.remove(tree, key),
+        }
+    }
+    // Nothing of it is undone.
+    changes.forget();
+    Some(())
+}
+
+/// Looks behind the last record that was read for one that says that more was synced. Damage can move records by any
+/// number of bytes, so each byte may be the first of one.
+fn find_damage(bytes: &[u8], salt: Salt, generation: u64, read: &Contents) -> Option<Damage> {
+    let mark = Mark::read(bytes, salt, generation);
+    let (mut synced, mut units) = mark.map_or((0, 0), |mark| (mark.end, mark.units));
+    for at in read.end..written(bytes) {
+        let Some(found) = Found::decode(&bytes[at..], salt, generation) else {
+            continue;
+        };
+        synced = synced.max(found.head.synced);
+        let written = found.head.before.saturating_add(found.head.units.into());
+        if written > units && found.whole().is_some() {
+            units = written;
+        }
+    }
+    // A log is created with its heads and its mark.
+    let is_cut = bytes.len() < read.end;
+    (is_cut || synced > read.end as u64).then(|| Damage {
+        at: read.end.min(bytes.len()),
+        units: units.saturating_sub(read.units),
+    })
+}
+
+/// A length behind which there are only zeros, with which a log is filled. It saves most of the search.
+fn written(bytes: &[u8]) -> usize {
+    let mut written = bytes;
+    while let Some(before) = written.strip_suffix(&[0; PAGE]) {
+        written = before;
+    }
+    written.len()
+}

@@ -1,0 +1,275 @@
+//! The records of a log: the changes of one commit each.
+//!
+//! | bytes | content; all numbers are big-endian |
+//! |---|---|
+//! | 4 | CRC-32 of the rest of the head, salted |
+//! | 4 | CRC-32 of the changes |
+//! | 4 | kind: 1 |
+//! | 4 | length of the changes |
+//! | 8 | generation of the log |
+//! | 8 | number of units of the generation that were committed before |
+//! | 4 | number of units, at least 1 |
+//! | 8 | position up to which the log was synced before the record was written |
+//! | | the changes |
+//!
+//! The head has a checksum of its own, so that the search for records behind damage computes none over bytes of which
+//! it does not know that they are one, and so that the head of a record says what it says even if the rest is damaged.
+//!
+//! A change is the number of its tree, the length of its key, the length of its value (4 bytes each), the key
+//! and the value. The length of the value is `ffffffff` if the key is removed. The length `fffffffe` is reserved for
+//! values that are written as what differs from the value before, and other kinds of records for other things than
+//! changes: they are refused, since only a later version can have written them.
+
+use super::head::Salt;
+use crate::{engine::KeyChange, layout::Tree};
+
+/// The length of what stands before the changes.
+pub(super) const HEAD: usize = 44;
+
+/// Where a head has its generation.
+const GENERATION: usize = 16;
+
+/// The kind of a record that has the changes of a commit.
+const CHANGES: u32 = 1;
+
+/// The length of the value of a key that is removed.
+const REMOVED: u32 = u32::MAX;
+
+/// The length of a value that is written as a difference.
+const DIFFERENCE: u32 = u32::MAX - 1;
+
+/// What the head of a record says of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RecordHead {
+    pub(super) generation: u64,
+    /// The number of units before it in its generation.
+    pub(super) before: u64,
+    pub(super) units: u32,
+    /// How far the log was synced when it was written.
+    pub(super) synced: u64,
+}
+
+/// Encodes a record, or returns `false` if it is longer than `limit`.
+pub(super) fn encode<'a>(
+    buffer: &mut Vec<u8>,
+    salt: Salt,
+    head: RecordHead,
+    changes: impl Iterator<Item = KeyChange<'a>>,
+    limit: usize,
+) -> bool {
+    buffer.clear();
+    buffer.extend_from_slice(&[0; HEAD]);
+    for (tree, key, value) in changes {
+        let len = HEAD + buffer.len() + key.len() + value.map_or(0, <[u8]>::len);
+        if len > limit {
+            return false;
+        }
+        // No length is above `limit`, which is below `DIFFERENCE`.
+        let value_len = value.map_or(REMOVED, |value| value.len() as u32);
+        for number in [tree, key.len() as u32, value_len] {
+            buffer.extend_from_slice(&number.to_be_bytes());
+        }
+        buffer.extend_from_slice(key);
+        buffer.extend_from_slice(value.unwrap_or_default());
+    }
+    let len = (buffer.len() - HEAD) as u32;
+    let checksum = crc32fast::hash(&buffer[HEAD..]);
+    buffer[4..8].copy_from_slice(&checksum.to_be_bytes());
+    buffer[8..12].copy_from_slice(&CHANGES.to_be_bytes());
+    buffer[12..16].copy_from_slice(&len.to_be_bytes());
+    buffer[16..24].copy_from_slice(&head.generation.to_be_bytes());
+    buffer[24..32].copy_from_slice(&head.before.to_be_bytes());
+    buffer[32..36].copy_from_slice(&head.units.to_be_bytes());
+    buffer[36..HEAD].copy_from_slice(&head.synced.to_be_bytes());
+    let checksum = salt.checksum(&buffer[4..HEAD]);
+    buffer[..4].copy_from_slice(&checksum.to_be_bytes());
+    true
+}
+
+/// A record of which the head is whole, and the rest may not be.
+pub(super) struct Found<'b> {
+    pub(super) head: RecordHead,
+    kind: u32,
+    checksum: u32,
+    len: usize,
+    bytes: &'b [u8],
+}
+
+impl<'b> Found<'b> {
+    /// The record at the start of the bytes, if its head is whole and of this generation.
+    pub(super) fn decode(bytes: &'b [u8], salt: Salt, generation: u64) -> Option<Found<'b>> {
+        let head = bytes.get(..HEAD)?;
+        // It is cheap to compare, and nearly always differs where no record is.
+        if head[GENERATION..GENERATION + 8] != generation.to_be_bytes() {
+            return None;
+        }
+        let mut numbers = head;
+        let checksum = number(&mut numbers)?;
+        if salt.checksum(numbers) != checksum {
+            return None;
+        }
+        let checksum = number(&mut numbers)?;
+        let kind = number(&mut numbers)?;
+        let len = HEAD.checked_add(number(&mut numbers)? as usize)?;
+        let head = RecordHead {
+            generation: long(&mut numbers)?,
+            before: long(&mut numbers)?,
+            units: number(&mut numbers)?,
+            synced: long(&mut numbers)?,
+        };
+        Some(Found {
+            head,
+            kind,
+            checksum,
+            len,
+            bytes,
+        })
+    }
+
+    /// The record, if it is whole.
+    pub(super) fn whole(&self) -> Option<Record<'b>> {
+        let changes = self.bytes.get(HEAD..self.len)?;
+        (crc32fast::hash(changes) == self.checksum).then_some(Record {
+            units: self.head.units,
+            len: self.len,
+            changes,
+        })
+    }
+
+    /// Whether this version of the library knows what it has.
+    pub(super) fn is_of_changes(&self) -> bool {
+        self.kind == CHANGES
+    }
+}
+
+/// A whole record.
+pub(super) struct Record<'b> {
+    pub(super) units: u32,
+    /// The length of the whole record.
+    pub(super) len: usize,
+    pub(super) changes: &'b [u8],
+}
+
+impl<'b> Record<'b> {
+    /// The changes, in their order. `None` stands for one that cannot be read.
+    pub(super) fn changes(&self) -> impl Iterator<Item = Option<KeyChange<'b>>> {
+        let mut rest = self.changes;
+        std::iter::from_fn(move || {
+            if rest.is_empty() {
+                return None;
+            }
+            let change = change(&mut rest);
+            if change.is_none() {
+                rest = &[];
+            }
+            Some(change)
+        })
+    }
+}
+
+fn change<'b>(bytes: &mut &'b [u8]) -> Option<KeyChange<'b>> {
+    let tree: Tree = number(bytes)?;
+    let key = number(bytes)?;
+    let value = number(bytes)?;
+    let key = bytes.split_off(..key as usize)?;
+    match value {
+        REMOVED => Some((tree, key, None)),
+        DIFFERENCE => None,
+        len => Some((tree, key, Some(bytes.split_off(..len as usize)?))),
+    }
+}
+
+pub(super) fn number(bytes: &mut &[u8]) -> Option<u32> {
+    let (number, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(u32::from_be_bytes(*number))
+}
+
+pub(super) fn long(bytes: &mut &[u8]) -> Option<u64> {
+    let (number, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(u64::from_be_bytes(*number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SALT: Salt = Salt(0x1234_5678);
+
+    const HERE: RecordHead = RecordHead {
+        generation: 7,
+        before: 3,
+        units: 2,
+        synced: 12_288,
+    };
+
+    const CHANGES: [KeyChange<'static>; 3] = [
+        (1, b"a", Some(b"value")),
+        (1, b"b", None),
+        (2, b"", Some(b"")),
+    ];
+
+    fn record() -> Vec<u8> {
+        let mut buffer = Vec::new();
+        assert!(encode(&mut buffer, SALT, HERE, CHANGES.into_iter(), 1000));
+        buffer
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Record<'_>> {
+        Found::decode(bytes, SALT, HERE.generation)?.whole()
+    }
+
+    #[test]
+    fn a_record_has_its_head_and_its_changes_again() {
+        let mut bytes = record();
+        let len = bytes.len();
+        bytes.extend_from_slice(b"the next one");
+        let found = Found::decode(&bytes, SALT, HERE.generation).expect("a head");
+        assert_eq!(found.head, HERE);
+        assert!(found.is_of_changes());
+        let record = found.whole().expect("a record");
+        assert_eq!((record.units, record.len), (2, len));
+        let changes: Option<Vec<_>> = record.changes().collect();
+        assert_eq!(changes.expect("changes"), CHANGES);
+    }
+
+    #[test]
+    fn a_record_that_is_torn_changed_or_of_another_generation_or_log_is_none() {
+        let whole = record();
+        for len in 0..whole.len() {
+            assert!(decode(&whole[..len]).is_none(), "{len} bytes");
+            let mut torn = whole.clone();
+            torn[len] ^= 1;
+            assert!(decode(&torn).is_none(), "byte {len}");
+            // What is behind the head does not matter to what it says.
+            let head = Found::decode(&torn, SALT, HERE.generation);
+            assert_eq!(head.is_some(), len >= HEAD, "byte {len}");
+        }
+        assert!(Found::decode(&whole, SALT, HERE.generation + 1).is_none());
+        assert!(Found::decode(&whole, Salt(SALT.0 + 1), HERE.generation).is_none());
+        assert!(Found::decode(&[0; 100], SALT, 0).is_none());
+    }
+
+    #[test]
+    fn a_value_that_is_written_as_a_difference_is_not_taken_for_another() {
+        let mut changes = Vec::new();
+        for number in [1, 0, DIFFERENCE] {
+            changes.extend_from_slice(&u32::to_be_bytes(number));
+        }
+        let record = Record {
+            units: 1,
+            len: HEAD + changes.len(),
+            changes: &changes,
+        };
+        assert_eq!(record.changes().collect::<Vec<_>>(), [None]);
+    }
+
+    #[test]
+    fn a_record_over_the_limit_is_not_encoded() {
+        let change: [KeyChange<'_>; 1] = [(1, b"k", Some(&[0; 100]))];
+        let mut buffer = Vec::new();
+        assert!(encode(&mut buffer, SALT, HERE, change.into_iter(), 200));
+        assert!(!encode(&mut buffer, SALT, HERE, change.into_iter(), 120));
+    }
+}

@@ -1,0 +1,186 @@
+//! Uncommitted changes, the last of which can be undone.
+
+use std::{
+    collections::{BTreeMap, btree_map},
+    ops::Bound,
+    sync::Arc,
+};
+
+use odm_mql::steps;
+
+use super::{engine, layout::Tree};
+
+/// A new value, or `None` for a key that is removed.
+pub(super) type KeyChange = Option<Arc<[u8]>>;
+
+/// The changes of one tree.
+type Changes = BTreeMap<Arc<[u8]>, KeyChange>;
+
+/// Changes on top of a committed state, in the order of their trees and keys.
+#[derive(Debug, Default)]
+pub(super) struct Overlay {
+    trees: BTreeMap<Tree, Changes>,
+    /// The change that each change replaced, in order: `None` if the overlay did not have the key.
+    journal: Vec<(Tree, Arc<[u8]>, Option<KeyChange>)>,
+    /// The approximate memory of the changes and the journal.
+    bytes: usize,
+}
+
+/// A moment in the history of an overlay.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mark(usize);
+
+/// The approximate memory of a key and its value besides their bytes.
+const OVERHEAD: usize = 64;
+
+fn size(key: &[u8], change: &KeyChange) -> usize {
+    OVERHEAD + key.len() + change.as_ref().map_or(0, |value| value.len())
+}
+
+impl Overlay {
+    pub(super) fn is_empty(&self) -> bool {
+        self.trees.values().all(BTreeMap::is_empty)
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The change of a key, if there is one.
+    #[inline]
+    pub(super) fn get(&self, tree: Tree, key: &[u8]) -> Option<&KeyChange> {
+        self.trees.get(&tree)?.get(key)
+    }
+
+    pub(super) fn put(&mut self, tree: Tree, key: &[u8], value: &[u8]) {
+        self.change(tree, key, Some(value.into()));
+    }
+
+    pub(super) fn remove(&mut self, tree: Tree, key: &[u8]) {
+        self.change(tree, key, None);
+    }
+
+    fn change(&mut self, tree: Tree, key: &[u8], change: KeyChange) {
+        steps::step();
+        let added = size(key, &change);
+        let changes = self.trees.entry(tree).or_default();
+        let key: Arc<[u8]> = match changes.get_key_value(key) {
+            Some((key, _)) => key.clone(),
+            None => key.into(),
+        };
+        let before = changes.insert(key.clone(), change);
+        // A value that is replaced stays in the journal.
+        self.bytes += added;
+        self.journal.push((tree, key, before));
+    }
+
+    /// The present moment. Changes after it can be undone until [`forget`](Overlay::forget).
+    pub(super) fn mark(&self) -> Mark {
+        Mark(self.journal.len())
+    }
+
+    /// Undoes the changes since a mark.
+    pub(super) fn undo_to(&mut self, mark: Mark) {
+        while self.journal.len() > mark.0 {
+            let Some((tree, key, before)) = self.journal.pop() else {
+                break;
+            };
+            let changes = self.trees.entry(tree).or_default();
+            let undone = match before {
+                Some(before) => changes.insert(key.clone(), before),
+                None => changes.remove(&key),
+            };
+            if let Some(undone) = undone {
+                self.bytes -= size(&key, &undone);
+            }
+        }
+    }
+
+    /// Makes all changes final. All marks become invalid.
+    pub(super) fn forget(&mut self) {
+        for (_, key, before) in self.journal.drain(..) {
+            if let Some(before) = &before {
+                self.bytes -= size(&key, before);
+            }
+        }
+    }
+
+    /// Removes all changes, which are stored elsewhere by now. All marks become invalid.
+    pub(super) fn clear(&mut self) {
+        *self = Overlay::default();
+    }
+
+    /// All changes, in the order of their trees and keys.
+    pub(super) fn iter(&self) -> impl Iterator<Item = engine::KeyChange<'_>> {
+        self.trees.iter().flat_map(|(tree, changes)| {
+            let changes = changes.iter();
+            changes.map(|(key, change)| (*tree, &**key, change.as_deref()))
+        })
+    }
+
+    /// The changes of a tree from `lower`, included, to `upper`, excluded, or `None` if it has no changes.
+    pub(super) fn range(
+        &self,
+        tree: Tree,
+        lower: &[u8],
+        upper: &[u8],
+    ) -> Option<btree_map::Range<'_, Arc<[u8]>, KeyChange>> {
+        let changes = self.trees.get(&tree)?;
+        Some(changes.range::<[u8], _>((Bound::Included(lower), Bound::Excluded(upper))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contents(overlay: &Overlay) -> Vec<(Tree, Vec<u8>, Option<Vec<u8>>)> {
+        overlay
+            .iter()
+            .map(|(tree, key, value)| (tree, key.to_vec(), value.map(<[u8]>::to_vec)))
+            .collect()
+    }
+
+    #[test]
+    fn undoing_brings_back_values_removals_and_absence() {
+        let mut overlay = Overlay::default();
+        overlay.put(1, b"a", b"1");
+        overlay.remove(1, b"b");
+        let before = contents(&overlay);
+        let (mark, bytes) = (overlay.mark(), overlay.bytes());
+        overlay.put(1, b"a", b"2");
+        overlay.put(1, b"a", b"333");
+        overlay.put(1, b"b", b"4");
+        overlay.put(2, b"a", b"5");
+        overlay.remove(1, b"a");
+        overlay.undo_to(mark);
+        assert_eq!(contents(&overlay), before);
+        assert_eq!(overlay.bytes(), bytes);
+    }
+
+    #[test]
+    fn what_was_forgotten_is_not_undone() {
+        let mut overlay = Overlay::default();
+        overlay.put(1, b"a", b"1");
+        overlay.forget();
+        let mark = overlay.mark();
+        overlay.put(1, b"a", b"2");
+        overlay.undo_to(mark);
+        assert_eq!(
+            contents(&overlay),
+            vec![(1, b"a".to_vec(), Some(b"1".to_vec()))]
+        );
+    }
+
+    #[test]
+    fn the_size_is_zero_again_after_everything_was_undone() {
+        let mut overlay = Overlay::default();
+        let mark = overlay.mark();
+        overlay.put(1, b"a", b"12345");
+        overlay.remove(1, b"a");
+        overlay.put(1, b"b", b"1");
+        overlay.undo_to(mark);
+        assert!(overlay.is_empty());
+        assert_eq!(overlay.bytes(), 0);
+    }
+}

@@ -1,0 +1,49 @@
+//! The requests to the writer.
+
+use std::sync::Arc;
+
+use odm_store::{CollectionSpec, Durability, Result, UnitOfWork};
+use tokio::sync::{mpsc, oneshot};
+
+use super::{
+    compact::Compacted, lease::LeaseState, session::Outcome, snapshot::Snapshot, work::Work,
+};
+
+/// The channel for the answer to a request.
+pub(super) type Reply<T> = oneshot::Sender<Result<T>>;
+
+/// The writer's end of the queue. Senders wait, in order, while it is full.
+pub(super) type Requests = mpsc::Receiver<Request>;
+
+/// A request.
+pub(super) enum Request {
+    /// Runs a unit of work.
+    Unit {
+        unit: Arc<dyn UnitOfWork>,
+        durability: Durability,
+        reply: Reply<()>,
+    },
+    /// Lets a caller write.
+    Lease {
+        durability: Durability,
+        /// The channel for the work to begin with.
+        granted: Reply<Work>,
+        /// The end of the transaction. The caller has the sender since before the request, so that the
+        /// writer goes on wherever the caller gets lost.
+        outcome: oneshot::Receiver<Outcome>,
+        state: Arc<LeaseState>,
+    },
+    /// Creates missing collections and indexes.
+    Ensure {
+        collections: Vec<CollectionSpec>,
+        reply: Reply<()>,
+    },
+    /// Makes all commits durable in the engine, and returns the state after them.
+    Checkpoint { reply: Reply<Arc<Snapshot>> },
+    /// Verifies the checksums of the file, and returns the state that it has.
+    Check { reply: Reply<Arc<Snapshot>> },
+    /// Rewrites the file without its free space.
+    Compact { reply: Reply<Compacted> },
+    /// Closes the store.
+    Close { reply: Reply<()> },
+}

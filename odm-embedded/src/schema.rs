@@ -1,0 +1,373 @@
+//! The collections and indexes that exist, as one record of the store.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
+
+use bson::{Binary, Bson, Document, RawDocument, spec::BinarySubtype};
+use odm_mql::steps;
+use odm_store::{Direction, Error, ErrorKind, FilterForm, IndexFilter, IndexSpec, Result};
+use serde::{Deserialize, Serialize};
+
+use super::layout::{END, MAX_TREE, Tree, damaged};
+
+/// The name of the record of the schema.
+pub(super) const RECORD: &[u8] = b"catalog";
+
+/// The name of the record of the format.
+pub(super) const FORMAT_RECORD: &[u8] = b"format";
+
+/// All collections and their indexes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Schema {
+    collections: HashMap<String, Arc<Collection>>,
+    /// The greatest number of a tree that was ever used.
+    last_tree: Tree,
+    /// Trees of collections and indexes that were removed. They are not read.
+    pub(super) garbage: Vec<Tree>,
+}
+
+/// A collection.
+#[derive(Debug, Clone)]
+pub(super) struct Collection {
+    pub(super) name: String,
+    pub(super) tree: Tree,
+    pub(super) indexes: Vec<Index>,
+}
+
+/// An index of a collection.
+#[derive(Debug, Clone)]
+pub(super) struct Index {
+    pub(super) tree: Tree,
+    pub(super) spec: IndexSpec,
+    /// For each field, whether a document ever had an array at its path. It is set in the unit that
+    /// stores the first such document, and never unset.
+    pub(super) multikey: Vec<bool>,
+    /// How far the index is built; `None` once it is in force. Until then exactly the documents up to that point have
+    /// entries, those that are written meanwhile included.
+    pub(super) build: Option<Build>,
+}
+
+/// The progress of the build of an index.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Build {
+    /// The key of the last document that has entries, or [`END`].
+    pub(super) to: Vec<u8>,
+    /// The number of documents that were read.
+    pub(super) documents: u64,
+}
+
+impl Index {
+    pub(super) fn new(tree: Tree, spec: IndexSpec) -> Index {
+        Index {
+            tree,
+            multikey: vec![false; spec.keys.len()],
+            spec,
+            build: Some(Build::default()),
+        }
+    }
+
+    /// Whether the index has the entries of the document with this key, if it exists.
+    pub(super) fn covers(&self, id: &[u8]) -> bool {
+        self.build.as_ref().is_none_or(|build| id <= &*build.to)
+    }
+
+    /// Whether all documents have entries. Queries may not use the index yet.
+    pub(super) fn is_complete(&self) -> bool {
+        self.covers(&END)
+    }
+}
+
+impl Collection {
+    /// The indexes that queries use.
+    pub(super) fn in_force(&self) -> impl Iterator<Item = &Index> {
+        self.indexes.iter().filter(|index| index.build.is_none())
+    }
+}
+
+impl Schema {
+    #[inline]
+    pub(super) fn collection(&self, name: &str) -> Option<&Arc<Collection>> {
+        self.collections.get(name)
+    }
+
+    pub(super) fn collections(&self) -> impl Iterator<Item = &Collection> {
+        self.collections.values().map(|collection| &**collection)
+    }
+
+    pub(super) fn set(&mut self, collection: Collection) {
+        self.collections
+            .insert(collection.name.clone(), Arc::new(collection));
+    }
+
+    /// Removes a collection, whose trees are garbage then.
+    pub(super) fn remove(&mut self, name: &str) {
+        if let Some(removed) = self.collections.remove(name) {
+            self.garbage.push(removed.tree);
+            let indexes = removed.indexes.iter();
+            self.garbage.extend(indexes.map(|index| index.tree));
+        }
+    }
+
+    /// Gives a collection the name of another one, which is removed. Returns whether it is there.
+    pub(super) fn replace(&mut self, from: &str, to: &str) -> bool {
+        let Some(mut collection) = self.collections.remove(from) else {
+            return false;
+        };
+        self.remove(to);
+        to.clone_into(&mut Arc::make_mut(&mut collection).name);
+        self.collections.insert(to.to_owned(), collection);
+        true
+    }
+
+    /// All indexes, each with its collection.
+    pub(super) fn indexes(&self) -> impl Iterator<Item = (&Arc<Collection>, &Index)> {
+        let collections = self.collections.values();
+        collections.flat_map(|collection| {
+            let indexes = collection.indexes.iter();
+            indexes.map(move |index| {
+                steps::step();
+                (collection, index)
+            })
+        })
+    }
+
+    /// Removes the indexes in these trees, which are garbage then.
+    pub(super) fn remove_indexes(&mut self, trees: &BTreeSet<Tree>) {
+        for collection in self.collections.values_mut() {
+            let is_removed = |index: &Index| trees.contains(&index.tree);
+            if collection.indexes.iter().any(is_removed) {
+                let indexes = &mut Arc::make_mut(collection).indexes;
+                let removed = indexes.extract_if(.., |index| is_removed(index));
+                self.garbage.extend(removed.map(|index| index.tree));
+            }
+        }
+    }
+
+    /// The greatest number of a tree that was ever used.
+    pub(super) fn last_tree(&self) -> Tree {
+        self.last_tree
+    }
+
+    /// Changes the indexes in these trees.
+    pub(super) fn change_indexes(
+        &mut self,
+        trees: &BTreeSet<Tree>,
+        mut change: impl FnMut(&mut Index),
+    ) {
+        for collection in self.collections.values_mut() {
+            let is_meant = |index: &Index| trees.contains(&index.tree);
+            if collection.indexes.iter().any(is_meant) {
+                let indexes = Arc::make_mut(collection).indexes.iter_mut();
+                indexes
+                    .filter(|index| is_meant(index))
+                    .for_each(&mut change);
+            }
+        }
+    }
+
+    /// Assigns a new tree, which is empty.
+    pub(super) fn new_tree(&mut self) -> Result<Tree> {
+        if self.last_tree >= MAX_TREE {
+            let message = format!(
+                "too many collections and indexes: the store has made {MAX_TREE}, with those that are gone; \
+                 copy its documents into a new one"
+            );
+            return Err(Error::new(ErrorKind::Limit, message));
+        }
+        self.last_tree += 1;
+        Ok(self.last_tree)
+    }
+
+    /// Whether an index is of a kind that format 3 does not know.
+    pub(super) fn needs_format_of_indexes(&self) -> bool {
+        let mut indexes = self
+            .collections()
+            .flat_map(|collection| &collection.indexes);
+        indexes.any(|index| index.spec.case_insensitive || index.spec.filter.is_some())
+    }
+
+    pub(super) fn encode(&self) -> Result<Vec<u8>> {
+        steps::many(self.indexes().count() + self.collections.len());
+        let mut collections: Vec<_> = self.collections().map(CollectionRecord::from).collect();
+        collections.sort_by_key(|collection| collection.tree);
+        let record = Record {
+            last_tree: self.last_tree.into(),
+            garbage: self.garbage.iter().map(|&tree| tree.into()).collect(),
+            collections,
+        };
+        bson::serialize_to_vec(&record).map_err(|error| {
+            Error::new(ErrorKind::Encode, "schema cannot be encoded").with_source(error)
+        })
+    }
+
+    pub(super) fn decode(bytes: &[u8]) -> Result<Schema> {
+        let record: Record = bson::deserialize_from_slice(bytes)
+            .map_err(|error| damaged(format_args!("the schema cannot be decoded: {error}")))?;
+        let tree = |tree: i64| {
+            Tree::try_from(tree).map_err(|_| damaged("the number of a tree is out of range"))
+        };
+        let mut schema = Schema {
+            last_tree: tree(record.last_tree)?,
+            garbage: record
+                .garbage
+                .into_iter()
+                .map(tree)
+                .collect::<Result<_>>()?,
+            collections: HashMap::new(),
+        };
+        for collection in record.collections {
+            let indexes = collection.indexes.into_iter().map(|index| {
+                Ok(Index {
+                    tree: tree(index.tree)?,
+                    multikey: index.keys.iter().map(|key| key.multikey).collect(),
+                    build: index.build.map(|build| Build {
+                        to: build.to.bytes,
+                        documents: build.documents as u64,
+                    }),
+                    spec: IndexSpec {
+                        name: index.name,
+                        keys: index
+                            .keys
+                            .into_iter()
+                            .map(|key| (key.path, direction(key.descending)))
+                            .collect(),
+                        unique: index.unique,
+                        present_only: index.present_only,
+                        case_insensitive: index.case_insensitive,
+                        filter: index.filter.map(index_filter).transpose()?,
+                    },
+                })
+            });
+            schema.set(Collection {
+                indexes: indexes.collect::<Result<_>>()?,
+                tree: tree(collection.tree)?,
+                name: collection.name,
+            });
+        }
+        Ok(schema)
+    }
+}
+
+fn direction(descending: bool) -> Direction {
+    if descending {
+        Direction::Descending
+    } else {
+        Direction::Ascending
+    }
+}
+
+fn index_filter(form: FilterForm) -> Result<IndexFilter> {
+    let filter = IndexFilter::try_from(form);
+    filter.map_err(|error| {
+        damaged(format_args!(
+            "the filter of an index cannot be read: {error}"
+        ))
+    })
+}
+
+#[derive(Serialize, Deserialize)]
+struct Record {
+    last_tree: i64,
+    garbage: Vec<i64>,
+    collections: Vec<CollectionRecord>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct CollectionRecord {
+    name: String,
+    tree: i64,
+    indexes: Vec<IndexRecord>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct IndexRecord {
+    name: String,
+    tree: i64,
+    keys: Vec<KeyRecord>,
+    unique: bool,
+    present_only: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    case_insensitive: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    filter: Option<FilterForm>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    build: Option<BuildRecord>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+#[derive(Serialize, Deserialize)]
+struct BuildRecord {
+    to: Binary,
+    documents: i64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct KeyRecord {
+    path: String,
+    descending: bool,
+    multikey: bool,
+}
+
+impl From<&Collection> for CollectionRecord {
+    fn from(collection: &Collection) -> Self {
+        CollectionRecord {
+            name: collection.name.clone(),
+            tree: collection.tree.into(),
+            indexes: collection.indexes.iter().map(IndexRecord::from).collect(),
+        }
+    }
+}
+
+impl From<&Index> for IndexRecord {
+    fn from(index: &Index) -> Self {
+        let keys = index.spec.keys.iter().zip(&index.multikey);
+        IndexRecord {
+            name: index.spec.name.clone(),
+            tree: index.tree.into(),
+            keys: keys
+                .map(|((path, direction), &multikey)| KeyRecord {
+                    path: path.clone(),
+                    descending: *direction == Direction::Descending,
+                    multikey,
+                })
+                .collect(),
+            unique: index.spec.unique,
+            present_only: index.spec.present_only,
+            case_insensitive: index.spec.case_insensitive,
+            filter: index
+                .spec
+                .filter
+                .as_ref()
+                .map(|filter| filter.form().clone()),
+            build: index.build.as_ref().map(|build| BuildRecord {
+                to: Binary {
+                    subtype: BinarySubtype::Generic,
+                    bytes: build.to.clone(),
+                },
+                documents: build.documents as i64,
+            }),
+        }
+    }
+}
+
+/// The record of the format version.
+pub(super) fn format_record(version: i32) -> Result<Vec<u8>> {
+    let mut record = Document::new();
+    record.insert("format", Bson::Int32(version));
+    bson::serialize_to_vec(&record).map_err(|error| {
+        Error::new(ErrorKind::Encode, "cannot write the format version").with_source(error)
+    })
+}
+
+/// The version in a record of [`format_record`].
+pub(super) fn read_format(record: &[u8]) -> Option<i32> {
+    RawDocument::from_bytes(record)
+        .ok()?
+        .get_i32(bson::raw::cstr!("format"))
+        .ok()
+}

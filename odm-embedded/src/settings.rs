@@ -1,0 +1,63 @@
+//! The settings of a store.
+
+use std::time::Duration;
+
+use odm_store::{Durability, Error, ErrorKind, Result};
+
+use super::log;
+
+/// The settings of an open store.
+#[derive(Debug, Clone)]
+pub(super) struct Settings {
+    pub(super) cache_size: usize,
+    pub(super) durability: Durability,
+    pub(super) flush_interval: Duration,
+    pub(super) transaction_limit: Duration,
+    pub(super) queue: usize,
+    pub(super) unit_documents: u64,
+    pub(super) unit_time: Duration,
+    pub(super) sort_memory: usize,
+    /// The memory that the changes of a group may take before it takes no further unit, and the
+    /// changes of one unit before it runs by itself, in bytes.
+    pub(super) group_memory: usize,
+    /// The memory that the changes of a unit that runs by itself may take, in bytes.
+    pub(super) spill_memory: usize,
+    /// The length that the log does not exceed, in bytes.
+    pub(super) log_size: u64,
+    pub(super) check: bool,
+    /// Whether a store whose log is damaged is opened without what that has lost.
+    pub(super) salvage: bool,
+}
+
+impl Settings {
+    /// Refuses what cannot be in force.
+    pub(super) fn check(&self) -> Result<()> {
+        match self.queue {
+            0 => Err(Error::new(
+                ErrorKind::InvalidQuery,
+                "invalid setting: a `queue` of 0 takes no write; make it 1 at least",
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            cache_size: 128 << 20,
+            durability: Durability::Immediate,
+            flush_interval: Duration::from_millis(100),
+            transaction_limit: Duration::from_secs(10),
+            queue: 1024,
+            unit_documents: 100_000,
+            unit_time: Duration::from_secs(60),
+            sort_memory: 256 << 20,
+            group_memory: 64 << 20,
+            spill_memory: 16 << 20,
+            log_size: log::MAX_LEN,
+            check: false,
+            salvage: false,
+        }
+    }
+}

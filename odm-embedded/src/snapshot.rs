@@ -1,0 +1,163 @@
+//! The newest committed state, which all readers share.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError, RwLock, Weak},
+    time::{Duration, Instant},
+};
+
+use async_trait::async_trait;
+use bson::RawBson;
+use odm_store::{
+    Aggregate, Cost, Each, Error, Explain, Feed, Find, FindByKey, Reader, Result, metrics,
+};
+
+use super::{
+    engine::State, read::Reading, schema::Schema, settings::Settings, view::View, wait::YieldBudget,
+};
+
+/// A committed state.
+pub(super) struct Snapshot {
+    pub(super) base: State,
+    pub(super) schema: Arc<Schema>,
+    pub(super) settings: Arc<Settings>,
+}
+
+impl Snapshot {
+    pub(super) fn view(&self) -> View<'_> {
+        View {
+            base: &self.base,
+            overlay: None,
+            schema: &self.schema,
+        }
+    }
+
+    fn reading(&self) -> Reading<'_> {
+        Reading {
+            view: self.view(),
+            settings: &self.settings,
+            budget: YieldBudget::per_chunk(),
+        }
+    }
+}
+
+#[async_trait]
+impl Reader for Snapshot {
+    async fn get(&self, collection: &str, ids: &[RawBson], each: Each<'_>) -> Result<Cost> {
+        self.reading().get(collection, ids, each).await
+    }
+
+    async fn find(&self, find: &Find, each: Each<'_>) -> Result<Cost> {
+        self.reading().find(find, each).await
+    }
+
+    async fn find_by_key(&self, find: &FindByKey, each: Each<'_>) -> Result<Cost> {
+        self.reading().find_by_key(find, each).await
+    }
+
+    async fn count(&self, find: &Find) -> Result<(u64, Cost)> {
+        self.reading().count(find).await
+    }
+
+    async fn count_by_key(&self, find: &FindByKey) -> Result<(Vec<u64>, Cost)> {
+        self.reading().count_by_key(find).await
+    }
+
+    async fn aggregate(&self, aggregate: &Aggregate, each: Each<'_>) -> Result<Cost> {
+        self.reading().aggregate(aggregate, each).await
+    }
+
+    async fn explain(&self, find: &Find) -> Result<Explain> {
+        self.reading().explain(find).await
+    }
+
+    async fn index_of(&self, find: &Find) -> Result<Option<String>> {
+        Ok(self.reading().index_of(find))
+    }
+}
+
+/// The newest state, which the writer publishes and readers take.
+///
+/// The lock is held only to copy a pointer. A state that is replaced lives on in its readers.
+pub(super) struct Published {
+    newest: RwLock<Result<Arc<Snapshot>>>,
+    earlier: Mutex<EarlierStates>,
+    /// The changes of the states that are published, for those who watch.
+    pub(super) feed: Feed,
+}
+
+/// The states that readers had when another one replaced them, each with the time of that.
+#[derive(Default)]
+struct EarlierStates {
+    all: Vec<(Instant, Weak<Snapshot>)>,
+    /// How many of them the metrics tell of.
+    told: usize,
+}
+
+impl EarlierStates {
+    /// Forgets those that nobody reads any more.
+    fn update(&mut self) {
+        self.all.retain(|(_, state)| state.strong_count() > 0);
+    }
+
+    fn tell(&mut self, number: usize) {
+        metrics::earlier_states(self.told, number);
+        self.told = number;
+    }
+}
+
+impl Published {
+    pub(super) fn new(snapshot: Arc<Snapshot>) -> Self {
+        Published {
+            newest: RwLock::new(Ok(snapshot)),
+            earlier: Mutex::default(),
+            feed: Feed::default(),
+        }
+    }
+
+    pub(super) fn get(&self) -> Result<Arc<Snapshot>> {
+        self.newest
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    pub(super) fn publish(&self, snapshot: Arc<Snapshot>) {
+        let last = self.set(Ok(snapshot));
+        let mut earlier = self.earlier.lock().unwrap_or_else(PoisonError::into_inner);
+        earlier.update();
+        // The one that is replaced now is told of at the next commit: until then it is rarely more than a read.
+        let number = earlier.all.len();
+        earlier.tell(number);
+        if let Ok(last) = &last
+            && Arc::strong_count(last) > 1
+        {
+            earlier.all.push((Instant::now(), Arc::downgrade(last)));
+        }
+        drop(earlier);
+        // The last reader of a state frees its pages, which must not happen under a lock.
+        drop(last);
+    }
+
+    /// The number of the earlier states that somebody reads, and for how long the oldest of them has been replaced.
+    pub(super) fn earlier(&self) -> (u64, Option<Duration>) {
+        let mut earlier = self.earlier.lock().unwrap_or_else(PoisonError::into_inner);
+        earlier.update();
+        let oldest = earlier.all.first().map(|(replaced, _)| replaced.elapsed());
+        (earlier.all.len() as u64, oldest)
+    }
+
+    /// Makes all later reads fail, and ends the watches.
+    pub(super) fn close(&self, error: Error) {
+        drop(self.set(Err(error)));
+        let mut earlier = self.earlier.lock().unwrap_or_else(PoisonError::into_inner);
+        earlier.tell(0);
+        drop(earlier);
+        self.feed.close();
+    }
+
+    /// Returns the state that was the newest one.
+    fn set(&self, next: Result<Arc<Snapshot>>) -> Result<Arc<Snapshot>> {
+        let mut published = self.newest.write().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *published, next)
+    }
+}

@@ -1,0 +1,89 @@
+//! The start of the writer's thread, with a store that it opens.
+
+use std::{
+    process,
+    sync::{Arc, Mutex},
+    thread,
+};
+
+use odm_store::{Error, ErrorKind, Result, StoreId};
+use tokio::sync::{Semaphore, mpsc, oneshot};
+
+use super::{
+    Embedded,
+    handle::Handle,
+    open::{self, Place},
+    salvage::Found,
+    settings::Settings,
+    snapshot::Published,
+    verify, wait,
+    writer::Writer,
+};
+
+impl Embedded {
+    /// Opens a place on the writer's thread, where waiting for the disk blocks no task.
+    pub(super) async fn start(place: Place, settings: Settings) -> Result<(Embedded, Found)> {
+        let name = match &place {
+            Place::File(path) => path.display().to_string(),
+            Place::Memory => "memory".to_owned(),
+            #[cfg(any(test, feature = "__test"))]
+            Place::Disk(_) => "test".to_owned(),
+        };
+        let path = match &place {
+            Place::File(path) => std::path::absolute(path).ok(),
+            _ => None,
+        };
+        settings.check()?;
+        // More of them are never at hand at one time.
+        let (queue, requests) = mpsc::channel(settings.queue.min(Semaphore::MAX_PERMITS));
+        let (opened, answer) = oneshot::channel();
+        let check = settings.check;
+        let thread = thread::Builder::new()
+            .name("odm-writer".to_owned())
+            .spawn(move || {
+                wait::mark_thread();
+                let (open, found) = match open::open(place, settings) {
+                    Ok(opened) => opened,
+                    Err(error) => return drop(opened.send(Err(error))),
+                };
+                let verified = check.then(|| wait::block_on(verify::verify(&open.newest), None));
+                if let Some(Some(Err(error))) = verified {
+                    drop(open.newest);
+                    open.engine.leave();
+                    return drop(opened.send(Err(error)));
+                }
+                let published = Arc::new(Published::new(open.newest.clone()));
+                let writer = Writer::new(open, requests, published.clone());
+                // If the caller has gone away, the queue has no sender, and the writer ends at once.
+                let _ = opened.send(Ok((published, found)));
+                writer.run();
+            });
+        let thread = thread.map_err(|error| {
+            Error::new(ErrorKind::Io, "cannot start the writer's thread").with_source(error)
+        })?;
+        let (published, found) = match answer.await {
+            Ok(opened) => opened?,
+            Err(_) => {
+                let message = format!(
+                    "`{name}` could not be opened: the writer's thread panicked; the file may be damaged"
+                );
+                return Err(Error::new(ErrorKind::Corrupt, message));
+            }
+        };
+        let handle = Handle {
+            id: StoreId::new(),
+            queue: Some(queue),
+            published,
+            writer: thread.thread().id(),
+            thread: Mutex::new(Some(thread)),
+            process: process::id(),
+            name,
+            // The log lies beside the file itself, not beside a link to it.
+            path: path.map(|path| path.canonicalize().unwrap_or(path)),
+        };
+        let store = Embedded {
+            handle: Arc::new(handle),
+        };
+        Ok((store, found))
+    }
+}

@@ -1,0 +1,31 @@
+//! Tests of the store as a whole.
+
+mod aggregates;
+mod backup;
+mod checks;
+mod collections;
+mod compact;
+mod crashes;
+mod damage;
+mod faults;
+mod feeds;
+mod fewest_keys;
+mod files;
+mod forks;
+mod format;
+mod indexes;
+mod keys;
+mod large;
+mod layers;
+mod letter_case;
+mod log;
+mod old_log;
+mod partial;
+mod paths;
+mod plans;
+mod queries;
+mod support;
+mod time;
+mod transactions;
+mod units;
+mod writes;

@@ -1,0 +1,321 @@
+//! Random histories on a disk that crashes at random moments, again and again: of all that was committed a first
+//! part is left, with everything in it that was acknowledged as durable.
+//!
+//! `CRASHES` says how many crashes there are, `SEED` of which history: `CRASHES=100000 cargo test --release -p
+//! odm --lib crashes`.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use bson::{Document, doc};
+use futures_util::future::{join_all, join3};
+use odm_store::{
+    CollectionSpec, Durability, ErrorKind, IndexSpec, Result, Store, Transaction,
+    TransactionOptions,
+};
+
+use super::support::*;
+use crate::Embedded;
+use crate::disk::Disk;
+
+/// Random numbers.
+struct Random(u64);
+
+impl Random {
+    fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % n
+    }
+}
+
+/// Small bounds, so that a few units fill the log, are too long for it, or are large.
+async fn open(disk: &Disk) -> Result<Embedded> {
+    Embedded::builder()
+        .cache_size(64 << 10)
+        .log_size(24 << 10)
+        .large_units(40 << 10, 8 << 10)
+        .backend(disk.clone())
+        .await
+}
+
+fn indexes() -> Vec<IndexSpec> {
+    vec![
+        index("by_n", &[("n", -1)]),
+        unique("by_u", &[("u", 1)]),
+        partial(
+            index("of_some", &[("n", 1)]),
+            doc! { "kind": { "$gte": 1 } },
+        ),
+    ]
+}
+
+/// The collection with one more index, or without it.
+fn other_indexes(has_more: bool) -> [CollectionSpec; 1] {
+    let more = vec![
+        folded(index("more", &[("u", -1), ("text", 1)])),
+        partial(unique("more_of_some", &[("u", 1)]), doc! { "kind": 1 }),
+    ];
+    let mut things = collection("things", indexes());
+    match has_more {
+        true => things.indexes.extend(more),
+        false => things.obsolete = more,
+    }
+    [things]
+}
+
+/// The documents by their `_id`.
+type Model = BTreeMap<i32, Document>;
+
+/// One unit: the documents that it stores, and the ids that it removes.
+#[derive(Debug, Clone)]
+struct Unit {
+    stored: Vec<Document>,
+    removed: Vec<i32>,
+    durability: Durability,
+    /// Whether it is written as a transaction of a caller.
+    guarded: bool,
+}
+
+impl Unit {
+    fn random(random: &mut Random, number: i32) -> Unit {
+        let count = match random.below(20) {
+            0 => 60,
+            1..4 => 10,
+            _ => 1 + random.below(3),
+        };
+        let text = ["xX", "éÉ"][random.below(2) as usize].repeat(random.below(300) as usize);
+        let kind = random.below(3) as i32;
+        let document = |id: i32| doc! { "_id": id, "n": number, "u": [id, id + 1000], "kind": (id + kind) % 3, "text": &text };
+        let mut ids: Vec<i32> = (0..count).map(|_| random.below(80) as i32).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let (removed, stored) = ids.into_iter().partition(|_| random.below(4) == 0);
+        Unit {
+            stored: Vec::<i32>::into_iter(stored).map(document).collect(),
+            removed,
+            durability: match random.below(3) {
+                0 => Durability::Eventual,
+                _ => Durability::Immediate,
+            },
+            guarded: random.below(4) == 0,
+        }
+    }
+
+    fn apply(&self, model: &mut Model) {
+        for id in &self.removed {
+            model.remove(id);
+        }
+        for document in &self.stored {
+            let id = document.get_i32("_id").expect("an id");
+            model.insert(id, document.clone());
+        }
+    }
+
+    fn writes(&self) -> Vec<Write> {
+        let mut ids = self.removed.clone();
+        let stored = self.stored.iter();
+        ids.extend(stored.map(|document| document.get_i32("_id").expect("an id")));
+        vec![
+            Write::Delete(doc! { "_id": { "$in": ids } }),
+            Write::Insert(self.stored.clone()),
+        ]
+    }
+
+    async fn write(&self, store: &Embedded) -> Result<()> {
+        if !self.guarded {
+            let unit = Arc::new(Writes(self.writes()));
+            return store.run(unit, self.durability).await;
+        }
+        let options = TransactionOptions::default().durability(self.durability);
+        let mut transaction: Box<dyn Transaction> = store.begin(options).await?;
+        for write in self.writes() {
+            apply(&mut *transaction, &write).await?;
+        }
+        transaction.commit().await
+    }
+}
+
+/// What is known of the disk.
+struct History {
+    random: Random,
+    /// The state that the disk had after the last crash, and those after each unit since.
+    states: Vec<Model>,
+    /// The last state that was acknowledged, and the last that was as durable.
+    acknowledged: usize,
+    durable: usize,
+    unit: i32,
+}
+
+impl History {
+    /// Writes until the disk fails. Several units are on their way at once, in the order of the queue, and an index is
+    /// built or removed, and the store compacted, between them.
+    async fn write(&mut self, store: &Embedded) {
+        loop {
+            let mut units = Vec::new();
+            let first = self.states.len();
+            for _ in 0..1 + self.random.below(6) {
+                self.unit += 1;
+                let unit = Unit::random(&mut self.random, self.unit);
+                let mut next = self.states.last().expect("a state").clone();
+                unit.apply(&mut next);
+                self.states.push(next);
+                units.push(unit);
+            }
+            let indexes = match self.random.below(4) {
+                0 | 1 => None,
+                kind => Some(other_indexes(kind == 2)),
+            };
+            let ensure = async {
+                match &indexes {
+                    None => Ok(()),
+                    Some(indexes) => store.ensure(indexes).await,
+                }
+            };
+            let compacts = self.random.below(6) == 0;
+            let compact = async {
+                match compacts {
+                    false => Ok(()),
+                    true => store.compact().await.map(drop),
+                }
+            };
+            let writes = join_all(units.iter().map(|unit| unit.write(store)));
+            let (ensured, compacted, mut results) = join3(ensure, compact, writes).await;
+            for (at, (unit, result)) in units.iter().zip(&results).enumerate() {
+                if result.is_ok() {
+                    self.acknowledged = first + at;
+                    if unit.durability == Durability::Immediate {
+                        self.durable = first + at;
+                    }
+                }
+            }
+            results.extend([ensured, compacted]);
+            if let Some(Err(error)) = results.into_iter().find(Result::is_err) {
+                assert!(
+                    matches!(error.kind(), ErrorKind::Io | ErrorKind::Closed),
+                    "{error:?}"
+                );
+                return;
+            }
+        }
+    }
+
+    /// Finds a state among those from `first` on, the newest of those that are equal.
+    fn find(&self, state: &[Document], first: usize) -> usize {
+        let found = self.states[first..]
+            .iter()
+            .rposition(|known| known.values().eq(state));
+        first + found.unwrap_or_else(|| panic!("none of the states from {first} on: {state:?}"))
+    }
+
+    /// Opens the store on a disk that may fail meanwhile, finds its state, and begins anew from it.
+    async fn open(&mut self, disk: &Disk, first: usize) -> Option<Embedded> {
+        let store = match open(disk).await {
+            Ok(store) => store,
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Io, "{error:?}");
+                return None;
+            }
+        };
+        store.check_integrity().await.expect("sound indexes");
+        let state = all(&store).await;
+        let at = self.find(&state, first);
+        self.states = vec![self.states.swap_remove(at)];
+        (self.acknowledged, self.durable) = (0, 0);
+        Some(store)
+    }
+}
+
+async fn run_history(seed: u64, crashes: usize) -> [usize; 3] {
+    let mut disk = Disk::formatted().await;
+    {
+        let store = open(&disk).await.expect("a store");
+        let things = collection("things", indexes());
+        store.ensure(&[things]).await.expect("a collection");
+        store.close().await.expect("a close");
+    }
+    let mut history = History {
+        random: Random::new(seed),
+        states: vec![Model::new()],
+        acknowledged: 0,
+        durable: 0,
+        unit: 0,
+    };
+    // How many units were written, how many were lost, and how often a recovery failed.
+    let mut counts = [0; 3];
+    let mut first = 0;
+    for crash in 0..crashes {
+        let random = &mut history.random;
+        let operations = match random.below(4) {
+            0 => random.below(8),
+            _ => random.below(150),
+        };
+        disk = disk.after_exit();
+        disk.fail_after(operations as usize);
+        match history.open(&disk, first).await {
+            // What must be there is the same as before.
+            None => counts[2] += 1,
+            Some(store) => {
+                history.write(&store).await;
+                counts[0] += history.states.len() - 1;
+                // All that was acknowledged is visible, and nothing that is half done.
+                let visible = history.find(&all(&store).await, history.acknowledged);
+                let again = async || {
+                    let again = insert(&store, vec![doc! { "_id": -1 }]).await;
+                    again.expect_err("it is broken").kind()
+                };
+                // A compaction that has failed leaves a writer that meets the broken disk with this.
+                let kind = again().await;
+                assert!(
+                    matches!(kind, ErrorKind::Closed | ErrorKind::Io),
+                    "{kind:?}"
+                );
+                assert_eq!(again().await, ErrorKind::Closed);
+                drop(store);
+                first = history.durable;
+                if crash % 3 == 0 {
+                    // A process that ends loses nothing that somebody has seen.
+                    first = visible;
+                }
+            }
+        }
+        disk = match crash % 3 {
+            0 => disk.after_exit(),
+            1 => disk.after_power_loss(),
+            _ => disk.after_partial_loss(history.random.below(u64::MAX)),
+        };
+        let whole = disk.after_exit();
+        let store = open(&whole).await.unwrap_or_else(|error| {
+            panic!("crash {crash}: {error:?}");
+        });
+        let at = history.find(&all(&store).await, first);
+        counts[1] += history.states.len() - 1 - at;
+    }
+    counts
+}
+
+#[test]
+fn after_any_crash_a_first_part_of_all_units_is_left_with_all_that_were_durable() {
+    let number = |name: &str, default: u64| match std::env::var(name) {
+        Ok(number) => number.parse().expect("a number"),
+        Err(_) => default,
+    };
+    let seed: u64 = number("SEED", std::process::id().into());
+    let crashes = number("CRASHES", 400);
+    // A history for each 200 crashes, whose documents are all gone sometimes.
+    let mut counts = [0; 3];
+    for seed in seed..seed + crashes.div_ceil(200) {
+        println!("to have the same history again: SEED={seed} CRASHES=200");
+        let history = block_on(run_history(seed, 200));
+        for (count, of_history) in counts.iter_mut().zip(history) {
+            *count += of_history;
+        }
+    }
+    println!("units, lost units, failed recoveries: {counts:?}");
+    let [units, lost, failed] = counts;
+    assert!(units > 400 && lost > 20 && failed > 5, "{counts:?}");
+}

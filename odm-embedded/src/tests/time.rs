@@ -1,0 +1,160 @@
+//! The time that units and transactions have.
+
+use std::{
+    ops::ControlFlow,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use async_trait::async_trait;
+use bson::{doc, rawdoc};
+use odm_store::{
+    Durability, Error, ErrorKind, Find, Result, Store, Transaction, TransactionOptions, UnitOfWork,
+};
+
+use super::support::*;
+use crate::{Builder, Embedded};
+
+const LIMIT: Duration = Duration::from_millis(500);
+
+/// The time after which a unit that nothing stops ends by itself, so that its test fails.
+const ENDLESS: Duration = Duration::from_secs(20);
+
+/// More than a chunk of a read.
+const DOCUMENTS: i32 = 1500;
+
+/// How a unit takes its time.
+#[derive(Clone, Copy, PartialEq)]
+enum Long {
+    /// In many calls, and it returns the error of the first that fails.
+    Calls,
+    /// In many calls, and it goes on whatever they return.
+    Stubborn,
+    /// In one call that reads many documents.
+    OneRead,
+}
+
+#[async_trait]
+impl UnitOfWork for Long {
+    async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
+        let start = Instant::now();
+        insert_all(&mut *transaction, "things", &[rawdoc! { "_id": -1 }]).await?;
+        if *self == Long::OneRead {
+            let slow = &mut |at, _: &bson::RawDocument| {
+                assert!(at < DOCUMENTS as usize - 10, "the read goes on");
+                std::thread::sleep(Duration::from_millis(1));
+                Ok(ControlFlow::Continue(()))
+            };
+            return transaction.find(&find_all(), slow).await.map(drop);
+        }
+        while start.elapsed() < ENDLESS {
+            let read = transaction.count(&find_all()).await;
+            match (self, read) {
+                (_, Ok(_)) => {}
+                (Long::Stubborn, Err(_)) => return Ok(()),
+                (_, Err(error)) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn is_limited(builder: Builder) {
+    let store = builder.unit_time_limit(LIMIT).memory().await;
+    let store = store.expect("a store");
+    for chunk in 0..DOCUMENTS / 100 {
+        let ids = chunk * 100..(chunk + 1) * 100;
+        insert(&store, ids.map(|i| doc! { "_id": i }).collect())
+            .await
+            .expect("an insert");
+    }
+    for unit in [Long::Calls, Long::Stubborn, Long::OneRead] {
+        let start = Instant::now();
+        let error = store
+            .run(Arc::new(unit), Durability::Immediate)
+            .await
+            .expect_err("too long");
+        assert!(start.elapsed() >= LIMIT);
+        assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
+        assert!(!error.is_retryable());
+        let text = error.to_string();
+        assert!(
+            text.contains("500ms") && text.contains("unit_time_limit"),
+            "{text}"
+        );
+        insert(&store, vec![doc! { "_id": -1 }])
+            .await
+            .expect("nothing is stored, and the store goes on");
+        run(&store, vec![Write::Delete(doc! { "_id": -1 })])
+            .await
+            .expect("a delete");
+    }
+    assert_eq!(all(&store).await.len(), DOCUMENTS as usize);
+}
+
+#[test]
+fn a_unit_that_computes_for_too_long_is_undone_and_others_go_on() {
+    block_on(is_limited(Embedded::builder()));
+}
+
+#[test]
+fn a_unit_that_runs_by_itself_has_the_same_time() {
+    block_on(is_limited(Embedded::builder().large_units(0, 1 << 20)));
+}
+
+#[test]
+fn a_unit_without_a_time_limit_is_one_of_the_longest_duration() {
+    block_on(async {
+        let builder = Embedded::builder().unit_time_limit(Duration::MAX);
+        let store = builder.memory().await.expect("a store");
+        insert(&store, vec![doc! { "_id": 1 }])
+            .await
+            .expect("an insert");
+    });
+}
+
+/// The error of a transaction that reads for this part of its time, while a write waits or not.
+async fn expired(busy: f64, others_wait: bool) -> Error {
+    let builder = Embedded::builder().transaction_limit(LIMIT);
+    let store = builder.memory().await.expect("a store");
+    let transaction = store
+        .begin(TransactionOptions::default())
+        .await
+        .expect("a transaction");
+    let start = Instant::now();
+    let other = others_wait.then(|| {
+        let store = store.clone();
+        tokio::spawn(async move { insert(&store, vec![doc! { "_id": 1 }]).await })
+    });
+    let nothing = Find::default();
+    while start.elapsed() < LIMIT.mul_f64(busy)
+        && transaction
+            .find(&nothing, &mut |_, _| Ok(ControlFlow::Continue(())))
+            .await
+            .is_ok()
+    {
+        tokio::task::yield_now().await;
+    }
+    if let Some(other) = other {
+        other.await.expect("no panic").expect("others go on");
+    }
+    tokio::time::sleep((2 * LIMIT).saturating_sub(start.elapsed())).await;
+    transaction.commit().await.expect_err("expired")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_transaction_that_does_nothing_while_others_wait_is_not_worth_another_run() {
+    for (busy, others_wait, is_retryable) in [
+        (0.0, false, true),
+        (0.0, true, false),
+        (0.1, true, false),
+        (2.0, true, true),
+        (2.0, false, true),
+    ] {
+        let error = expired(busy, others_wait).await;
+        assert_eq!(error.kind(), ErrorKind::TransactionExpired);
+        assert_eq!(error.is_retryable(), is_retryable, "{busy} {others_wait}");
+        let hint = "may await a write made outside of it";
+        assert_eq!(error.to_string().contains(hint), !is_retryable);
+    }
+}

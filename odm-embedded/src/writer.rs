@@ -1,0 +1,437 @@
+//! The thread that writes.
+//!
+//! It takes requests from the queue, in their order. Units run one after another on the newest state
+//! and the changes of the units before them, and are committed together: the units that wait during
+//! one commit form the next group. A unit that fails is undone alone. A unit whose changes are too
+//! large for a group runs by itself (see `large`).
+//!
+//! The order of one group: run the units; append their changes to the log; begin to sync it; commit to the engine,
+//! without durability. The writer goes on with the next group then, and another thread (see `sync`), once the log
+//! is synced, publishes the new state and answers. So no change can be seen before it is as durable as
+//! requested, and a caller who has an answer sees his own write.
+//!
+//! Changes that the log does not take are committed to the engine durably, at a checkpoint (see `log`): where it is
+//! full, before the first record, and for large units. A store in memory has no log.
+
+mod compact;
+mod group;
+mod indexes;
+mod large;
+mod lease;
+mod sync;
+
+use std::{
+    collections::VecDeque,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use odm_store::{Changes, Error, ErrorKind, Result, metrics};
+use tokio::sync::mpsc::error::TryRecvError;
+use tracing::error;
+
+use self::{
+    indexes::Ensure,
+    sync::{Answers, Commit, Syncer},
+};
+use super::{
+    engine::Engine,
+    log::Log,
+    open::Opened,
+    overlay::Overlay,
+    place::StoreFile,
+    queue::{Reply, Request, Requests},
+    schema::Schema,
+    settings::Settings,
+    snapshot::{Published, Snapshot},
+    wait::{block_on, panic_message},
+    work::Work,
+};
+
+/// The state of the writer's thread.
+pub(super) struct Writer {
+    engine: Engine,
+    file: Box<dyn StoreFile>,
+    /// `None` for a store in memory.
+    log: Option<Log>,
+    syncer: Syncer,
+    requests: Requests,
+    /// A request that was taken from the queue and has not begun.
+    next: Option<Request>,
+    /// The callers who wait for indexes.
+    ensures: VecDeque<Ensure>,
+    /// The begin of the present turn of the requests, beside a build; `None` in the turn of a portion.
+    turn_began: Option<Instant>,
+    /// How long the last turn of the requests was.
+    turn: Duration,
+    /// Whether what indexes have left could not be removed.
+    is_sweep_stuck: bool,
+    published: Arc<Published>,
+    settings: Arc<Settings>,
+    /// The newest state, which may not be durable and not published yet.
+    newest: Arc<Snapshot>,
+    /// The time of the first commit that a crash may undo, and that nobody waits for.
+    unflushed: Option<Instant>,
+    /// The error of all further writes, once the disk has failed.
+    failure: Option<Error>,
+    /// Measurements of the last group, from which the wait for further units is derived.
+    pacing: group::CommitPacing,
+}
+
+/// The end of a wait.
+enum Event {
+    Request(Request),
+    /// A portion of an index is to be built or removed.
+    Portion,
+    FlushDue,
+    /// All handles of the store are gone.
+    Deserted,
+}
+
+impl Writer {
+    pub(super) fn new(open: Opened, requests: Requests, published: Arc<Published>) -> Writer {
+        let Opened {
+            engine,
+            file,
+            log,
+            newest,
+        } = open;
+        Writer {
+            engine,
+            file,
+            log,
+            syncer: Syncer::new(published.clone()),
+            requests,
+            next: None,
+            ensures: VecDeque::new(),
+            turn_began: None,
+            turn: Duration::ZERO,
+            is_sweep_stuck: false,
+            published,
+            settings: newest.settings.clone(),
+            newest,
+            unflushed: None,
+            failure: None,
+            pacing: group::CommitPacing::default(),
+        }
+    }
+
+    /// Serves requests until the store is closed or all its handles are gone.
+    pub(super) fn run(mut self) {
+        let closing = loop {
+            match self.wait() {
+                Event::FlushDue => self.flush(),
+                Event::Portion => self.run_portion(),
+                Event::Deserted => break None,
+                Event::Request(Request::Unit {
+                    unit,
+                    durability,
+                    reply,
+                }) => {
+                    let group = group::Group::new(self.begin());
+                    let first = (unit, self.durability(durability), reply);
+                    self.run_group(group, Some(first));
+                }
+                Event::Request(Request::Lease {
+                    durability,
+                    granted,
+                    outcome,
+                    state,
+                }) => {
+                    self.lease(durability, granted, outcome, &state);
+                }
+                Event::Request(Request::Ensure { collections, reply }) => {
+                    self.ensure(collections, reply);
+                }
+                // The caller went away before it began.
+                Event::Request(Request::Checkpoint { reply } | Request::Check { reply })
+                    if reply.is_closed() => {}
+                Event::Request(Request::Checkpoint { reply }) => {
+                    let made = self.settle().and_then(|()| self.make_durable());
+                    let _ = reply.send(made.map(|()| self.newest.clone()));
+                }
+                Event::Request(Request::Check { reply }) => {
+                    let checked = self.check();
+                    let _ = reply.send(checked.map(|()| self.newest.clone()));
+                }
+                Event::Request(Request::Compact { reply }) => self.compact(reply),
+                Event::Request(Request::Close { reply }) => break Some(reply),
+            }
+        };
+        self.end(closing);
+    }
+
+    /// Makes all commits durable, closes the file, and answers the request to close the store.
+    fn end(mut self, closing: Option<Reply<()>>) {
+        // An error is that of the writer from here on.
+        let _ = self.settle();
+        let closed = || Error::new(ErrorKind::Closed, "the store is closed");
+        self.published
+            .close(self.failure.clone().unwrap_or_else(closed));
+        let Writer {
+            mut engine,
+            mut log,
+            syncer,
+            mut requests,
+            newest,
+            mut failure,
+            ..
+        } = self;
+        // The last commit frees the pages of earlier states, if nobody reads them.
+        drop((newest, syncer));
+        if failure.is_none()
+            && let Some(log) = &mut log
+            && let Err(cause) = log.close(&mut engine)
+        {
+            failure = Some(stop(&engine, cause));
+        }
+        // The files must be free for other processes before a caller learns that the store is closed.
+        let close = || match failure {
+            None => drop(engine),
+            Some(_) => engine.leave(),
+        };
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(close)) {
+            error!(
+                "the engine failed while it was closed: {}",
+                panic_message(&*panic)
+            );
+        }
+        drop(log);
+        if let Some(reply) = closing {
+            let _ = reply.send(failure.map_or(Ok(()), Err));
+        }
+        requests.close();
+        while let Ok(request) = requests.try_recv() {
+            request.refuse(closed());
+        }
+    }
+
+    fn wait(&mut self) -> Event {
+        let turn_began = self.turn_began.take();
+        if self.has_portion() {
+            // In turns, so that neither waits for all of the other.
+            if let Some(began) = turn_began {
+                self.turn = began.elapsed();
+                return Event::Portion;
+            }
+            let next = self
+                .next
+                .take()
+                .map_or_else(|| self.requests.try_recv(), Ok);
+            self.turn_began = next.is_ok().then(Instant::now);
+            self.turn = Duration::ZERO;
+            return match next {
+                Ok(request) => Event::Request(request),
+                Err(TryRecvError::Disconnected) => Event::Deserted,
+                Err(TryRecvError::Empty) => Event::Portion,
+            };
+        }
+        if let Some(request) = self.next.take() {
+            return Event::Request(request);
+        }
+        let due = self.flush_due();
+        match block_on(self.requests.recv(), due) {
+            Some(Some(request)) => Event::Request(request),
+            Some(None) => Event::Deserted,
+            None => Event::FlushDue,
+        }
+    }
+
+    /// Whether a caller, or the end of the store, waits for the writer.
+    fn has_request(&self) -> bool {
+        self.next.is_some() || !self.requests.is_empty() || self.requests.is_closed()
+    }
+
+    fn flush_due(&self) -> Option<Instant> {
+        self.unflushed
+            .and_then(|since| since.checked_add(self.settings.flush_interval))
+    }
+
+    /// Returns the error of an earlier failure of the disk.
+    fn usable(&mut self) -> Result<()> {
+        if self.failure.is_none()
+            && let Some(cause) = self.syncer.failure()
+        {
+            self.fail(cause);
+        }
+        match &self.failure {
+            None => Ok(()),
+            Some(failure) => Err(failure.clone()),
+        }
+    }
+
+    /// Work on the newest state.
+    fn begin(&self) -> Work {
+        Work::new(self.newest.clone(), self.published.feed.begin())
+    }
+
+    /// Commits work, and answers when it is visible and as durable as requested.
+    ///
+    /// After an error it is unknown whether the disk has the work. None of it becomes visible, and
+    /// nothing is written, before the store is opened again; it then has all of the work or nothing.
+    fn commit(&mut self, work: &Work, durable: bool, changes: Vec<Changes>, answers: Answers) {
+        let units = answers.len();
+        let stored = match work.overlay.is_empty() {
+            true => self.usable().map(|()| None),
+            false => self.store(work, durable, units).map(Some),
+        };
+        match stored {
+            Ok(snapshot) => {
+                if durable {
+                    self.unflushed = None;
+                }
+                if snapshot.is_some() {
+                    metrics::commit(units);
+                }
+                self.syncer.push(Commit {
+                    snapshot,
+                    durable,
+                    changes,
+                    answers,
+                });
+            }
+            Err(error) => {
+                for (reply, _) in answers {
+                    let _ = reply.send(Err(error.clone()));
+                }
+            }
+        }
+    }
+
+    /// Waits until all commits are published or refused.
+    fn settle(&mut self) -> Result<()> {
+        self.syncer.drain();
+        self.usable()
+    }
+
+    /// Puts work into the log and the engine, or into the engine alone, and returns the new state.
+    fn store(&mut self, work: &Work, durable: bool, units: usize) -> Result<Arc<Snapshot>> {
+        self.usable()?;
+        let appended = self.append(work, durable, units);
+        match appended.map_err(|error| self.fail(error))? {
+            true => {
+                let committed = self.engine.commit(work.overlay.iter(), false);
+                committed.map_err(|error| self.fail(error))?;
+            }
+            false => self.checkpoint(&work.overlay)?,
+        }
+        self.read_newest(work.schema.clone())
+            .map_err(|error| self.fail(error))
+    }
+
+    /// Appends work to the log, and begins to sync it if it must be durable. Returns whether the engine
+    /// need not make it durable.
+    fn append(&mut self, work: &Work, durable: bool, units: usize) -> Result<bool> {
+        if let Some(log) = &mut self.log {
+            let Some(appended) = log.append(units, &work.overlay)? else {
+                return Ok(false);
+            };
+            self.syncer.appended(appended, durable)?;
+        }
+        if !durable || self.log.is_none() {
+            self.unflushed.get_or_insert_with(Instant::now);
+        }
+        Ok(true)
+    }
+
+    fn read_newest(&mut self, schema: Arc<Schema>) -> Result<Arc<Snapshot>> {
+        let base = self.engine.newest()?;
+        self.newest = Arc::new(Snapshot {
+            base,
+            schema,
+            settings: self.settings.clone(),
+        });
+        Ok(self.newest.clone())
+    }
+
+    /// Makes all commits and these changes durable in the engine, and cuts the log.
+    fn checkpoint(&mut self, changes: &Overlay) -> Result<()> {
+        self.settle()?;
+        let started = Instant::now();
+        let made = match &mut self.log {
+            Some(log) => log.checkpoint(&mut self.engine, changes),
+            None => self.engine.commit(changes.iter(), true),
+        };
+        made.map_err(|error| self.fail(error))?;
+        metrics::checkpoint(started.elapsed());
+        self.syncer.made_durable();
+        self.unflushed = None;
+        Ok(())
+    }
+
+    /// Verifies the checksums of both files.
+    fn check(&mut self) -> Result<()> {
+        self.settle()?;
+        let logged = self.log.as_ref().map_or(Ok(()), Log::verify);
+        // It leaves in the file what is needed to open it beside, and what the log may have lost.
+        self.checkpoint(&Overlay::default())?;
+        self.engine.check_file().and(logged)
+    }
+
+    /// Makes a checkpoint, unless the engine has made all commits durable already.
+    fn make_durable(&mut self) -> Result<()> {
+        let is_cut = self.log.as_ref().is_none_or(Log::is_cut);
+        match is_cut && self.unflushed.is_none() {
+            true => self.usable(),
+            false => self.checkpoint(&Overlay::default()),
+        }
+    }
+
+    /// Begins to make the commits durable that nobody waits for.
+    fn flush(&mut self) {
+        if self.unflushed.take().is_none() || self.failure.is_some() {
+            return;
+        }
+        if self.log.is_some() {
+            return self.syncer.flush();
+        }
+        // The error is that of all further writes.
+        let _ = self.checkpoint(&Overlay::default());
+    }
+
+    /// Stops all writing.
+    #[cold]
+    fn fail(&mut self, cause: Error) -> Error {
+        let error = commit_failed(&cause);
+        self.failure = Some(stop(&self.engine, cause));
+        error
+    }
+}
+
+/// Lets the engine write nothing any more. Returns the error of all later writes.
+#[cold]
+fn stop(engine: &Engine, cause: Error) -> Error {
+    let message =
+        format!("writer failed: {cause}; the store refuses writes until it is opened again");
+    error!("{message}");
+    engine.refuse_writes(&cause);
+    Error::new(ErrorKind::Closed, message).with_source(cause)
+}
+
+/// The error of callers whose commit has failed.
+fn commit_failed(cause: &Error) -> Error {
+    let message = format!(
+        "commit failed: {cause}; nothing of it is visible, and the store must be opened again to \
+         know whether it was stored"
+    );
+    Error::new(cause.kind(), message).with_source(cause.clone())
+}
+
+impl Request {
+    /// Answers a request that a store has got after it was closed.
+    fn refuse(self, error: Error) {
+        match self {
+            Request::Unit { reply, .. } | Request::Ensure { reply, .. } => {
+                drop(reply.send(Err(error)));
+            }
+            // By now it is closed.
+            Request::Close { reply } => drop(reply.send(Ok(()))),
+            Request::Lease { granted, .. } => drop(granted.send(Err(error))),
+            Request::Checkpoint { reply } | Request::Check { reply } => {
+                drop(reply.send(Err(error)))
+            }
+            Request::Compact { reply } => drop(reply.send(Err(error))),
+        }
+    }
+}

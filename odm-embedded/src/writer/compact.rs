@@ -1,0 +1,91 @@
+//! Another file in the place of the store's, without its free space.
+//!
+//! The new file names the same generation of the log as the old one: after a crash either of them is whole with it. The
+//! order is what that rests on:
+//!
+//! 1. A checkpoint leaves no records in the log, and in the old file all commits.
+//! 2. The state is copied into a new file, which is synced and locked, and takes the name of the old one.
+//! 3. The folder is synced. Only then is anything written: what went to the log before would be cut at the next
+//!    checkpoint, and a crash could give the name back to the old file, which does not have it.
+//!
+//! What was published before reads the old file on, which has no name any more.
+
+use odm_store::{Error, ErrorKind, Result};
+
+use super::{
+    super::{
+        compact::Compacted,
+        copy::{LogRecord, copy},
+        engine::Engine,
+        overlay::Overlay,
+        place::Replacement,
+        queue::Reply,
+    },
+    Answers, Commit, Writer, stop,
+};
+
+impl Writer {
+    pub(super) fn compact(&mut self, reply: Reply<Compacted>) {
+        if reply.is_closed() {
+            // The caller went away before it began.
+            return;
+        }
+        let compacted = self.try_compact(|| !reply.is_closed());
+        let _ = reply.send(compacted);
+    }
+
+    /// Compacts the store, unless the caller goes away meanwhile.
+    fn try_compact(&mut self, is_awaited: impl Fn() -> bool) -> Result<Compacted> {
+        self.checkpoint(&Overlay::default())?;
+        // The checkpoint has named a generation that the newest state does not have.
+        let state = self.read_newest(self.newest.schema.clone());
+        let state = state.map_err(|error| self.fail(error))?;
+        let before = self.engine.len()?;
+        let Replacement {
+            backend,
+            make_durable,
+        } = self.file.create().map_err(cannot)?;
+        let name = self.engine.name();
+        copy(
+            &state,
+            backend.clone(),
+            format!("new file of {name}").into(),
+            LogRecord::Copied,
+            &mut |_| is_awaited(),
+        )?;
+        let new = Engine::open(backend, name, self.settings.cache_size)?;
+        let put_in_place = make_durable().map_err(cannot)?;
+        self.file = put_in_place().map_err(|error| self.stop_between_files(error))?;
+        self.engine.replace_by(new);
+        drop(state);
+        let newest = self.read_newest(self.newest.schema.clone());
+        let newest = newest.map_err(|error| self.fail(error))?;
+        // Published with the same data: who reads from now on lets go of the old file.
+        self.syncer.push(Commit {
+            snapshot: Some(newest),
+            durable: false,
+            changes: Vec::new(),
+            answers: Answers::new(),
+        });
+        let after = self.engine.len()?;
+        Ok(Compacted { before, after })
+    }
+
+    /// Stops all writing, where it is unknown which of the two files a crash would leave.
+    #[cold]
+    fn stop_between_files(&mut self, error: std::io::Error) -> Error {
+        let cause = cannot(error);
+        let stopped = stop(&self.engine, cause.clone());
+        let message = format!(
+            "{cause}; either file has all documents, and the store refuses writes until it is opened again"
+        );
+        self.failure = Some(stopped);
+        Error::new(cause.kind(), message).with_source(cause)
+    }
+}
+
+#[cold]
+fn cannot(error: std::io::Error) -> Error {
+    let message = format!("cannot compact the store: {error}");
+    Error::new(ErrorKind::Io, message).with_source(error)
+}

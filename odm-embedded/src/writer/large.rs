@@ -1,0 +1,57 @@
+//! Units whose changes are too large for a group.
+
+use std::sync::Arc;
+
+use odm_store::{Changes, Result, UnitOfWork, metrics};
+
+use super::{
+    super::{session::Session, snapshot::Snapshot, work::Work},
+    Commit, Writer,
+    group::{Member, run_unit},
+};
+
+impl Writer {
+    /// Runs a unit in a transaction of the engine that it has for itself, and answers.
+    ///
+    /// The commit is durable even if less was requested: most changes are on the disk by then.
+    pub(super) fn run_large(&mut self, (unit, _, reply): Member) {
+        let (snapshot, changes, result) = match self.try_large(&*unit) {
+            Ok((snapshot, changes)) => (Some(snapshot), vec![changes], Ok(())),
+            Err(error) => (None, Vec::new(), Err(error)),
+        };
+        self.syncer.push(Commit {
+            snapshot,
+            durable: true,
+            changes,
+            answers: vec![(reply, result)],
+        });
+    }
+
+    fn try_large(&mut self, unit: &dyn UnitOfWork) -> Result<(Arc<Snapshot>, Changes)> {
+        // No checkpoint is possible while the transaction is open, and its changes are not in the log.
+        self.make_durable()?;
+        let begun = self.engine.begin();
+        let transaction = Arc::new(begun.map_err(|error| self.fail(error))?);
+        let work = Work::for_large_unit(
+            &self.newest,
+            transaction.clone(),
+            self.published.feed.begin(),
+        );
+        let mut session = Session::for_units(work);
+        let ran = run_unit(unit, &mut session, self.settings.transaction_limit)
+            .and_then(|()| session.work.finish_large_unit());
+        if let Err(error) = ran {
+            if let Err(failure) = self.engine.abort(&transaction) {
+                self.fail(failure);
+            }
+            return Err(error);
+        }
+        let committed = self.engine.commit_open(&transaction);
+        // From here on the unit may be on the disk.
+        committed
+            .and_then(|()| self.read_newest(session.work.schema.clone()))
+            .inspect(|_| metrics::commit(1))
+            .map(|snapshot| (snapshot, session.work.changes.take()))
+            .map_err(|error| self.fail(error))
+    }
+}

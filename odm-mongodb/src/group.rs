@@ -1,0 +1,29 @@
+//! Groups, which are computed here, of the fields that they read.
+
+use std::ops::ControlFlow;
+
+use odm_mql::Projection;
+use odm_store::{Aggregate, Cost, Each, Find, Reader, Result};
+
+use super::session::Session;
+
+impl Session {
+    pub(super) async fn group(&self, aggregate: &Aggregate, each: Each<'_>) -> Result<Cost> {
+        let mut grouping = aggregate.group.begin()?;
+        let paths = aggregate.group.paths();
+        // Of the fields as a whole, since the paths of a group go through arrays in their own way.
+        let names = paths.map(|path| path.split('.').next().unwrap_or(path).to_owned());
+        let names: Vec<String> = names.collect();
+        let find = Find {
+            projection: Some(Projection::include(names)?),
+            ..aggregate.find.clone()
+        };
+        let add: Each<'_> = &mut |_, document| {
+            aggregate.add(&mut grouping, document)?;
+            Ok(ControlFlow::Continue(()))
+        };
+        let mut cost = self.find(&find, add).await?;
+        cost.documents_returned = aggregate.pass_rows(grouping, each)?;
+        Ok(cost)
+    }
+}

@@ -1,0 +1,203 @@
+//! Expressions: values that are computed from a document.
+
+mod arrays;
+mod evaluate;
+mod numbers;
+mod operator;
+mod parse;
+
+use std::borrow::Cow;
+
+use bson::{Bson, Document, RawBson, RawDocument};
+
+pub(super) use self::evaluate::{at_path, in_elements};
+use self::operator::Operator;
+use crate::{
+    Error,
+    types::{MAX_NESTING, check_nesting, from_raw},
+};
+
+/// An expression: a value, a path as `$a.b`, or an operator with its operands.
+///
+/// The operators are those that the documentation of [`mql`](crate) lists. A path that goes through an
+/// array gives the values in its elements that are documents; a number in a path is a name.
+///
+/// Operands are evaluated in order, and those of `$and`, `$or`, `$cond`, `$ifNull` and `$switch` only as far as they
+/// are needed. MongoDB's optimizer evaluates those that read no field before all others: where `a` is 0,
+/// `{ $or: [{ $divide: [1, "$a"] }, true] }` fails here, and `{ $ifNull: ["$a", { $divide: [1, 0] }] }` there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expr(Node);
+
+#[derive(Debug, Clone, PartialEq)]
+enum Node {
+    Literal(RawBson),
+    /// No value: `$$REMOVE`.
+    Missing,
+    /// The value at a path, or the whole document at the empty one.
+    Path(Cow<'static, str>),
+    Object(Vec<(String, Node)>),
+    Array(Vec<Node>),
+    Operator(Operator, Vec<Node>),
+    Switch {
+        branches: Vec<(Node, Node)>,
+        default: Option<Box<Node>>,
+    },
+}
+
+impl Expr {
+    /// Parses an expression in MongoDB's form. `$$NOW` is the time of this call.
+    pub fn parse(value: &Bson) -> Result<Expr, Error> {
+        check_nesting(value, MAX_NESTING)?;
+        parse::node(value).map(Expr)
+    }
+
+    /// Whether a name is that of an operator.
+    pub(super) fn has_operator(name: &str) -> bool {
+        parse::SPECIAL.contains(&name) || Operator::by_name(name).is_some()
+    }
+
+    /// Whether the expression has no operator but `$literal`: it is a value, a path, or one of these in a list.
+    pub(super) fn is_value(&self) -> bool {
+        matches!(
+            self.0,
+            Node::Literal(_) | Node::Missing | Node::Path(_) | Node::Array(_)
+        )
+    }
+
+    /// Whether the expression makes a document of its fields.
+    pub(super) fn is_object(&self) -> bool {
+        matches!(self.0, Node::Object(_))
+    }
+
+    /// Returns the expression in MongoDB's form.
+    pub fn to_bson(&self) -> Bson {
+        self.0.to_bson()
+    }
+
+    /// Returns the value for a document, or `None` if it is missing.
+    ///
+    /// # Errors
+    ///
+    /// [`Expression`](Error::Expression) if an operator does not accept a value.
+    pub fn evaluate(&self, document: &RawDocument) -> Result<Option<RawBson>, Error> {
+        evaluate::node(&self.0, document)
+    }
+
+    /// Whether the value for a document counts as true.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`evaluate`](Expr::evaluate).
+    pub fn holds(&self, document: &RawDocument) -> Result<bool, Error> {
+        let value = self.evaluate(document)?;
+        Ok(value.is_some_and(|value| evaluate::truthy(value.as_raw_bson_ref())))
+    }
+
+    /// Returns the paths that are read, in order. The empty path is the whole document.
+    pub(super) fn paths(&self) -> Vec<&str> {
+        let mut paths = Vec::new();
+        self.0.collect_paths(&mut paths);
+        paths
+    }
+
+    pub(super) fn with_paths(self, change: &dyn Fn(&str) -> Cow<'static, str>) -> Expr {
+        Expr(self.0.with_paths(change))
+    }
+}
+
+impl Node {
+    fn to_bson(&self) -> Bson {
+        let all = |nodes: &[Node]| Bson::Array(nodes.iter().map(Node::to_bson).collect());
+        match self {
+            Node::Literal(value) => match from_raw(value) {
+                value @ (Bson::String(_) | Bson::Document(_) | Bson::Array(_)) => {
+                    bson::doc! { "$literal": value }.into()
+                }
+                value => value,
+            },
+            Node::Missing => "$$REMOVE".into(),
+            Node::Path(path) if path.is_empty() => "$$ROOT".into(),
+            Node::Path(path) => format!("${path}").into(),
+            Node::Object(fields) => {
+                let fields = fields.iter();
+                let fields = fields.map(|(name, node)| (name.clone(), node.to_bson()));
+                Bson::Document(fields.collect())
+            }
+            Node::Array(nodes) => all(nodes),
+            Node::Operator(operator, operands) => {
+                bson::doc! { operator.name(): all(operands) }.into()
+            }
+            Node::Switch { branches, default } => {
+                let branch = |(case, then): &(Node, Node)| {
+                    Bson::from(bson::doc! { "case": case.to_bson(), "then": then.to_bson() })
+                };
+                let branches: Vec<Bson> = branches.iter().map(branch).collect();
+                let mut operand = Document::from_iter([("branches".to_owned(), branches.into())]);
+                if let Some(default) = default {
+                    operand.insert("default", default.to_bson());
+                }
+                bson::doc! { "$switch": operand }.into()
+            }
+        }
+    }
+
+    fn collect_paths<'n>(&'n self, paths: &mut Vec<&'n str>) {
+        match self {
+            Node::Literal(_) | Node::Missing => {}
+            Node::Path(path) => paths.push(path),
+            Node::Object(fields) => fields
+                .iter()
+                .for_each(|(_, node)| node.collect_paths(paths)),
+            Node::Array(nodes) | Node::Operator(_, nodes) => {
+                nodes.iter().for_each(|node| node.collect_paths(paths));
+            }
+            Node::Switch { branches, default } => {
+                for (case, then) in branches {
+                    case.collect_paths(paths);
+                    then.collect_paths(paths);
+                }
+                if let Some(default) = default {
+                    default.collect_paths(paths);
+                }
+            }
+        }
+    }
+
+    fn with_paths(self, change: &dyn Fn(&str) -> Cow<'static, str>) -> Node {
+        let each = |nodes: Vec<Node>| -> Vec<Node> {
+            let changed = nodes.into_iter().map(|node| node.with_paths(change));
+            changed.collect()
+        };
+        match self {
+            Node::Literal(_) | Node::Missing => self,
+            Node::Path(path) if path.is_empty() => Node::Path(path),
+            Node::Path(path) => Node::Path(change(&path)),
+            Node::Object(fields) => {
+                let fields = fields.into_iter();
+                let changed = fields.map(|(name, node)| (name, node.with_paths(change)));
+                Node::Object(changed.collect())
+            }
+            Node::Array(nodes) => Node::Array(each(nodes)),
+            Node::Operator(operator, operands) => Node::Operator(operator, each(operands)),
+            Node::Switch { branches, default } => Node::Switch {
+                branches: branches
+                    .into_iter()
+                    .map(|(case, then)| (case.with_paths(change), then.with_paths(change)))
+                    .collect(),
+                default: default.map(|default| Box::new(default.with_paths(change))),
+            },
+        }
+    }
+}
+
+/// The error of an operator that does not accept a value.
+fn failed(operator: Operator, reason: impl Into<Cow<'static, str>>, code: i32) -> Error {
+    Error::Expression {
+        operator: operator.name(),
+        reason: reason.into(),
+        code,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,204 @@
+//! The values of expressions.
+
+use std::cmp::Ordering;
+
+use bson::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString};
+
+use super::{Node, arrays, numbers, operator::Operator};
+use crate::steps;
+use crate::{Error, error::code, order, path, types, write::malformed};
+
+pub(super) fn node(node: &Node, document: &RawDocument) -> Result<Option<RawBson>, Error> {
+    steps::step();
+    match node {
+        Node::Literal(value) => Ok(Some(value.clone())),
+        Node::Missing => Ok(None),
+        Node::Path(path) if path.is_empty() => Ok(Some(RawBson::Document(document.to_owned()))),
+        Node::Path(path) => Ok(at_path(document, path)),
+        Node::Object(fields) => {
+            let mut object = RawDocumentBuf::new();
+            for (name, node) in fields {
+                if let Some(value) = self::node(node, document)? {
+                    let name = CString::try_from(name.as_str()).map_err(malformed)?;
+                    object.append(name, value);
+                    check_size(object.as_bytes())?;
+                }
+            }
+            Ok(Some(RawBson::Document(object)))
+        }
+        Node::Array(nodes) => {
+            let mut array = RawArrayBuf::new();
+            for node in nodes {
+                array.push(self::node(node, document)?.unwrap_or(RawBson::Null));
+                check_size(array.as_bytes())?;
+            }
+            Ok(Some(RawBson::Array(array)))
+        }
+        Node::Operator(operator, operands) => self::operator(*operator, operands, document),
+        Node::Switch { branches, default } => {
+            for (case, then) in branches {
+                if is_true(case, document)? {
+                    return self::node(then, document);
+                }
+            }
+            match default {
+                Some(default) => self::node(default, document),
+                None => Err(Error::Expression {
+                    operator: "$switch",
+                    reason: "no case holds, and there is no default".into(),
+                    code: 40_069,
+                }),
+            }
+        }
+    }
+}
+
+/// Checks that a value that is made of others is not larger than some documents: an expression can name one as often as it
+/// likes.
+fn check_size(value: &[u8]) -> Result<(), Error> {
+    const MOST: usize = 64 << 20;
+    match value.len() > MOST {
+        true => Err(Error::Expression {
+            operator: "$literal",
+            reason: format!("a value has more than {MOST} bytes").into(),
+            code: code::OBJECT_TOO_LARGE,
+        }),
+        false => Ok(()),
+    }
+}
+
+fn is_true(operand: &Node, document: &RawDocument) -> Result<bool, Error> {
+    let value = node(operand, document)?;
+    Ok(value.is_some_and(|value| truthy(value.as_raw_bson_ref())))
+}
+
+/// Whether a value counts as true.
+pub(super) fn truthy(value: RawBsonRef<'_>) -> bool {
+    match value {
+        RawBsonRef::Boolean(value) => value,
+        RawBsonRef::Null | RawBsonRef::Undefined => false,
+        RawBsonRef::Int32(0) | RawBsonRef::Int64(0) => false,
+        RawBsonRef::Double(value) => value != 0.0,
+        RawBsonRef::Decimal128(_) => !order::equal(value, RawBsonRef::Int32(0)),
+        _ => true,
+    }
+}
+
+/// The value at a path. Arrays on it give the values in their elements that are documents.
+pub(crate) fn at_path(document: &RawDocument, path: &str) -> Option<RawBson> {
+    steps::step();
+    let (name, rest) = path::split(path);
+    let value = path::get(document, name)?;
+    match (value, rest) {
+        (value, None) => Some(value.into()),
+        (RawBsonRef::Document(inner), Some(rest)) => at_path(inner, rest),
+        (RawBsonRef::Array(array), Some(rest)) => Some(in_elements(array, rest)),
+        _ => None,
+    }
+}
+
+/// The array of the values at a path in the elements of an array that are documents.
+pub(crate) fn in_elements(array: &RawArray, path: &str) -> RawBson {
+    let mut values = RawArrayBuf::new();
+    for element in array.into_iter().flatten() {
+        if let RawBsonRef::Document(inner) = element
+            && let Some(value) = at_path(inner, path)
+        {
+            values.push(value);
+        }
+    }
+    RawBson::Array(values)
+}
+
+/// Whether a value is null, undefined or missing.
+pub(super) fn is_null(value: &Option<RawBson>) -> bool {
+    matches!(value, None | Some(RawBson::Null | RawBson::Undefined))
+}
+
+/// The name of the type of a value.
+pub(super) fn type_of(value: &Option<RawBson>) -> &'static str {
+    match value {
+        None => "missing",
+        Some(value) => types::name(value.element_type()),
+    }
+}
+
+fn operator(
+    operator: Operator,
+    operands: &[Node],
+    document: &RawDocument,
+) -> Result<Option<RawBson>, Error> {
+    // These evaluate no more operands than they need.
+    match operator {
+        Operator::And | Operator::Or => {
+            let wanted = operator == Operator::Or;
+            for operand in operands {
+                if is_true(operand, document)? == wanted {
+                    return Ok(Some(RawBson::Boolean(wanted)));
+                }
+            }
+            return Ok(Some(RawBson::Boolean(!wanted)));
+        }
+        Operator::Cond => {
+            let [condition, yes, no] = operands else {
+                return Ok(None);
+            };
+            let chosen = if is_true(condition, document)? {
+                yes
+            } else {
+                no
+            };
+            return node(chosen, document);
+        }
+        Operator::IfNull => {
+            let mut last = None;
+            for operand in operands {
+                last = node(operand, document)?;
+                if !is_null(&last) {
+                    break;
+                }
+            }
+            return Ok(last);
+        }
+        _ => {}
+    }
+    let values = operands.iter().map(|operand| node(operand, document));
+    let values = values.collect::<Result<Vec<_>, _>>()?;
+    let boolean = |value| Ok(Some(RawBson::Boolean(value)));
+    match (operator, values.as_slice()) {
+        (Operator::Eq, [a, b]) => boolean(compare(a, b).is_eq()),
+        (Operator::Ne, [a, b]) => boolean(compare(a, b).is_ne()),
+        (Operator::Gt, [a, b]) => boolean(compare(a, b).is_gt()),
+        (Operator::Gte, [a, b]) => boolean(compare(a, b).is_ge()),
+        (Operator::Lt, [a, b]) => boolean(compare(a, b).is_lt()),
+        (Operator::Lte, [a, b]) => boolean(compare(a, b).is_le()),
+        (Operator::Cmp, [a, b]) => Ok(Some(RawBson::Int32(compare(a, b) as i32))),
+        (Operator::Not, [value]) => boolean(
+            !value
+                .as_ref()
+                .is_some_and(|value| truthy(value.as_raw_bson_ref())),
+        ),
+        (Operator::Type, [value]) => Ok(Some(RawBson::String(type_of(value).to_owned()))),
+        (
+            Operator::In
+            | Operator::Size
+            | Operator::IsArray
+            | Operator::ArrayElemAt
+            | Operator::First
+            | Operator::Last
+            | Operator::Slice,
+            values,
+        ) => arrays::operator(operator, values),
+        (operator, values) => numbers::calculate(operator, values),
+    }
+}
+
+/// The order of two values. A missing one comes before null.
+fn compare(a: &Option<RawBson>, b: &Option<RawBson>) -> Ordering {
+    fn known(value: &Option<RawBson>) -> RawBsonRef<'_> {
+        value
+            .as_ref()
+            .map_or(RawBsonRef::Undefined, RawBson::as_raw_bson_ref)
+    }
+    order::compare(known(a), known(b))
+}

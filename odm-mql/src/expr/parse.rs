@@ -1,0 +1,174 @@
+//! The parser of MongoDB's form of an expression.
+
+use bson::{Bson, DateTime, Document, RawBson};
+
+use super::{Node, operator::Operator};
+use crate::{
+    Error,
+    error::code,
+    path,
+    types::{bad_as, to_raw, unknown},
+};
+
+/// The operators that are no [`Operator`], since their operands are no list.
+pub(super) const SPECIAL: [&str; 4] = ["$literal", "$const", "$switch", "$expr"];
+
+pub(super) fn node(value: &Bson) -> Result<Node, Error> {
+    match value {
+        Bson::String(text) => match text.strip_prefix('$') {
+            Some(rest) => field(text, rest),
+            None => Ok(Node::Literal(to_raw(value)?)),
+        },
+        Bson::Array(array) => nodes(array).map(Node::Array),
+        Bson::Document(document) => match document.iter().next() {
+            Some((name, _)) if name.starts_with('$') && document.len() > 1 => Err(bad_as(
+                15_983,
+                name,
+                "to be the only operator of its document",
+            )),
+            Some((name, operand)) if name.starts_with('$') => operator(name, operand),
+            _ => object(document),
+        },
+        value => Ok(Node::Literal(to_raw(value)?)),
+    }
+}
+
+fn nodes(values: &[Bson]) -> Result<Vec<Node>, Error> {
+    values.iter().map(node).collect()
+}
+
+fn object(document: &Document) -> Result<Node, Error> {
+    let field = |(name, value): (&String, &Bson)| {
+        if name.contains('.') {
+            return Err(path::bad(
+                name,
+                "a field of an expression has no dot",
+                16_412,
+            ));
+        }
+        if name.starts_with('$') {
+            return Err(path::bad(
+                name,
+                "a field of an expression begins with `$`",
+                16_410,
+            ));
+        }
+        Ok((name.clone(), node(value)?))
+    };
+    let fields = document.iter().map(field).collect::<Result<_, _>>()?;
+    Ok(Node::Object(fields))
+}
+
+/// A path or a variable, without its first `$`.
+fn field(text: &str, rest: &str) -> Result<Node, Error> {
+    let Some(variable) = rest.strip_prefix('$') else {
+        if rest.is_empty() {
+            return Err(path::bad(text, "it names no field", 16_872));
+        }
+        path::check_strictly(rest)?;
+        return Ok(Node::Path(rest.to_owned().into()));
+    };
+    let (name, rest) = path::split(variable);
+    if name.is_empty() {
+        let reason = "it names no variable";
+        return Err(path::bad(text, reason, code::FAILED_TO_PARSE));
+    }
+    if let Some(rest) = rest {
+        path::check_strictly(rest)?;
+    }
+    match (name, rest) {
+        ("ROOT" | "CURRENT", rest) => Ok(Node::Path(rest.unwrap_or_default().to_owned().into())),
+        ("NOW", None) => Ok(Node::Literal(RawBson::DateTime(DateTime::now()))),
+        // A date has no fields.
+        ("REMOVE" | "NOW", _) => Ok(Node::Missing),
+        _ => {
+            let reason = "there is no such variable; there are `$$ROOT`, `$$CURRENT`, `$$NOW` and `$$REMOVE`";
+            Err(path::bad(text, reason, 17_276))
+        }
+    }
+}
+
+fn operator(name: &str, operand: &Bson) -> Result<Node, Error> {
+    match (name, operand) {
+        ("$literal" | "$const", value) => return Ok(Node::Literal(to_raw(value)?)),
+        ("$cond", Bson::Document(document)) => return cond(document),
+        ("$switch", operand) => return switch(operand),
+        ("$expr", operand) => return node(operand),
+        _ => {}
+    }
+    let Some((operator, least, most)) = Operator::by_name(name) else {
+        return Err(unknown(code::INVALID_PIPELINE_OPERATOR, name));
+    };
+    let operands = match operand {
+        Bson::Array(array) => nodes(array)?,
+        one => vec![node(one)?],
+    };
+    if !(least..=most).contains(&operands.len()) {
+        let code = match operator {
+            Operator::Round | Operator::Trunc | Operator::Slice => 28_667,
+            Operator::IfNull => 1_257_300,
+            _ => 16_020,
+        };
+        return Err(bad_as(code, name, "another number of operands"));
+    }
+    Ok(Node::Operator(operator, operands))
+}
+
+fn cond(document: &Document) -> Result<Node, Error> {
+    if let Some(other) = document
+        .keys()
+        .find(|key| !["if", "then", "else"].contains(&key.as_str()))
+    {
+        return Err(unknown(17_083, other));
+    }
+    let part = |name: &str, code| match document.get(name) {
+        Some(value) => node(value),
+        None => Err(bad_as(code, "$cond", "`if`, `then` and `else`")),
+    };
+    let operands = vec![
+        part("if", 17_080)?,
+        part("then", 17_081)?,
+        part("else", 17_082)?,
+    ];
+    Ok(Node::Operator(Operator::Cond, operands))
+}
+
+fn switch(operand: &Bson) -> Result<Node, Error> {
+    let bad = |code, expected| bad_as(code, "$switch", expected);
+    let Bson::Document(document) = operand else {
+        return Err(bad(40_060, "a document of `branches` and `default`"));
+    };
+    let (mut branches, mut default) = (Vec::new(), None);
+    for (key, value) in document {
+        match (key.as_str(), value) {
+            ("branches", Bson::Array(array)) => {
+                branches = array.iter().map(branch).collect::<Result<_, _>>()?;
+            }
+            ("branches", _) => return Err(bad(40_061, "an array of `branches`")),
+            ("default", value) => default = Some(Box::new(node(value)?)),
+            (other, _) => return Err(unknown(40_067, other)),
+        }
+    }
+    if branches.is_empty() {
+        return Err(bad(40_068, "at least one branch"));
+    }
+    Ok(Node::Switch { branches, default })
+}
+
+fn branch(value: &Bson) -> Result<(Node, Node), Error> {
+    let bad = |code| {
+        bad_as(
+            code,
+            "$switch",
+            "`case` and `then` in each branch, and no more",
+        )
+    };
+    let Bson::Document(document) = value else {
+        return Err(bad(40_062));
+    };
+    if document.keys().any(|key| key != "case" && key != "then") {
+        return Err(bad(40_063));
+    }
+    let part = |name: &str, code| node(document.get(name).ok_or_else(|| bad(code))?);
+    Ok((part("case", 40_064)?, part("then", 40_065)?))
+}

@@ -1,0 +1,189 @@
+//! The states of accumulators.
+
+use bson::{RawBson, RawBsonRef};
+
+use super::Accumulator;
+use crate::{decimal::Decimal, order};
+
+/// The state of an accumulator of one group.
+#[derive(Debug)]
+pub(super) enum State {
+    Count(u64),
+    Sum(Total),
+    Avg(Total),
+    Min(Option<RawBson>),
+    Max(Option<RawBson>),
+}
+
+impl State {
+    pub(super) fn new(accumulator: &Accumulator) -> State {
+        match accumulator {
+            Accumulator::Count => State::Count(0),
+            Accumulator::Sum(_) => State::Sum(Total::default()),
+            Accumulator::Avg(_) => State::Avg(Total::default()),
+            Accumulator::Min(_) => State::Min(None),
+            Accumulator::Max(_) => State::Max(None),
+        }
+    }
+
+    pub(super) fn count(&mut self, more: u64) {
+        if let State::Count(count) = self {
+            *count += more;
+        }
+    }
+
+    /// Adds a value, and returns the memory that it takes.
+    pub(super) fn add(&mut self, value: RawBsonRef<'_>) -> usize {
+        match self {
+            State::Count(_) => 0,
+            State::Sum(total) | State::Avg(total) => {
+                total.add(value);
+                0
+            }
+            State::Min(least) => keep(least, value, |order| order.is_lt()),
+            State::Max(greatest) => keep(greatest, value, |order| order.is_gt()),
+        }
+    }
+
+    pub(super) fn value(&self) -> RawBson {
+        match self {
+            State::Count(count) => RawBson::Int64(i64::try_from(*count).unwrap_or(i64::MAX)),
+            State::Sum(total) => total.sum(),
+            State::Avg(total) => total.mean(),
+            State::Min(value) | State::Max(value) => value.clone().unwrap_or(RawBson::Null),
+        }
+    }
+}
+
+fn keep(
+    kept: &mut Option<RawBson>,
+    value: RawBsonRef<'_>,
+    is_better: fn(std::cmp::Ordering) -> bool,
+) -> usize {
+    if matches!(value, RawBsonRef::Null | RawBsonRef::Undefined) {
+        return 0;
+    }
+    let is_new = match kept {
+        None => true,
+        Some(kept) => is_better(order::compare(value, kept.as_raw_bson_ref())),
+    };
+    if !is_new {
+        return 0;
+    }
+    *kept = Some(value.into());
+    match value {
+        RawBsonRef::String(text) => text.len(),
+        RawBsonRef::Document(document) => document.as_bytes().len(),
+        RawBsonRef::Array(array) => array.as_bytes().len(),
+        RawBsonRef::Binary(binary) => binary.bytes.len(),
+        _ => 0,
+    }
+}
+
+/// A sum of numbers of all types, each type by itself.
+#[derive(Debug, Default)]
+pub(super) struct Total {
+    numbers: u64,
+    /// The sum of the whole numbers. There are too few documents for one of more bits.
+    whole: i128,
+    /// Whether one of them is of 64 bits.
+    is_long: bool,
+    doubles: Option<Doubles>,
+    decimals: Option<Decimal>,
+}
+
+impl Total {
+    fn add(&mut self, value: RawBsonRef<'_>) {
+        match value {
+            RawBsonRef::Int32(value) => self.whole += i128::from(value),
+            RawBsonRef::Int64(value) => {
+                self.whole += i128::from(value);
+                self.is_long = true;
+            }
+            RawBsonRef::Double(value) => self.doubles.get_or_insert_default().add(value),
+            RawBsonRef::Decimal128(value) => {
+                let value = Decimal::new(value);
+                self.decimals = Some(match self.decimals {
+                    None => value,
+                    Some(sum) => sum.plus(value),
+                });
+            }
+            _ => return,
+        }
+        self.numbers += 1;
+    }
+
+    fn sum(&self) -> RawBson {
+        match self.decimals {
+            Some(decimals) => RawBson::Decimal128(self.with_others(decimals).pack()),
+            None if self.doubles.is_some() => RawBson::Double(self.double()),
+            None => match (i32::try_from(self.whole), i64::try_from(self.whole)) {
+                (Ok(sum), _) if !self.is_long => RawBson::Int32(sum),
+                (_, Ok(sum)) => RawBson::Int64(sum),
+                _ => RawBson::Double(self.double()),
+            },
+        }
+    }
+
+    fn mean(&self) -> RawBson {
+        if self.numbers == 0 {
+            return RawBson::Null;
+        }
+        match self.decimals {
+            Some(decimals) => {
+                let numbers = Decimal::whole(self.numbers.into());
+                RawBson::Decimal128(self.with_others(decimals).over(numbers).pack())
+            }
+            None => RawBson::Double(self.double() / self.numbers as f64),
+        }
+    }
+
+    /// The sum of the decimals and all other numbers.
+    fn with_others(&self, decimals: Decimal) -> Decimal {
+        let mut sum = decimals.plus(Decimal::whole(self.whole));
+        if let Some(doubles) = &self.doubles {
+            sum = sum.plus(Decimal::wide_double(doubles.sum()));
+        }
+        sum
+    }
+
+    /// The sum of all but the decimals.
+    fn double(&self) -> f64 {
+        let mut sum = Doubles::default();
+        let high = self.whole as f64;
+        sum.add(high);
+        // What is rounded off is exact as a double, or much less than the last digit of the sum.
+        sum.add((self.whole - high as i128) as f64);
+        if let Some(doubles) = &self.doubles {
+            sum.add(doubles.high);
+            sum.add(doubles.low);
+        }
+        sum.sum()
+    }
+}
+
+/// A sum of doubles with the sum of what was rounded off, by which the order of the numbers has next to no effect
+/// on it.
+#[derive(Debug, Default)]
+struct Doubles {
+    high: f64,
+    low: f64,
+}
+
+impl Doubles {
+    fn add(&mut self, value: f64) {
+        let high = self.high + value;
+        if high.is_finite() {
+            let added = high - self.high;
+            self.low += (self.high - (high - added)) + (value - added);
+        }
+        self.high = high;
+    }
+
+    fn sum(&self) -> f64 {
+        match self.high.is_finite() {
+            true => self.high + self.low,
+            false => self.high,
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! MongoDB's query language as pure functions on BSON: comparison, filters, updates, sorts and
+//! projections. No I/O and no models.
+//!
+//! ```
+//! use odm_mql::{Filter, bson::{doc, rawdoc}};
+//!
+//! let scarce = Filter::parse(&doc! { "tags": "steel", "qty": { "$lt": 10 } })?;
+//! assert!(scarce.matches(&rawdoc! { "name": "nut", "qty": 5, "tags": ["new", "steel"] })?);
+//! # Ok::<_, odm_mql::Error>(())
+//! ```
+//!
+//! The meaning is MongoDB's, that of its errors' [codes](Error::code) included. The operators are:
+//!
+//! | in | operators |
+//! |---|---|
+//! | [filters](Filter) | `$eq` `$ne` `$gt` `$gte` `$lt` `$lte` `$in` `$nin`, `$and` `$or` `$nor` `$not`, `$exists` `$type`, `$regex` with `$options`, `$mod`, `$size` `$all` `$elemMatch`, `$bitsAllSet` `$bitsAllClear` `$bitsAnySet` `$bitsAnyClear`, `$expr` `$jsonSchema`, `$comment` |
+//! | [schemas](Schema) | the keywords of `$jsonSchema` |
+//! | [expressions](Expr) | paths, `$$ROOT` `$$CURRENT` `$$NOW` `$$REMOVE`, `$literal`, `$eq` `$ne` `$gt` `$gte` `$lt` `$lte` `$cmp` `$in`, `$and` `$or` `$not`, `$add` `$subtract` `$multiply` `$divide` `$mod` `$abs` `$ceil` `$floor` `$round` `$trunc`, `$cond` `$ifNull` `$switch`, `$size` `$isArray` `$arrayElemAt` `$first` `$last` `$slice`, `$type` |
+//! | [updates](Update) | `$set` `$unset` `$setOnInsert` `$rename` `$currentDate`, `$inc` `$mul` `$min` `$max` `$bit`, `$push` with `$each` `$position` `$slice` `$sort`, `$addToSet` with `$each`, `$pop` `$pull` `$pullAll`; in paths `$`, `$[]` and `$[name]` |
+//! | [projections](Projection) | 1, 0, `$slice` `$elemMatch`, `$` at the end of a path, and expressions |
+//! | [sorts](Sort) | 1, -1, `$natural` |
+//! | [groups](Group) | `$unwind` and `$group`, as a value, with `$sum` `$avg` `$min` `$max` `$count`, and `$dateTrunc` to full units in UTC |
+//!
+//! Any other operator is an error that names it. MongoDB has these besides:
+//!
+//! | in | refused |
+//! |---|---|
+//! | filters | `$where` `$text` `$rand` `$sampleRate` `$near` `$nearSphere` `$geoNear` `$geoWithin` `$geoIntersects` `$within` `$meta` `$alwaysTrue` `$alwaysFalse` `$_internalSchemaType` |
+//! | schemas | `encrypt` `encryptMetadata` |
+//! | expressions | all operators of texts, dates, timestamps, objects, sets, bits, trigonometry, powers and logarithms, conversions of types and accumulators, such as `$concat` `$dateAdd` `$mergeObjects` `$setUnion` `$sqrt` `$toInt` `$sum`; of arrays `$map` `$filter` `$reduce` `$zip` `$range` `$concatArrays` `$indexOfArray` `$reverseArray` `$sortArray` `$firstN` `$lastN` `$maxN` `$minN` `$arrayToObject` `$objectToArray`; `$let` `$getField` `$rand` `$function` `$meta`, and all variables but those above |
+//! | updates | pipelines: an update is a document |
+//! | projections | `$meta`, and a computed field inside of the field that `$` is about |
+//! | sorts | `$meta` |
+//!
+//! There are no other stages of aggregation and no views. In the place of collations a [sort](Sort::ignoring_case) and an
+//! index can ignore case, and so can a [pattern](Pattern).
+//!
+//! Regular expressions are those of PCRE2: see [`Pattern`]. Decimals have 34 digits, rounded half to even.
+//! The types grow with the language, by a new minor version. Matches on them are exhaustive, so that the compiler tells whoever
+//! translates them of a new operator.
+
+#![deny(missing_docs)]
+#![warn(missing_debug_implementations)]
+// Of numbers that come from users or are stored, and of times: see `clippy.toml`.
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
+
+mod decimal;
+#[doc(hidden)]
+pub mod diff;
+mod error;
+mod expr;
+mod filter;
+pub mod group;
+pub mod key;
+mod number;
+pub mod order;
+#[doc(hidden)]
+pub mod path;
+mod project;
+mod schema;
+mod show;
+mod sort;
+#[doc(hidden)]
+pub mod steps;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+mod types;
+mod update;
+mod write;
+
+pub use bson;
+pub use error::Error;
+pub use expr::Expr;
+pub use filter::{Bits, Filter, Pattern, Test, Values};
+pub use group::Group;
+pub use odm_pattern::Error as PatternError;
+pub use project::Projection;
+pub use schema::{Schema, Violation};
+pub use sort::{Direction, Sort};
+pub use update::{
+    ArrayFilter, BitOperation, CurrentDate, End, Operation, Pull, Push, PushSort, Update,
+};
+
+// For the other crates of the library.
+#[doc(hidden)]
+pub use decimal::of_96_bits;
+#[doc(hidden)]
+pub use error::code::{self, name as code_name};
+#[doc(hidden)]
+pub use filter::{FoldedText, escape, is_scalar};
+#[doc(hidden)]
+pub use odm_pattern::fold;
+#[doc(hidden)]
+pub use schema::{native_dates, native_form, remove_native_forms};
+#[doc(hidden)]
+pub use show::show;
+
+/// The example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

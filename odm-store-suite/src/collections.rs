@@ -1,0 +1,120 @@
+//! Changes of whole collections, on stores that can make them.
+
+use bson::doc;
+use odm_store::{CollectionChange, CollectionSpec, ErrorKind, Store, TransactionOptions};
+
+use super::support::*;
+
+fn create(name: &str) -> CollectionChange {
+    CollectionChange::Create {
+        name: name.to_owned(),
+        like: THINGS.to_owned(),
+    }
+}
+
+fn replace_by(from: &str) -> CollectionChange {
+    CollectionChange::Replace {
+        from: from.to_owned(),
+        to: THINGS.to_owned(),
+    }
+}
+
+/// Makes changes in a transaction, and commits it if all are made.
+async fn change(store: &impl Store, changes: &[CollectionChange]) -> odm_store::Result<()> {
+    let mut transaction = store.begin(TransactionOptions::default()).await?;
+    transaction.change_collections(changes).await?;
+    transaction.commit().await
+}
+
+async fn insert_beside(store: &impl Store, document: bson::Document) -> odm_store::Result<()> {
+    let document = raw(document);
+    let mut transaction = store.begin(TransactionOptions::default()).await?;
+    let batch = odm_store::CollectionWrites {
+        collection: "beside",
+        writes: vec![odm_store::DocumentWrite::Insert(&document)],
+    };
+    transaction.apply(&[batch]).await?;
+    transaction.commit().await
+}
+
+pub async fn a_collection_takes_the_place_of_another_with_the_indexes_of_it(store: impl Store) {
+    if !store.capabilities().changes_collections {
+        let error = assert_fails(
+            change(&store, &[create("beside")]).await,
+            ErrorKind::InvalidQuery,
+        );
+        assert!(error.to_string().contains("changes_collections"), "{error}");
+        return;
+    }
+    ensure(&store, vec![unique("by n", &["n"])]).await;
+    insert_all(
+        &store,
+        [doc! { "_id": 1, "n": 1 }, doc! { "_id": 2, "n": 2 }],
+    )
+    .await;
+    let before = stored(&store).await;
+    let reader = store.reader().unwrap();
+    assert_eq!(reader.count(&query(doc! {})).await.unwrap().0, 2);
+    // One of the name is removed.
+    change(&store, &[create("beside")]).await.unwrap();
+    insert_beside(&store, doc! { "_id": 9, "n": 9 })
+        .await
+        .unwrap();
+    change(&store, &[create("beside")]).await.unwrap();
+    insert_beside(&store, doc! { "_id": 3, "n": 1 })
+        .await
+        .unwrap();
+    assert_fails(
+        insert_beside(&store, doc! { "_id": 4, "n": 1 }).await,
+        ErrorKind::DuplicateKey,
+    );
+    assert_eq!(stored(&store).await, before);
+    change(&store, &[replace_by("beside")]).await.unwrap();
+    assert_eq!(stored(&store).await, [raw(doc! { "_id": 3, "n": 1 })]);
+    // A reader of before sees what was there.
+    assert_eq!(reader.count(&query(doc! {})).await.unwrap().0, 2);
+    let taken = write(&store, &[insert(doc! { "_id": 5, "n": 1 })]).await;
+    assert_fails(taken, ErrorKind::DuplicateKey);
+    write(&store, &[insert(doc! { "_id": 1, "n": 2 })])
+        .await
+        .unwrap();
+    let found = store.reader().unwrap().count(&query(doc! { "n": 2 })).await;
+    assert_eq!(found.unwrap().0, 1);
+    // Its indexes are those that are asked for again.
+    let spec = CollectionSpec {
+        name: THINGS.to_owned(),
+        indexes: vec![unique("by n", &["n"])],
+        ..CollectionSpec::default()
+    };
+    store.ensure(&[spec]).await.unwrap();
+    let dropped = CollectionChange::Drop {
+        name: THINGS.to_owned(),
+    };
+    change(&store, &[dropped.clone(), dropped]).await.unwrap();
+    assert!(stored(&store).await.is_empty());
+}
+
+pub async fn nothing_of_a_failed_change_of_collections_is_made(store: impl Store) {
+    if !store.capabilities().changes_collections {
+        return;
+    }
+    insert_all(&store, [doc! { "_id": 1 }]).await;
+    let changes = [
+        CollectionChange::Drop {
+            name: THINGS.to_owned(),
+        },
+        replace_by("not there"),
+    ];
+    let error = assert_fails(change(&store, &changes).await, ErrorKind::Schema);
+    assert!(
+        error.to_string().contains("`not there` is not there"),
+        "{error}"
+    );
+    assert_eq!(stored(&store).await, [raw(doc! { "_id": 1 })]);
+    // What is not committed is not made.
+    let mut transaction = store.begin(TransactionOptions::default()).await.unwrap();
+    transaction.change_collections(&changes[..1]).await.unwrap();
+    assert_eq!(transaction.count(&query(doc! {})).await.unwrap().0, 0);
+    transaction.rollback().await.unwrap();
+    assert_eq!(stored(&store).await, [raw(doc! { "_id": 1 })]);
+}

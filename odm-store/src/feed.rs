@@ -1,0 +1,430 @@
+//! The changes of documents that somebody watches, in the order of commits.
+
+mod kept;
+
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    fmt,
+    pin::pin,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::Poll,
+    time::Instant,
+};
+
+use async_trait::async_trait;
+use futures_util::stream::{StreamExt, unfold};
+use odm_mql::key;
+use tokio::sync::Notify;
+
+use self::kept::Kept;
+use super::{
+    Cause, DocumentChange, Durability, ResumeToken, Store, StoreWatch, Transaction, UnitOfWork,
+    WatchRequest, WatchedChange,
+};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Passes the changes of a store's commits to those who watch its collections, in this process.
+///
+/// A store that runs transactions one after another can have one, which all its handles share. It gives each
+/// transaction the [`Changes`] of [`begin`](Feed::begin), into which the library records what is watched,
+/// [publishes](Changes::publish) them with the commit, and answers [`Store::watch`] by [`watch`](Feed::watch). A clone is the
+/// same feed.
+#[derive(Clone, Default)]
+pub struct Feed(Arc<Inner>);
+
+struct Inner {
+    /// Tells the tokens of this feed from those of others, as of the same file when it was open before.
+    id: u64,
+    /// The number of collections of which commits are kept, so that nobody takes the lock while there is none.
+    watched: AtomicUsize,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    collections: BTreeMap<String, Kept>,
+    next: u64,
+    is_closed: bool,
+}
+
+/// The changes of one commit in a collection: one for each document.
+type WatchedCommit = Arc<[DocumentChange]>;
+
+/// The next commit of a watch, with the number of its [`Kept`] and its own, or how many were missed.
+type NextCommit = Result<(u64, u64, WatchedCommit), u64>;
+
+/// A place in the changes of a collection.
+#[derive(Debug, Clone)]
+struct Place {
+    /// The number of [`Kept`].
+    kept: u64,
+    commit: u64,
+    /// How many changes of the commit come before the place.
+    shown: usize,
+}
+
+impl Default for Inner {
+    fn default() -> Self {
+        Inner {
+            id: fastrand::u64(..),
+            watched: AtomicUsize::new(0),
+            state: Mutex::default(),
+        }
+    }
+}
+
+impl Feed {
+    /// Begins the changes of a transaction.
+    pub fn begin(&self) -> Changes {
+        Changes {
+            feed: self.clone(),
+            collections: BTreeMap::new(),
+        }
+    }
+
+    /// Ends all watches, and refuses new ones. A store MUST call it when it is closed.
+    pub fn close(&self) {
+        let changed: Vec<Arc<Notify>> = self.with(|state| {
+            state.is_closed = true;
+            state.collections.values().map(Kept::changed).collect()
+        });
+        // It wakes readers, which must not happen under the lock.
+        for changed in changed {
+            changed.notify_waiters();
+        }
+    }
+
+    /// Watches a collection of the feed's store, which runs a unit that does nothing for that.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::watch`], and of the unit.
+    pub async fn watch(
+        &self,
+        store: &(impl Store + ?Sized),
+        request: &WatchRequest,
+    ) -> Result<StoreWatch> {
+        let mut reader = self.reader(&request.collection, request.buffer);
+        // Writes that began before do not record all that they change. Those that begin after this turn do.
+        store.run(Arc::new(Turn), Durability::Eventual).await?;
+        let token = reader.begin(request.after.as_ref())?;
+        let changes = unfold(reader, |mut reader| async {
+            Some((reader.next().await?, reader))
+        });
+        Ok(StoreWatch::new(token, changes.fuse().boxed()))
+    }
+
+    fn with<T>(&self, run: impl FnOnce(&mut State) -> T) -> T {
+        run(&mut self.0.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Has transactions that begin from now on record their changes of a collection.
+    #[doc(hidden)]
+    pub fn reader(&self, collection: &str, buffer: usize) -> FeedReader {
+        let number = self.with(|state| {
+            state.next += 1;
+            let number = state.next;
+            let kept = state.collections.entry(collection.to_owned());
+            let kept = kept.or_insert_with(|| Kept::new(number));
+            kept.add(number, buffer);
+            self.count(state);
+            number
+        });
+        FeedReader {
+            feed: self.clone(),
+            collection: collection.to_owned(),
+            number,
+            skipped: 0,
+            taken: VecDeque::new(),
+        }
+    }
+
+    fn count(&self, state: &State) {
+        let watched = state.collections.len();
+        self.0.watched.store(watched, Ordering::Relaxed);
+    }
+
+    fn is_watched(&self, collection: &str) -> bool {
+        // A transaction that begins after a watch was made is told so by the queue of the writer, which orders
+        // the two.
+        self.0.watched.load(Ordering::Relaxed) > 0
+            && self.with(|state| {
+                let kept = state.collections.get(collection);
+                if kept.is_some_and(|kept| kept.is_over(Instant::now())) {
+                    state.collections.remove(collection);
+                    self.count(state);
+                }
+                state.collections.contains_key(collection)
+            })
+    }
+
+    fn send(&self, collection: &str, commit: WatchedCommit) {
+        let changed = self.with(|state| {
+            let kept = state.collections.get_mut(collection)?;
+            kept.push(commit);
+            Some(kept.changed())
+        });
+        if let Some(changed) = changed {
+            changed.notify_waiters();
+        }
+    }
+
+    fn token(&self, place: &Place) -> ResumeToken {
+        let Place {
+            kept,
+            commit,
+            shown,
+        } = place;
+        ResumeToken::from(format!("{:016x}-{kept}-{commit}-{shown}", self.0.id))
+    }
+
+    /// The place of a token. `None` if it is of another feed.
+    fn place(&self, token: &ResumeToken, collection: &str) -> Result<Option<Place>> {
+        let parts: Vec<&str> = token.as_str().split('-').collect();
+        let place = match parts[..] {
+            [id, kept, commit, shown] if id.len() == 16 => (|| {
+                let place = Place {
+                    kept: kept.parse().ok()?,
+                    commit: commit.parse().ok()?,
+                    shown: shown.parse().ok()?,
+                };
+                Some((u64::from_str_radix(id, 16).ok()?, place))
+            })(),
+            _ => None,
+        };
+        let (id, place) = place.ok_or_else(|| token.invalid(collection))?;
+        Ok((id == self.0.id).then_some(place))
+    }
+}
+
+impl fmt::Debug for Feed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Feed")
+            .field("watched", &self.0.watched.load(Ordering::Relaxed))
+            .finish_non_exhaustive()
+    }
+}
+
+/// A unit that does nothing, in its turn.
+struct Turn;
+
+#[async_trait]
+impl UnitOfWork for Turn {
+    async fn run(&self, _: &mut dyn Transaction) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A watch of a collection, until it is dropped.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct FeedReader {
+    feed: Feed,
+    collection: String,
+    number: u64,
+    /// How many changes of the first commit come before the place at which the watch has begun.
+    skipped: usize,
+    /// The changes of the last commit that are not shown yet.
+    taken: VecDeque<WatchedChange>,
+}
+
+impl FeedReader {
+    /// Receives the commits from now on, or after a token.
+    #[doc(hidden)]
+    pub fn begin(&mut self, after: Option<&ResumeToken>) -> Result<ResumeToken> {
+        let collection = &self.collection;
+        let after = match after {
+            None => None,
+            Some(token) => match self.feed.place(token, collection)? {
+                None => {
+                    let why =
+                        "it was made before the store was opened, and changes are kept in memory";
+                    return Err(ResumeToken::too_old(collection, why));
+                }
+                place => place,
+            },
+        };
+        let place = self.feed.with(|state| {
+            if state.is_closed {
+                return Err(Error::new(ErrorKind::Closed, "the store is closed"));
+            }
+            let kept = state.collections.get_mut(collection);
+            let begun = kept.and_then(|kept| kept.begin(self.number, after.as_ref()));
+            begun.ok_or_else(|| {
+                let why = "the changes since then are not kept any more";
+                ResumeToken::too_old(collection, why)
+            })
+        })?;
+        self.skipped = place.shown;
+        Ok(self.feed.token(&place))
+    }
+
+    /// The next change, or an error in the place of those that were missed. `None` if the store is closed.
+    #[doc(hidden)]
+    pub async fn next(&mut self) -> Option<Result<WatchedChange>> {
+        loop {
+            if let Some(change) = self.taken.pop_front() {
+                return Some(Ok(change));
+            }
+            let skipped = std::mem::take(&mut self.skipped);
+            match self.commit().await? {
+                Ok((kept, number, commit)) => {
+                    self.show(kept, number, &commit);
+                    self.taken.drain(..skipped.min(commit.len()));
+                }
+                Err(missed) => {
+                    let message = format!(
+                        "watch of `{}` fell behind: it has missed {missed} commits, and goes on with the oldest one that is \
+                         kept; read faster, or raise `buffer`",
+                        self.collection
+                    );
+                    let error = Error::new(ErrorKind::Lagged, message);
+                    return Some(Err(error.at(&self.collection, None, None)));
+                }
+            }
+        }
+    }
+
+    fn show(&mut self, kept: u64, number: u64, commit: &WatchedCommit) {
+        for (at, change) in commit.iter().enumerate() {
+            let (commit, shown) = if at + 1 == commit.len() {
+                (number + 1, 0)
+            } else {
+                (number, at + 1)
+            };
+            let token = self.feed.token(&Place {
+                kept,
+                commit,
+                shown,
+            });
+            self.taken
+                .push_back(WatchedChange::new(Some(change.clone()), token));
+        }
+    }
+
+    /// `None` if the store is closed.
+    async fn commit(&mut self) -> Option<NextCommit> {
+        loop {
+            let changed = self.feed.with(|state| {
+                let kept = state.collections.get(&self.collection)?;
+                Some(kept.changed())
+            })?;
+            // It waits for what comes after this, and so before the look.
+            let mut changed = pin!(changed.notified());
+            changed.as_mut().enable();
+            if let Poll::Ready(found) = self.poll() {
+                return found;
+            }
+            changed.await;
+        }
+    }
+
+    /// The same, if it is known.
+    #[doc(hidden)]
+    pub fn poll(&self) -> Poll<Option<NextCommit>> {
+        self.feed.with(|state| {
+            let Some(kept) = state.collections.get_mut(&self.collection) else {
+                return Poll::Ready(None);
+            };
+            match kept.take(self.number) {
+                Poll::Ready(Ok((number, commit))) => {
+                    Poll::Ready(Some(Ok((kept.number(), number, commit))))
+                }
+                Poll::Ready(Err(missed)) => Poll::Ready(Some(Err(missed))),
+                Poll::Pending if state.is_closed => Poll::Ready(None),
+                Poll::Pending => Poll::Pending,
+            }
+        })
+    }
+}
+
+impl Drop for FeedReader {
+    fn drop(&mut self) {
+        self.feed.with(|state| {
+            if let Some(kept) = state.collections.get_mut(&self.collection) {
+                kept.remove(self.number);
+                if kept.is_over(Instant::now()) {
+                    state.collections.remove(&self.collection);
+                    self.feed.count(state);
+                }
+            }
+        });
+    }
+}
+
+/// What a transaction changes in collections that are watched.
+///
+/// A store MUST [publish](Changes::publish) it after the commit is visible and as durable as asked and before the
+/// call that commits returns, in the order of commits. It MUST drop it with a transaction, or a run of a unit of
+/// work, that is rolled back.
+#[derive(Debug)]
+pub struct Changes {
+    feed: Feed,
+    collections: BTreeMap<String, CollectionChanges>,
+}
+
+#[derive(Debug, Default)]
+struct CollectionChanges {
+    all: Vec<RecordedChange>,
+    /// The position of each document by the key of its `_id`.
+    positions: HashMap<Vec<u8>, usize>,
+}
+
+#[derive(Debug)]
+struct RecordedChange {
+    change: DocumentChange,
+    is_cold_changed: bool,
+}
+
+impl Changes {
+    /// Passes the changes to those who watch.
+    pub fn publish(self) {
+        for (collection, changes) in self.collections {
+            let changes = changes.all.into_iter();
+            let commit: WatchedCommit = changes
+                .filter(|recorded| recorded.is_cold_changed || recorded.change.is_different())
+                .map(|recorded| recorded.change)
+                .collect();
+            if !commit.is_empty() {
+                self.feed.send(&collection, commit);
+            }
+        }
+    }
+
+    /// Takes what is recorded, and leaves nothing.
+    pub fn take(&mut self) -> Changes {
+        let empty = self.feed.begin();
+        std::mem::replace(self, empty)
+    }
+
+    /// Whether somebody watches a collection.
+    #[doc(hidden)]
+    pub fn is_watched(&self, collection: &str) -> bool {
+        self.feed.is_watched(collection)
+    }
+
+    /// Records a change of a document, after those that are recorded of it.
+    #[doc(hidden)]
+    pub fn add(&mut self, collection: &str, change: DocumentChange, is_cold_changed: bool) {
+        let key = key::of(change.id());
+        let changes = self.collections.entry(collection.to_owned());
+        let changes = changes.or_default();
+        if let Some(&at) = changes.positions.get(&key) {
+            let recorded = &mut changes.all[at];
+            recorded.change.after = change.after;
+            recorded.is_cold_changed |= is_cold_changed;
+            if change.cause == Cause::Write {
+                recorded.change.cause = Cause::Write;
+            }
+            return;
+        }
+        changes.positions.insert(key, changes.all.len());
+        changes.all.push(RecordedChange {
+            change,
+            is_cold_changed,
+        });
+    }
+}

@@ -1,0 +1,179 @@
+//! The filters of partial indexes.
+
+use std::{borrow::Cow, fmt};
+
+use bson::{Binary, Document, RawDocument, spec::BinarySubtype};
+use odm_mql::{Filter, Test, is_scalar};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// The filter of a partial index: what must hold of a document that is in it.
+///
+/// It is one condition on a field, or several that must all hold: that the field equals null, a text, a number, a bool,
+/// a date, an id or binary data, or is greater or less than one of these but null; that it exists; that it has a type. So
+/// it can be told whether it follows from the filter of a query. A field that is an array fulfills a condition by any of
+/// its elements, as in a query.
+#[derive(Debug, Clone)]
+pub struct IndexFilter {
+    filter: Filter,
+    form: FilterForm,
+}
+
+/// The bytes of the BSON form of a filter, which is what is compared and stored: its operators are no names of fields.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[doc(hidden)]
+pub struct FilterForm(Vec<u8>);
+
+impl IndexFilter {
+    /// Makes the filter of an index.
+    ///
+    /// # Errors
+    ///
+    /// [`Schema`](ErrorKind::Schema) if the filter has another condition, which is named, or none.
+    pub fn new(filter: &Filter) -> Result<Self> {
+        if conditions(filter).next().is_none() {
+            return Err(refused(
+                "it matches every document: leave it out".to_owned(),
+            ));
+        }
+        if let Some(other) = conditions(filter).find(|one| !is_allowed(one)) {
+            return Err(refused(format!(
+                "`{}` is none of its conditions: these are equality and order with a text, a number, a bool, a date, \
+                 an id or binary data, equality with null, `exists(true)`, types, and several of these that all hold",
+                other.to_document()
+            )));
+        }
+        let (form, filter) = filter.to_parsed_form()?;
+        let form = bson::serialize_to_vec(&form).map_err(Error::malformed)?;
+        Ok(IndexFilter {
+            filter,
+            form: FilterForm(form),
+        })
+    }
+
+    /// Returns the filter as MongoDB's form of it.
+    pub fn to_document(&self) -> Document {
+        self.filter.to_document()
+    }
+
+    /// The form in which it is stored.
+    #[doc(hidden)]
+    pub fn form(&self) -> &FilterForm {
+        &self.form
+    }
+
+    /// Returns the filter with changed paths.
+    #[doc(hidden)]
+    pub fn with_paths(&self, change: &dyn Fn(&str) -> Cow<'static, str>) -> Result<Self> {
+        IndexFilter::new(&self.filter.clone().with_paths(change))
+    }
+
+    /// Whether a document matches.
+    ///
+    /// # Errors
+    ///
+    /// None: no condition of such a filter fails.
+    pub fn matches(&self, document: &RawDocument) -> Result<bool> {
+        Ok(self.filter.matches(document)?)
+    }
+
+    /// The paths of its conditions.
+    #[doc(hidden)]
+    pub fn paths(&self) -> Vec<&str> {
+        self.filter.paths()
+    }
+
+    /// Whether every document that passes all of these tests, each at its path, matches, as far as is told.
+    #[doc(hidden)]
+    pub fn follows_from<'t>(
+        &self,
+        tests: impl Iterator<Item = (&'t str, &'t Test)> + Clone,
+    ) -> bool {
+        self.tests().all(|(path, test)| {
+            let mut at_path = tests.clone().filter(|(other, _)| *other == path);
+            at_path.any(|(_, one)| one.implies(test))
+        })
+    }
+
+    /// Whether every document that matches passes this test, as far as is told.
+    #[doc(hidden)]
+    pub fn implies(&self, path: &str, test: &Test) -> bool {
+        let mut at_path = self.tests().filter(|(other, _)| *other == path);
+        at_path.any(|(_, one)| one.implies(test))
+    }
+
+    fn tests(&self) -> impl Iterator<Item = (&str, &Test)> {
+        conditions(&self.filter).filter_map(|one| match one {
+            Filter::Path(path, test) => Some((&**path, test)),
+            _ => None,
+        })
+    }
+}
+
+/// The conditions that must all hold.
+fn conditions(filter: &Filter) -> Box<dyn Iterator<Item = &Filter> + '_> {
+    match filter {
+        Filter::And(all) => Box::new(all.iter().flat_map(conditions)),
+        one => Box::new(std::iter::once(one)),
+    }
+}
+
+fn is_allowed(condition: &Filter) -> bool {
+    let Filter::Path(_, test) = condition else {
+        return false;
+    };
+    match test {
+        Test::Eq(bson::RawBson::Null) | Test::Exists(true) | Test::Type(_) => true,
+        Test::Eq(value)
+        | Test::Gt(value)
+        | Test::Gte(value)
+        | Test::Lt(value)
+        | Test::Lte(value) => is_scalar(value),
+        _ => false,
+    }
+}
+
+fn refused(why: String) -> Error {
+    Error::new(
+        ErrorKind::Schema,
+        format!("invalid filter of a partial index: {why}"),
+    )
+}
+
+impl fmt::Display for IndexFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.filter.to_document().fmt(f)
+    }
+}
+
+impl PartialEq for IndexFilter {
+    fn eq(&self, other: &Self) -> bool {
+        self.form == other.form
+    }
+}
+
+impl Eq for IndexFilter {}
+
+impl Serialize for FilterForm {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (subtype, bytes) = (BinarySubtype::Generic, self.0.clone());
+        Binary { subtype, bytes }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for FilterForm {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(FilterForm(Binary::deserialize(deserializer)?.bytes))
+    }
+}
+
+impl TryFrom<FilterForm> for IndexFilter {
+    type Error = Error;
+
+    fn try_from(form: FilterForm) -> Result<Self> {
+        let document: Document = bson::deserialize_from_slice(&form.0).map_err(Error::malformed)?;
+        let filter = Filter::parse(&document)?;
+        Ok(IndexFilter { filter, form })
+    }
+}

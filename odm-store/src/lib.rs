@@ -1,0 +1,538 @@
+//! The contract between the library and a document store.
+//!
+//! A store has documents, keys and indexes. It knows no model and no relation: those are the
+//! catalog's, and the writes that follow from them are computed in `maintain`, which asks a store
+//! for its [`Capabilities`], never for its name.
+//!
+//! A program names `odm::store`: [`Durability`], [`Cost`], [`Explain`] and [`Cause`]. All else is for the author of a store.
+//!
+//! ```
+//! # use odm::derive::examples::*; example(async |_| {
+//! use odm::store::contract::Store;
+//!
+//! let store = Embedded::memory().await?;
+//! assert!(store.capabilities().single_writer);
+//! let shop = Shop::open(store).await?;
+//! # Ok(()) });
+//! ```
+//!
+//! The words MUST and MAY are those of RFC 2119, for the author of a store. What the types of
+//! [`mql`] mean is part of the contract: a filter MUST match, a sort MUST order and an
+//! update MUST change as their functions do, whether a store calls these functions or translates
+//! the values for a server. A filter that [fails](mql::Filter::matches) on a document MUST be the
+//! [error](crate::Error::failed_filter) of the call. What a store needs besides is public: the order of `_id`s and of keys as bytes
+//! ([`mql::key::of`]), the keys of a document in an index
+//! ([`IndexSpec::keys_of`]), the effect of an update ([`UpdateWrite::changed`] and
+//! [`UpdateWrite::inserted`]), and the rules of stored documents ([`check_document`]). The crate
+//! `odm-store-suite` has a conformance suite that runs on any store, and a small store to begin from.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![deny(missing_docs)]
+#![warn(missing_debug_implementations)]
+// Of numbers that come from users or are stored, and of times: see `clippy.toml`.
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
+
+mod blind;
+mod collection;
+mod document;
+mod error;
+mod feed;
+mod index_filter;
+mod lock;
+#[doc(hidden)]
+pub mod metrics;
+#[doc(hidden)]
+pub mod mutants;
+mod query;
+mod reader_ext;
+mod watch;
+mod write;
+
+use std::{
+    ops::ControlFlow,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use bson::{Bson, RawBson, RawDocument};
+
+pub use blind::BlindUpdate;
+pub use collection::{CollectionChange, CollectionSpec, IndexSpec, Validation};
+pub use document::check_document;
+pub use error::{Error, ErrorKind, Location, Result};
+pub use feed::{Changes, Feed};
+pub use index_filter::IndexFilter;
+pub use lock::{Lock, Locks, OtherEpoch};
+pub use odm_mql::{self as mql, Direction, bson};
+pub use query::{Aggregate, Cost, Explain, Find, FindByKey};
+pub use watch::{Cause, DocumentChange, ResumeToken, StoreWatch, WatchRequest, WatchedChange};
+pub use write::{
+    Change, CollectionWrites, DeleteWrite, Deleted, DocumentCheck, DocumentWrite, SingleWrite,
+    UpdateWrite, Updated, WriteAlone,
+};
+
+// For the other crates of the library.
+#[doc(hidden)]
+pub use blind::apply_after_reads;
+#[doc(hidden)]
+pub use collection::{is_present, show_briefly};
+#[doc(hidden)]
+pub use document::{MAX_DEPTH, MAX_LEN, check_stored, id_first, stamped};
+#[doc(hidden)]
+pub use error::show;
+#[doc(hidden)]
+pub use feed::FeedReader;
+#[doc(hidden)]
+pub use index_filter::FilterForm;
+#[doc(hidden)]
+pub use query::{ReadAs, STORED};
+#[doc(hidden)]
+pub use reader_ext::ReaderExt;
+
+/// How long work that loses conflicts is run again: longer than a server keeps the transaction of a process that was killed.
+#[doc(hidden)]
+pub const RETRIED_FOR: Duration = Duration::from_secs(120);
+
+/// A place where documents are stored.
+///
+/// Every write goes through [`run`](Store::run) or [`begin`](Store::begin), and is atomic: all of it
+/// is stored, or nothing.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a store",
+    label = "expected a store",
+    note = "open one first: `Embedded::open(\"shop.odm\").await?`, or `Embedded::memory().await?`"
+)]
+#[async_trait]
+pub trait Store: Send + Sync + 'static {
+    /// Returns what this store can do beyond what every store must.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Returns a consistent view of what is committed.
+    ///
+    /// All reads through one reader MUST see the same state, which contains every commit that
+    /// returned before this call. A store MAY fix the state at the first read, so that this call
+    /// never waits.
+    ///
+    /// A reader that lives long keeps old data alive; take a new one for each operation.
+    fn reader(&self) -> Result<Arc<dyn Reader>>;
+
+    /// Creates the collections and indexes that are missing, and removes the
+    /// [obsolete](CollectionSpec::obsolete) indexes that exist with equal keys and options.
+    ///
+    /// A store MUST leave all other indexes as they are. An obsolete index of the same name as a new
+    /// one MUST be in force until the new one is complete and takes its place, so that no write meets
+    /// neither of them. After an error, and after a crash, either all obsolete indexes are removed and
+    /// all missing ones exist, or all obsolete ones MUST exist as before; of the missing ones a store
+    /// MAY leave those that it has created.
+    ///
+    /// # Errors
+    ///
+    /// [`Schema`](crate::ErrorKind::Schema) if an index that is not obsolete exists under the same
+    /// name with other keys or options, or if a name is empty or has a NUL;
+    /// [`DuplicateKey`](crate::ErrorKind::DuplicateKey) if documents have the same key of a unique
+    /// index that is missing.
+    async fn ensure(&self, collections: &[CollectionSpec]) -> Result<()>;
+
+    /// Lets the store refuse documents that other programs write and that do not conform, in all collections that
+    /// are named, and in no others.
+    ///
+    /// The library checks what it writes by itself, and calls this for programs that write without it: a store MAY
+    /// do nothing, which is the default, and MUST NOT refuse a change of a document that does not conform before it.
+    async fn validate(&self, validations: &[Validation]) -> Result<()> {
+        let _ = validations;
+        Ok(())
+    }
+
+    /// Runs a unit of work in a transaction of its own, and commits it.
+    ///
+    /// A store MUST return only when the commit is as durable as asked, and MUST roll back and return
+    /// the error if the unit returns one. It MAY run the unit more than once, each time on a fresh
+    /// state: if it loses a conflict, or if it writes more than the store can commit together with
+    /// other units. A store that gives up after a conflict MUST return a
+    /// [retryable](crate::Error::is_retryable) error. It MUST NOT run a unit again that fails with [`OtherEpoch`]. Dropping the future MUST either prevent the unit
+    /// or let all of it happen.
+    async fn run(&self, unit: Arc<dyn UnitOfWork>, durability: Durability) -> Result<()>;
+
+    /// Runs a write of one document without a transaction, in fewer requests than [`run`](Store::run) would take for it.
+    ///
+    /// Returns `None` if nothing was written, for whatever reason, and the write is to be run as a unit of work: if there is no
+    /// document to change, if the store has no such way for it, if the server refuses it. The default returns that.
+    ///
+    /// A store with such a way has [`Capabilities::writes_alone`]. It MUST NOT write in another epoch than that of the
+    /// write, but for the time that is stated there. If more than that may have passed, and another epoch has begun, it MUST
+    /// return an error that says so.
+    ///
+    /// # Errors
+    ///
+    /// [`OtherEpoch`], after which nothing is written; [`Unavailable`](crate::ErrorKind::Unavailable) if the write may be
+    /// stored or not.
+    async fn write_alone(
+        &self,
+        write: &WriteAlone,
+        durability: Durability,
+    ) -> Result<Option<Updated>> {
+        let _ = (write, durability);
+        Ok(None)
+    }
+
+    /// Opens a transaction that the caller drives. Dropping it MUST roll it back.
+    async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>>;
+
+    /// Opens a session, whose transaction another program can end where this one was killed. The default has none: a store
+    /// that ends the transactions of a program with it needs none.
+    async fn session(&self) -> Result<Option<Box<dyn StoreSession>>> {
+        Ok(None)
+    }
+
+    /// Ends the transaction that is open in a session of any program, which MUST fail there. A session that has none, or that is
+    /// not known, is no error.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](crate::ErrorKind::Refused) if the store does not let this program do so.
+    async fn kill_session(&self, id: &Bson) -> Result<()> {
+        let _ = id;
+        Ok(())
+    }
+
+    /// Watches a collection: shows the changes of its documents as they are committed, from this call on, or from a place in them.
+    ///
+    /// What was committed before the call MUST NOT be shown, if the watch does not begin at a place, and all that is committed
+    /// after its return MUST be. The watch MUST end when the store is closed, and MUST NOT keep it open. A change that
+    /// the library's own writes make MUST be shown once, and in the order of commits.
+    ///
+    /// The default refuses: collections of the store cannot be watched. A store that runs transactions one after another, those of
+    /// [`run`](Store::run) and of [`begin`](Store::begin) together, MAY have a [`Feed`], which shows them.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidQuery`](crate::ErrorKind::InvalidQuery) if the collection cannot be watched, or the token is none of the
+    /// store; [`Lagged`](crate::ErrorKind::Lagged) if the changes after the token are not kept any more.
+    async fn watch(&self, request: &WatchRequest) -> Result<StoreWatch> {
+        Err(Error::new(
+            ErrorKind::InvalidQuery,
+            format!(
+                "watch of `{}` refused: the store does not tell of its commits; watch a collection of an embedded store or of a \
+                 MongoDB server",
+                request.collection
+            ),
+        ))
+    }
+
+    /// Makes all commits durable, those of calls that were made before included, and refuses later calls with
+    /// [`Closed`](crate::ErrorKind::Closed). Closing a closed store does nothing, and a call while the store is
+    /// being closed waits for that.
+    async fn close(&self) -> Result<()>;
+}
+
+/// Reads of one consistent state.
+///
+/// Documents are passed to a callback as they lie in the store, so that a caller can decode them
+/// without a copy. A callback that returns [`ControlFlow::Break`] ends the read; one that returns an
+/// error ends it with that error.
+#[async_trait]
+pub trait Reader: Send + Sync {
+    /// Looks up documents by `_id`, and passes each one that exists with its position in `ids`.
+    ///
+    /// The order of the calls is the store's own. A store MUST pass a document twice if its `_id`
+    /// occurs twice, and MUST compare `_id`s as [`mql::order`] does, so that 1
+    /// and 1.0 are the same.
+    async fn get(&self, collection: &str, ids: &[RawBson], each: Each<'_>) -> Result<Cost>;
+
+    /// Runs a query, and passes each document with its position in the result, in order.
+    async fn find(&self, find: &Find, each: Each<'_>) -> Result<Cost>;
+
+    /// Runs one query for each of several keys of a field, as one request: at most `limit`
+    /// documents for each key, in the order of the query's sort. Passes the position of the key.
+    ///
+    /// A store MAY pass the documents of different keys in any order, and MUST pass a document once
+    /// for each position of a key that it has.
+    async fn find_by_key(&self, find: &FindByKey, each: Each<'_>) -> Result<Cost>;
+
+    /// Returns the number of documents that a query would return.
+    async fn count(&self, find: &Find) -> Result<(u64, Cost)>;
+
+    /// Returns for each of several keys of a field the number of documents that a query with it
+    /// would return, as one request.
+    async fn count_by_key(&self, find: &FindByKey) -> Result<(Vec<u64>, Cost)>;
+
+    /// Groups the documents that a query finds, and passes the row of each group with its position in the
+    /// result, in order.
+    ///
+    /// The default groups what [`find`](Reader::find) passes, in the memory that the groups take. A store MAY
+    /// compute the rows in any other way, as from an index alone, and MAY bound their memory by a
+    /// [`Limit`](crate::ErrorKind::Limit). Of values that are equal in the order of
+    /// [`compare`](odm_mql::order::compare), such as 1 and 1.0, it MAY return any as a key, as the least and as
+    /// the greatest one.
+    async fn aggregate(&self, aggregate: &Aggregate, each: Each<'_>) -> Result<Cost> {
+        aggregate.run_by_find(self, STORED, each).await
+    }
+
+    /// Runs a query, and returns how it ran.
+    async fn explain(&self, find: &Find) -> Result<Explain>;
+
+    /// Returns the index that a query uses, as [`Explain::index`] names it, without running the query.
+    ///
+    /// It is asked for the event of a query that has run. A store that would need a request to know it MAY
+    /// return `None`.
+    async fn index_of(&self, find: &Find) -> Result<Option<String>>;
+}
+
+/// Receives documents. The first argument is a position, whose meaning the method states.
+pub type Each<'a> = &'a mut (dyn FnMut(usize, &RawDocument) -> Result<ControlFlow<()>> + Send);
+
+/// Transactions one after another that a name is for, from [`Store::session`].
+#[async_trait]
+pub trait StoreSession: Send + Sync {
+    /// Returns the name, by which all programs know the session.
+    fn id(&self) -> Bson;
+
+    /// Opens a transaction, as [`Store::begin`] does, once the one before it has ended.
+    async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>>;
+}
+
+/// A set of writes that is applied as a whole.
+#[async_trait]
+pub trait UnitOfWork: Send + Sync {
+    /// Applies the writes. An error rolls all of them back.
+    async fn run(&self, transaction: &mut dyn Transaction) -> Result<()>;
+}
+
+/// Writes, and reads that see them.
+///
+/// All reads MUST see one committed state, as those of a [`Reader`] do, with the transaction's own
+/// writes. Transactions MUST NOT see uncommitted writes of each other. If two that overlap write the
+/// same document, or add the same key of a unique index, one MUST wait for the other before it reads,
+/// or fail. Any method of a transaction that has lost such a conflict MAY return a
+/// [retryable](crate::Error::is_retryable) error. Only a store with
+/// [`Capabilities::single_writer`] promises more: that what a transaction has read is still so when it
+/// commits.
+///
+/// After an error of a write the caller MUST NOT commit, and a store MAY refuse everything but a
+/// rollback.
+#[async_trait]
+pub trait Transaction: Reader {
+    /// Applies a batch: at most one write for each document, as one request. Returns what it
+    /// touched.
+    ///
+    /// What a store stores MUST be the image after the write, byte for byte. A store MUST apply the removals of a collection
+    /// first, so that another document of the batch can take a value that is given up by a removal. No caller sends a batch
+    /// in which a document takes a value that another document has before the batch and gives up by a replacement.
+    ///
+    /// # Errors
+    ///
+    /// [`DuplicateKey`](crate::ErrorKind::DuplicateKey) if an `_id` of an insert, or a key of a
+    /// unique index, is taken, with the location that [`Error::duplicate_id`](crate::Error::duplicate_id)
+    /// and [`IndexSpec::duplicate_key`] have; [`Limit`](crate::ErrorKind::Limit) or
+    /// [`Encode`](crate::ErrorKind::Encode) as [`check_document`] says, and if the transaction would
+    /// write more documents than the store allows; [`Corrupt`](crate::ErrorKind::Corrupt) if the transaction has no
+    /// document with the `_id` of a `before`, and, of a store that compares them, if it has another one;
+    /// [`InvalidUpdate`](crate::ErrorKind::InvalidUpdate) if an `after` has another `_id`, or two arrays
+    /// side by side in the fields of an index; [`Schema`](crate::ErrorKind::Schema) if the name of a
+    /// collection is empty or has a NUL. The store MUST NOT apply a part.
+    async fn apply(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost>;
+
+    /// Whether [`apply_with`](Transaction::apply_with) takes fewer requests than reading the documents of its updates. The
+    /// default is `false`. The library does not use it where a transaction has [changes](Transaction::changes).
+    fn has_blind_updates(&self) -> bool {
+        false
+    }
+
+    /// Applies a batch, and updates of documents that the caller has not read, in any order. No document is in the batch and
+    /// matches an update, or matches two of them. Returns the positions of the updates of one document that does not match, or
+    /// does not exist.
+    ///
+    /// The default reads the documents and applies a larger batch.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`update`](Transaction::update).
+    async fn apply_with(
+        &mut self,
+        batch: &[CollectionWrites<'_>],
+        updates: &[BlindUpdate],
+    ) -> Result<(Cost, Vec<usize>)> {
+        apply_after_reads(self, batch, updates).await
+    }
+
+    /// Changes the documents that match a filter. A document that the change leaves as it was counts
+    /// as matched, and not as modified.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`apply`](Transaction::apply), and
+    /// [`InvalidUpdate`](crate::ErrorKind::InvalidUpdate) if the change cannot be applied to a
+    /// document that matches.
+    async fn update(&mut self, write: &UpdateWrite) -> Result<Updated>;
+
+    /// Removes the documents that match a filter.
+    async fn delete(&mut self, write: &DeleteWrite) -> Result<Deleted>;
+
+    /// Changes whole collections, in their order, in a time that does not grow with their documents.
+    ///
+    /// The library asks it of a store with [`Capabilities::changes_collections`] alone. The default refuses it.
+    ///
+    /// # Errors
+    ///
+    /// [`Schema`](crate::ErrorKind::Schema) if a collection that is to replace another one is not there.
+    async fn change_collections(&mut self, changes: &[CollectionChange]) -> Result<()> {
+        let _ = changes;
+        Err(Error::new(
+            ErrorKind::InvalidQuery,
+            "collections cannot be changed as a whole on this store: ask for `Capabilities::changes_collections`",
+        ))
+    }
+
+    /// Returns what the transaction has changed in collections that somebody watches, for the library to add to;
+    /// `None` if the store has no [feed](Feed).
+    fn changes(&mut self) -> Option<&mut Changes> {
+        None
+    }
+
+    /// Returns the locks that the transaction is about to take, for the library to add to; `None` if one transaction of the
+    /// store writes at a time, which needs none.
+    ///
+    /// Of two transactions that overlap and lock the same, one of them exclusively, a store MUST let only one commit. The
+    /// other MUST wait before it reads, or fail with a [retryable](crate::Error::is_retryable) error. Any transaction
+    /// that writes shares the lock of the whole store against a [new epoch](Lock::NextEpoch). A store MAY take the locks with
+    /// the next write, or with the commit, and MAY take more of them than it is asked for. A transaction that writes
+    /// nothing needs none.
+    fn locks(&mut self) -> Option<&mut Locks>;
+
+    /// Takes the locks that were added, at once: for a transaction that reads for long before it writes, and would lose them to
+    /// others meanwhile. The default leaves them to the next write.
+    async fn take_locks(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Makes the writes durable and visible.
+    ///
+    /// After an error nothing of them MUST become visible or be stored, with one exception: if the
+    /// disk itself failed ([`Io`](crate::ErrorKind::Io) or [`Corrupt`](crate::ErrorKind::Corrupt)),
+    /// all or nothing of them is stored, and the store MUST refuse writes until it is opened again.
+    /// An error for a lost conflict MUST be [retryable](crate::Error::is_retryable).
+    async fn commit(self: Box<Self>) -> Result<()>;
+
+    /// Undoes the writes, and waits until what the transaction has read is durable.
+    async fn rollback(self: Box<Self>) -> Result<()>;
+}
+
+/// When a write is safe from a crash.
+///
+/// ```
+/// # use odm::derive::examples::*; example(async |shop| {
+/// use odm::store::Durability;
+///
+/// let parts = shop.parts.durability(Durability::Eventual);
+/// parts.update(1).inc(Part::fields().qty, 1).await?;
+/// assert_eq!(shop.parts.get(1).await?.qty, 91); // visible at once, and durable soon
+/// # Ok(()) });
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// When the call returns.
+    #[default]
+    Immediate,
+    /// Some time after the call returns. A crash may lose the most recent commits, but never a part
+    /// of a commit, nor a commit without those that follow it.
+    Eventual,
+}
+
+/// How a transaction behaves.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TransactionOptions {
+    /// When its commit is safe from a crash.
+    pub durability: Durability,
+}
+
+impl TransactionOptions {
+    /// Returns the options with this durability.
+    pub fn durability(self, durability: Durability) -> Self {
+        TransactionOptions { durability }
+    }
+}
+
+/// What a store can do beyond what every store must.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Capabilities {
+    /// One transaction writes at a time, and a second writer waits for it. Without it transactions run side by side.
+    pub single_writer: bool,
+    /// The identity of the store, by which a task that is inside of a transaction gets an error where it reads or writes outside of
+    /// it: it would wait for itself, or miss its own writes. Without one it gets no error.
+    pub id: Option<StoreId>,
+    /// Indexes and orders can [ignore case](IndexSpec::case_insensitive). Without it an index that does is a
+    /// [`Schema`](crate::ErrorKind::Schema) error, and an order an [`InvalidQuery`](crate::ErrorKind::InvalidQuery).
+    pub ignores_case: bool,
+    /// Transactions can [change whole collections](Transaction::change_collections). With it a migration is built beside what
+    /// is there, and put in its place by one commit. Without it documents are changed in their place, so that one which ends
+    /// in the middle has to be carried on.
+    pub changes_collections: bool,
+    /// How long a [write alone](Store::write_alone) of an earlier epoch may still be under way after a new one has begun.
+    /// `None` for stores without such writes.
+    pub writes_alone: Option<Duration>,
+}
+
+impl Capabilities {
+    /// Returns the capabilities with a single writer.
+    pub fn single_writer(self) -> Self {
+        Capabilities {
+            single_writer: true,
+            ..self
+        }
+    }
+
+    /// Returns the capabilities with an identity.
+    pub fn id(self, id: StoreId) -> Self {
+        Capabilities {
+            id: Some(id),
+            ..self
+        }
+    }
+
+    /// Returns the capabilities with indexes and orders that ignore case.
+    pub fn ignores_case(self) -> Self {
+        Capabilities {
+            ignores_case: true,
+            ..self
+        }
+    }
+
+    /// Returns the capabilities with changes of whole collections.
+    pub fn changes_collections(self) -> Self {
+        Capabilities {
+            changes_collections: true,
+            ..self
+        }
+    }
+
+    /// Returns the capabilities with writes alone, which are under way for so long at most.
+    pub fn writes_alone(self, limit: Duration) -> Self {
+        Capabilities {
+            writes_alone: Some(limit),
+            ..self
+        }
+    }
+}
+
+/// The identity of a store in this process: equal for all handles of one store, and different for
+/// different stores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct StoreId(u64);
+
+impl StoreId {
+    /// Returns an identity that no other call in this process has returned.
+    #[allow(
+        clippy::new_without_default,
+        reason = "a default would be a new value each time"
+    )]
+    pub fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        StoreId(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
