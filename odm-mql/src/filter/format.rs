@@ -222,9 +222,13 @@ fn add_operator(tests: &mut Document, test: &Test) -> bool {
         }
         // No value passes a test that excludes all values.
         Test::Not(none) if none.is_empty() => ("$in", Bson::Array(Vec::new())),
-        Test::Not(tests) => match operators(tests) {
-            Some(tests) => ("$not", tests.into()),
-            None => return false,
+        Test::Not(none) => match (excluded(none), operators(none)) {
+            // `$not` is left to another negation.
+            (Some(any), _) if !tests.contains_key("$nin") => {
+                ("$nin", any.iter().flat_map(values).collect())
+            }
+            (_, Some(none)) => ("$not", none.into()),
+            (_, None) => return false,
         },
     };
     let free = !tests.contains_key(operator);
@@ -232,6 +236,14 @@ fn add_operator(tests: &mut Document, test: &Test) -> bool {
         tests.insert(operator, value);
     }
     free
+}
+
+/// The values and patterns of which `$nin` lets none pass, where a negation is one. Without a pattern it is another test.
+fn excluded(none: &[Test]) -> Option<&[Test]> {
+    match none {
+        [Test::Any(any)] if any.iter().any(|test| matches!(test, Test::Regex(_))) => Some(any),
+        _ => None,
+    }
 }
 
 /// The value of a test in the array of `$in` or `$all`.

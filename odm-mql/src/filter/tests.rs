@@ -492,3 +492,19 @@ fn a_broken_document_is_matched_without_harm() {
     assert_eq!(matches(doc! { "a": "text" }), Ok(false));
     assert_eq!(matches(doc! { "b": null }), Ok(true));
 }
+
+#[test]
+fn patterns_that_are_excluded_beside_a_negation_are_read_back() {
+    let excluded = doc! { "$not": { "$not": { "$eq": 1 } }, "$nin": ["y", regex("^x", "")] };
+    for (value, is_match) in [("x", true), ("y", true), ("z", true)] {
+        let filter = doc! { "c": { "$not": excluded.clone() } };
+        assert_eq!(matches(filter, doc! { "c": value }), is_match, "{value}");
+    }
+    assert!(!matches(
+        doc! { "c": { "$not": excluded } },
+        doc! { "c": 1 }
+    ));
+    let only = doc! { "c": { "$nin": [regex("^x", "")] } };
+    assert!(matches(only.clone(), doc! { "c": "y" }));
+    assert!(!matches(only, doc! { "c": "x" }));
+}

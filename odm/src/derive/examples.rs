@@ -8,9 +8,11 @@ mod models;
 pub use migration::{migrated, migrated_of};
 pub use models::*;
 
-use crate::Result;
-pub use crate::{Embedded, prelude::*};
 pub use bson;
+pub use odm_embedded::Embedded;
+use odm_store::Result;
+
+pub use crate::prelude::*;
 
 /// Runs an example on a shop of its own, in memory.
 pub fn example(run: impl AsyncFnOnce(Shop) -> Result<()>) {
@@ -66,7 +68,7 @@ async fn filled() -> Result<Shop> {
     ];
 
     let review = |id, product, stars, text: &str, published: &str| {
-        Ok::<_, crate::Error>(Review {
+        Ok::<_, odm_store::Error>(Review {
             id,
             product: Ref::new(product),
             stars,
@@ -88,7 +90,7 @@ async fn filled() -> Result<Shop> {
     };
 
     let order = |customer: &str, lines: &[(i64, i64)], total, placed: &str| {
-        Ok::<_, crate::Error>(NewOrder {
+        Ok::<_, odm_store::Error>(NewOrder {
             customer: customer.into(),
             lines: lines
                 .iter()

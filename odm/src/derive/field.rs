@@ -63,7 +63,9 @@ pub const fn split<T: SplitField>(
 }
 
 /// The filter of a subset, of a count or of an index.
-pub fn declared_filter<C>(filter: fn() -> crate::query::Filter<C>) -> crate::Result<mql::Filter> {
+pub fn declared_filter<C>(
+    filter: fn() -> crate::query::Filter<C>,
+) -> odm_store::Result<mql::Filter> {
     filter().into_mql()
 }
 

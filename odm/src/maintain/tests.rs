@@ -428,7 +428,7 @@ fn kept(write: &Write, returned: &Arc<Mutex<Vec<Doc>>>) -> Write {
 }
 
 /// In place of a plan: what is refused is not applied either, so that this is seen only if it is.
-fn refused(error: crate::Error) -> PlannedChanges {
+fn refused(error: odm_store::Error) -> PlannedChanges {
     PlannedChanges {
         collection: error.to_string(),
         ..PlannedChanges::default()

@@ -76,7 +76,7 @@ fn operations(
     add_names(shape, &mut names, &mut derived);
     let mut operations: Vec<(Cow<'static, str>, Operation)> = Vec::new();
     for element in &stored {
-        let (name, value) = element.map_err(crate::Error::malformed)?;
+        let (name, value) = element.map_err(odm_store::Error::malformed)?;
         if !derived.contains(&name.as_str()) {
             operations.push((
                 name.as_str().to_owned().into(),
