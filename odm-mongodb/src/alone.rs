@@ -54,7 +54,9 @@ impl Connection {
     ) -> Result<Option<Updated>> {
         let collection = alone.write.collection().to_owned();
         let namespace = self.namespace(&collection);
-        let Some(write) = statement(namespace, &alone.write).filter(|_| self.has_bulk_write())
+        let Some(write) = self
+            .statement(namespace, &alone.write)
+            .filter(|_| self.has_bulk_write())
         else {
             return Ok(None);
         };
@@ -132,6 +134,43 @@ impl Connection {
         let result = write.session(&mut session).verbose_results().await?;
         self.committed(&session);
         Ok(result)
+    }
+
+    /// The statement of a write, if the server does the same by it, byte for byte.
+    fn statement(&self, namespace: Namespace, write: &SingleWrite) -> Option<WriteModel> {
+        Some(match write {
+            SingleWrite::Insert { document, .. } => InsertOneModel::builder()
+                .namespace(namespace)
+                .document(whole(document)?)
+                .build()
+                .into(),
+            SingleWrite::Update(write) => match &write.change {
+                Change::Update(_) if write.upsert => return None,
+                Change::Update(update) => UpdateOneModel::builder()
+                    .namespace(namespace)
+                    .filter(self.form(&write.filter))
+                    .update(UpdateModifications::Document(native(update)?))
+                    .build()
+                    .into(),
+                Change::Replace(document) => {
+                    let mut replacement = whole(document)?;
+                    // That of the stored document stays, and a new one gets that of the filter.
+                    replacement.remove("_id");
+                    ReplaceOneModel::builder()
+                        .namespace(namespace)
+                        .filter(self.form(&write.filter))
+                        .replacement(replacement)
+                        .upsert(write.upsert)
+                        .build()
+                        .into()
+                }
+            },
+            SingleWrite::Delete(write) => DeleteOneModel::builder()
+                .namespace(namespace)
+                .filter(self.form(&write.filter))
+                .build()
+                .into(),
+        })
     }
 }
 
@@ -271,43 +310,6 @@ fn unlocked(collection: &str) -> Error {
     let missing = lock::missing();
     let message = format!("write to `{collection}` is stored, but {missing}");
     Error::new(missing.kind(), message).at(collection, None, None)
-}
-
-/// The statement of a write, if the server does the same by it, byte for byte.
-fn statement(namespace: Namespace, write: &SingleWrite) -> Option<WriteModel> {
-    Some(match write {
-        SingleWrite::Insert { document, .. } => InsertOneModel::builder()
-            .namespace(namespace)
-            .document(whole(document)?)
-            .build()
-            .into(),
-        SingleWrite::Update(write) => match &write.change {
-            Change::Update(_) if write.upsert => return None,
-            Change::Update(update) => UpdateOneModel::builder()
-                .namespace(namespace)
-                .filter(write.filter.to_document())
-                .update(UpdateModifications::Document(native(update)?))
-                .build()
-                .into(),
-            Change::Replace(document) => {
-                let mut replacement = whole(document)?;
-                // That of the stored document stays, and a new one gets that of the filter.
-                replacement.remove("_id");
-                ReplaceOneModel::builder()
-                    .namespace(namespace)
-                    .filter(write.filter.to_document())
-                    .replacement(replacement)
-                    .upsert(write.upsert)
-                    .build()
-                    .into()
-            }
-        },
-        SingleWrite::Delete(write) => DeleteOneModel::builder()
-            .namespace(namespace)
-            .filter(write.filter.to_document())
-            .build()
-            .into(),
-    })
 }
 
 /// A whole document, if the server stores it as it is.

@@ -27,6 +27,7 @@ mod explain;
 mod filter;
 mod group;
 mod lock;
+mod null;
 mod read;
 mod reply;
 mod schema;
@@ -50,6 +51,7 @@ use ::mongodb::{
     options::{Acknowledgment, ClientOptions, DatabaseOptions, ReadConcern, WriteConcern},
 };
 use async_trait::async_trait;
+use odm_mql::Filter;
 use odm_store::{
     Capabilities, CollectionSpec, Durability, Error, ErrorKind, RETRIED_FOR, Reader, Result, Store,
     StoreId, StoreSession, StoreWatch, Transaction, TransactionOptions, UnitOfWork, Updated,
@@ -101,6 +103,8 @@ struct Connection {
     runtime: Handle,
     /// The server has `bulkWrite`, which writes to several collections.
     has_bulk_write: AtomicBool,
+    /// Null on a dotted path passes where the path ends at an array, as from MongoDB 9.0 on: see [`null`].
+    has_null_in_arrays: bool,
     /// Whether the store is closed, for those who wait for that, too.
     closed: tokio::sync::watch::Sender<bool>,
     /// The server's time of the last commit of this program, as [`as_number`](session::as_number) makes it.
@@ -193,6 +197,7 @@ impl MongoDb {
             return Err(Error::new(ErrorKind::Schema, message));
         }
         let has_bulk_write = version >= 25 && has_bulk_write(client, database.name()).await;
+        let has_null_in_arrays = version >= 25 && has_null_in_arrays(&database).await;
         Ok(MongoDb(Arc::new(Connection {
             id: identity(&hello, database.name()),
             client: client.clone(),
@@ -200,6 +205,7 @@ impl MongoDb {
             snapshots,
             runtime: Handle::current(),
             has_bulk_write: AtomicBool::new(has_bulk_write),
+            has_null_in_arrays,
             closed: tokio::sync::watch::Sender::new(false),
             committed: AtomicU64::new(0),
             bypasses_validators: AtomicBool::new(false),
@@ -251,6 +257,14 @@ impl Connection {
         }
     }
 
+    /// The form of a filter that means the same on this server.
+    fn form(&self, filter: &Filter) -> Document {
+        match self.has_null_in_arrays {
+            true => null::portable(filter).to_document(),
+            false => filter.to_document(),
+        }
+    }
+
     async fn start_session(&self) -> Result<ClientSession> {
         let started = self.client.start_session().await;
         started.map_err(|error| translate(error, None))
@@ -296,6 +310,21 @@ async fn has_bulk_write(client: &Client, database: &str) -> bool {
     !refused.is_err_and(|error| lacks_bulk_write(&error))
 }
 
+/// Whether null on a dotted path passes for an empty array. A server that does not say counts as one before 9.0.
+async fn has_null_in_arrays(database: &Database) -> bool {
+    let pipeline = vec![
+        doc! { "$documents": [{ "a": [] }] },
+        doc! { "$match": { "a.b": null } },
+    ];
+    let command = doc! { "aggregate": 1, "pipeline": pipeline, "cursor": {} };
+    let Ok(answer) = database.run_command(command).await else {
+        return false;
+    };
+    let cursor = answer.get_document("cursor");
+    let found = cursor.and_then(|cursor| cursor.get_array("firstBatch"));
+    found.is_ok_and(|found| !found.is_empty())
+}
+
 /// The identity of a database of a replica set: the same for all connections of this process.
 fn identity(hello: &Document, database: &str) -> StoreId {
     static IDS: LazyLock<std::sync::Mutex<HashMap<String, StoreId>>> =
@@ -321,7 +350,7 @@ impl Store for MongoDb {
 
     async fn ensure(&self, collections: &[CollectionSpec]) -> Result<()> {
         self.0.check_open()?;
-        schema::ensure(&self.0.database, collections).await
+        schema::ensure(&self.0, collections).await
     }
 
     async fn validate(&self, validations: &[Validation]) -> Result<()> {

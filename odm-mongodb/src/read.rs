@@ -11,6 +11,7 @@ use odm_store::{
 };
 
 use super::{
+    Connection,
     error::{About, driver},
     explain,
     filter::{after, all},
@@ -118,7 +119,10 @@ impl Session {
         let mut position = position.to_vec();
         // Where documents were dropped, what the limit has left out is asked for.
         for is_limited in [true, false] {
-            let filter = all(vec![find.filter.to_document(), after(&total, &position)]);
+            let filter = all(vec![
+                self.connection.form(&find.filter),
+                after(&total, &position),
+            ]);
             let rest = find.skip - skipped;
             let wanted = find
                 .limit
@@ -189,7 +193,7 @@ impl Session {
             }
             first += keys.len();
             let by_key = doc! { &find.path: { "$in": values(keys)? } };
-            let filter = all(vec![find.find.filter.to_document(), by_key]);
+            let filter = all(vec![self.connection.form(&find.find.filter), by_key]);
             // The keys are told from the field, which a projection need not show.
             let whole = Find {
                 projection: None,
@@ -332,9 +336,9 @@ fn of_key(find: &FindByKey, key: &RawBson) -> Find {
 }
 
 /// The stages that select the documents of a query, in an order if one is given.
-fn selected(find: &Find, order: Option<&Sort>) -> Vec<Document> {
+fn selected(connection: &Connection, find: &Find, order: Option<&Sort>) -> Vec<Document> {
     let mut stages = Vec::new();
-    let filter = find.filter.to_document();
+    let filter = connection.form(&find.filter);
     if !filter.is_empty() {
         stages.push(doc! { "$match": filter });
     }
@@ -473,7 +477,7 @@ impl Reader for Session {
             queries: 1,
             ..Cost::default()
         };
-        let filter = find.filter.to_document();
+        let filter = self.connection.form(&find.filter);
         let mut cursor = self.send(&mut session, find, filter, find.limit).await?;
         while driver(cursor.advance(&mut session).await, about(find))? {
             cost.documents_returned += 1;
@@ -509,7 +513,7 @@ impl Reader for Session {
             }
             return Ok(cost);
         }
-        let pipeline = selected(&find.find, Some(&total(&find.find.sort)?));
+        let pipeline = selected(&self.connection, &find.find, Some(&total(&find.find.sort)?));
         self.look_up(find, pipeline, each).await
     }
 
@@ -526,7 +530,9 @@ impl Reader for Session {
         if find.limit == Some(0) {
             return Ok((0, Cost::default()));
         }
-        let count = self.count_of(find, selected(find, None)).await?;
+        let count = self
+            .count_of(find, selected(&self.connection, find, None))
+            .await?;
         let cost = Cost {
             queries: 1,
             ..Cost::default()
@@ -549,7 +555,7 @@ impl Reader for Session {
             }
             return Ok((counts, cost));
         }
-        let mut pipeline = selected(&find.find, None);
+        let mut pipeline = selected(&self.connection, &find.find, None);
         pipeline.push(counted());
         let each: Each<'_> = &mut |position, row: &RawDocument| {
             counts[position] = raw_number(row, "count");
@@ -574,7 +580,7 @@ impl Reader for Session {
         let (skip, limit) = skip_and_limit(find, find.limit);
         let mut command = doc! {
             "find": &find.collection,
-            "filter": find.filter.to_document(),
+            "filter": self.connection.form(&find.filter),
             "sort": total(&find.sort)?.to_document(),
             "skip": skip,
         };

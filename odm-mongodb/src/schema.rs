@@ -3,12 +3,14 @@
 use ::mongodb::Database;
 use bson::{Bson, Document, doc};
 use futures_util::TryStreamExt;
-use odm_mql::Direction;
+use odm_mql::{Direction, Filter};
 use odm_store::{CollectionSpec, Error, ErrorKind, IndexSpec, Result, Validation};
 
 use super::{
+    Connection,
     error::{About, code_of, driver, translate},
     filter::{all, is_present},
+    null,
 };
 
 /// What stands between the declared name of an index and a number, where an obsolete one has that name.
@@ -45,7 +47,8 @@ impl Stored {
 }
 
 /// Creates what is missing, and removes what is obsolete.
-pub(super) async fn ensure(database: &Database, collections: &[CollectionSpec]) -> Result<()> {
+pub(super) async fn ensure(connection: &Connection, collections: &[CollectionSpec]) -> Result<()> {
+    let database = &connection.database;
     let mut obsolete = Vec::new();
     for spec in collections {
         check_name(&spec.name)?;
@@ -70,6 +73,9 @@ pub(super) async fn ensure(database: &Database, collections: &[CollectionSpec]) 
         let mut missing: Vec<Document> = Vec::new();
         for index in &spec.indexes {
             check_case(&spec.name, index)?;
+            if connection.has_null_in_arrays {
+                check_null(&spec.name, index)?;
+            }
             let same_name = left
                 .iter()
                 .find(|other| declared_name(&other.name) == index.name);
@@ -306,6 +312,23 @@ pub(super) fn check_name(name: &str) -> Result<()> {
         )),
         false => Ok(()),
     }
+}
+
+/// Refuses a partial index whose filter would match other documents on this server.
+fn check_null(collection: &str, index: &IndexSpec) -> Result<()> {
+    let filter = index.filter.as_ref().map(|filter| filter.to_document());
+    let filter = filter.map(|filter| Filter::parse(&filter)).transpose()?;
+    if !filter.is_some_and(|filter| null::is_other_index(&filter)) {
+        return Ok(());
+    }
+    let message = format!(
+        "index `{}` of `{collection}` compares a dotted path with null in its filter, which from MongoDB 9.0 on also matches where the \
+         path ends at an array: leave this condition out, or compare a field at the root of the document",
+        index.name
+    );
+    Err(Error::new(ErrorKind::Schema, message)
+        .at(collection, None, None)
+        .of_index(&index.name))
 }
 
 fn check_case(collection: &str, index: &IndexSpec) -> Result<()> {

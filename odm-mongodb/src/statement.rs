@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::HashMap};
 
-use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
+use bson::{Document, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use odm_mql::{self as mql, path};
 use odm_store::{BlindUpdate, CollectionWrites, DocumentWrite, Error, Result, check_document};
 
@@ -74,7 +74,11 @@ impl<'a> Statement<'a> {
         })
     }
 
-    pub(super) fn blind(update: &'a BlindUpdate, position: usize) -> Result<Self> {
+    pub(super) fn blind(
+        update: &'a BlindUpdate,
+        filter: &Document,
+        position: usize,
+    ) -> Result<Self> {
         let raw = |document| RawDocumentBuf::try_from(document).map_err(Error::malformed);
         let ordered = update.update.to_ordered_document();
         let body = ordered.unwrap_or_else(|| update.update.to_document());
@@ -83,7 +87,7 @@ impl<'a> Statement<'a> {
             verb: Verb::Update,
             ids: Vec::new(),
             blind: Some(Blind {
-                filter: raw(&update.whole_filter().to_document())?,
+                filter: raw(filter)?,
                 of_one: update.id.is_some().then_some(position),
             }),
             body: Cow::Owned(raw(&body)?),

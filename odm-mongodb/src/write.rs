@@ -300,7 +300,10 @@ impl Transaction for Session {
         }
         let mut statements = statements(batch)?;
         let updates = updates.iter().enumerate();
-        let blind = updates.map(|(position, update)| Statement::blind(update, position));
+        let blind = updates.map(|(position, update)| {
+            let filter = self.connection.form(&update.whole_filter());
+            Statement::blind(update, &filter, position)
+        });
         statements.extend(blind.collect::<Result<Vec<_>>>()?);
         self.write_bulk(statements).await
     }
@@ -354,7 +357,7 @@ impl Transaction for Session {
         let mut session = self.lock().await?;
         let command = doc! {
             "delete": &write.collection,
-            "deletes": [{ "q": write.filter.to_document(), "limit": 0 }],
+            "deletes": [{ "q": self.connection.form(&write.filter), "limit": 0 }],
         };
         let about = About {
             collection: &write.collection,

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use bson::{Bson, Document, RawDocumentBuf, doc};
 use odm_mql::Projection;
-use odm_store::{Error, ErrorKind, Find, Reader, Store};
+use odm_store::{DeleteWrite, Error, ErrorKind, Find, Reader, Store};
 
 use super::support::*;
 
@@ -213,6 +213,49 @@ pub async fn a_position_in_a_projection_is_the_element_by_which_the_filter_match
     let expected = [doc! { "_id": 1, "a": [5] }, doc! { "_id": 2, "a": [7] }];
     let reader = store.reader().expect("the store is open");
     assert_eq!(found(&*reader, &find).await, expected.map(raw));
+}
+
+pub async fn null_on_a_dotted_path_does_not_match_an_array_without_documents(store: impl Store) {
+    let values: [Option<Bson>; 9] = [
+        None,
+        Some(Bson::Null),
+        Some(1.into()),
+        Some(Bson::Array(vec![])),
+        Some(Bson::Array(vec![1.into()])),
+        Some(Bson::Array(vec![Bson::Array(vec![1.into()])])),
+        Some(Bson::Array(vec![doc! {}.into(), 1.into()])),
+        Some(Bson::Array(vec![doc! { "b": 1 }.into(), 1.into()])),
+        Some(doc! { "b": 1 }.into()),
+    ];
+    let documents = values.into_iter().zip(0..).map(|(value, id)| {
+        let mut document = doc! { "_id": id, "k": 1 };
+        document.extend(value.map(|value| ("a".to_owned(), value)));
+        document
+    });
+    insert_all(&store, documents).await;
+    let reader = store.reader().expect("the store is open");
+    let (nulls, others) = ([0, 1, 2, 6], [3, 4, 5, 7, 8]);
+    for (test, expected) in [
+        (doc! { "a.b": null }, &nulls[..]),
+        (doc! { "a.b": { "$in": [null, 7] } }, &nulls),
+        (doc! { "a.b": { "$ne": null } }, &others),
+        (doc! { "$nor": [{ "a.b": null }] }, &others),
+    ] {
+        let find = query(test.clone());
+        assert_eq!(ids(&*reader, &find).await, expected, "{test}");
+        let (count, _) = reader.count(&find).await.expect("a count");
+        assert_eq!(count, expected.len() as u64, "{test}");
+        let by_key = ids_by_key(&*reader, &by_key("k", [1.into()], find)).await;
+        assert_eq!(by_key, [expected], "{test}");
+    }
+    let removed = DeleteWrite {
+        collection: THINGS.to_owned(),
+        filter: filter(doc! { "a.b": null }),
+    };
+    let mut transaction = begin(&store).await;
+    let removed = transaction.delete(&removed).await.expect("the removal");
+    assert_eq!(removed.removed, nulls.len() as u64);
+    transaction.rollback().await.expect("the rollback");
 }
 
 pub async fn a_filter_that_fails_on_a_document_is_an_error_of_the_query(store: impl Store) {

@@ -86,6 +86,7 @@ macro_rules! store_suite {
                 a_query_skips_and_limits
                 a_query_returns_the_fields_of_its_projection
                 a_position_in_a_projection_is_the_element_by_which_the_filter_matches
+                null_on_a_dotted_path_does_not_match_an_array_without_documents
                 a_filter_that_fails_on_a_document_is_an_error_of_the_query
                 pages_after_a_position_have_every_document_once_in_both_directions
                 a_position_need_not_be_that_of_a_document

@@ -384,7 +384,7 @@ async fn connect(shared: Arc<Shared>, client: TcpStream) {
         let disguise = *shared.disguise.lock().unwrap();
         let refusal = shared.refusal(number);
         let aborts = command == "commitTransaction" && refusal.is_some_and(Refusal::ends);
-        let by_disguise = || disguise?.answer(&command);
+        let by_disguise = || disguise?.answer(&command, body?);
         let (fate, answer) = match (refusal.map(Refusal::answer).or_else(by_disguise), body) {
             (Some(answer), Some(body)) if aborts => {
                 (Fate::Changed(as_abort(message, body)), Some(answer))

@@ -2,7 +2,7 @@
 
 use std::env;
 
-use odm::bson::{Bson, Document, doc};
+use odm::bson::{Bson, Document, RawDocument, doc};
 
 /// A server that a proxy makes of the one behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub enum Disguise {
     /// MongoDB 8.0 with the feature compatibility version 7.0, which refuses `bulkWrite` (`commands/bulk_write.cpp`).
     EightAsSeven,
     /// MongoDB 9.0, which lists the collation that an index has without one
-    /// (`featureFlagListIndexesAlwaysIncludesSimpleCollation`), and knows the validation action `errorAndLog`, which it lists of
+    /// (`featureFlagListIndexesAlwaysIncludesSimpleCollation`), says that null on a dotted path passes for an empty array, and knows the validation action `errorAndLog`, which it lists of
     /// a collection named `foreign`.
     Nine,
 }
@@ -34,7 +34,14 @@ impl Disguise {
     }
 
     /// The answer to a command that the server is not asked for.
-    pub(super) fn answer(self, command: &str) -> Option<Document> {
+    pub(super) fn answer(self, command: &str, body: &RawDocument) -> Option<Document> {
+        if self == Disguise::Nine && command == "aggregate" && asks_for_null(body) {
+            let found = vec![doc! { "a": [] }];
+            return Some(doc! {
+                "ok": 1.0,
+                "cursor": { "id": 0_i64, "ns": "admin.$cmd.aggregate", "firstBatch": found },
+            });
+        }
         let (code, name, message) = match (self, command) {
             (Disguise::Seven, "bulkWrite") => {
                 (59, "CommandNotFound", "no such command: 'bulkWrite'")
@@ -78,6 +85,14 @@ impl Disguise {
         }
         Some(answer)
     }
+}
+
+/// Whether a pipeline asks how null is compared on a dotted path.
+fn asks_for_null(body: &RawDocument) -> bool {
+    let body = Document::try_from(body).unwrap_or_default();
+    let stages = body.get_array("pipeline").ok();
+    let first = stages.and_then(|stages| stages.first());
+    first == Some(&doc! { "$documents": [{ "a": [] }] }.into())
 }
 
 /// The documents of the first batch of a cursor.
