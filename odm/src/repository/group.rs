@@ -473,6 +473,7 @@ impl<S, V, A> Groups<S, V, A> {
         for filter in self.having {
             having = having.and(filter.lower(&mut at)?);
         }
+        let having = having.within_depth()?;
         let mut sort = Sort::new();
         for (by, direction) in self.sort? {
             let path = match by {

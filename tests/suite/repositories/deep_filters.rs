@@ -1,6 +1,9 @@
-//! Filters that are nested deeper than any program needs.
+//! Filters of documents, and of groups, that are nested deeper than any program needs.
 
-use odm::prelude::*;
+use odm::{
+    prelude::*,
+    query::{Having, Rows, count},
+};
 use tests::on_every_store;
 
 use super::items::{Item, with_five};
@@ -17,6 +20,18 @@ fn alternating(levels: usize) -> Filter<Item> {
 fn negated(levels: usize) -> Filter<Item> {
     let every = Item::fields().count.gt(-1);
     (0..levels).fold(every, |filter, _| !filter)
+}
+
+/// A filter of every group, with `&` and `|` in turns.
+fn alternating_groups(levels: usize) -> Having<Rows<Item>> {
+    (0..levels).fold(count().gt(0), |having, level| match level % 2 {
+        0 => having | count().gt(1_000_000),
+        _ => having & count().lt(1_000_000),
+    })
+}
+
+fn negated_groups(levels: usize) -> Having<Rows<Item>> {
+    (0..levels).fold(count().gt(0), |having, _| !having)
 }
 
 on_every_store! {
@@ -47,5 +62,35 @@ on_every_store! {
         let wide = (0..2_000).fold(wide, |filter, _| Filter::all() & filter);
         let any = (0..2_000).fold(count.lt(-1), |filter, _| filter | count.gt(-1));
         assert_eq!(db.items.find(wide & any).count().await.unwrap(), 5);
+    }
+
+    async fn a_filter_of_groups_that_is_nested_too_deep_is_an_error_of_the_query(store: AnyStore) {
+        let db = with_five(store).await;
+        let kinds = || db.items.all().count_by(Item::fields().kind);
+        for error in [
+            kinds().having(alternating_groups(10_000)).await.unwrap_err(),
+            kinds().having(negated_groups(100_000)).await.unwrap_err(),
+            kinds().having(count().gt(0) & alternating_groups(10_000)).await.unwrap_err(),
+            // Each of the two is within the limit, and both together are not.
+            kinds().having(negated_groups(89)).having(count().gt(0)).await.unwrap_err(),
+        ] {
+            assert_eq!(error.code_name().as_deref(), Some("Overflow"), "{error}");
+            assert!(error.to_string().contains("180"), "{error}");
+        }
+        assert_eq!(kinds().having(negated_groups(89)).await.unwrap().len(), 0);
+        assert_eq!(kinds().await.unwrap().len(), 3);
+    }
+
+    async fn a_filter_of_groups_may_have_many_levels_and_many_conditions_on_one(store: AnyStore) {
+        let db = with_five(store).await;
+        let kinds = || db.items.all().count_by(Item::fields().kind);
+        for having in [alternating_groups(40), negated_groups(40)] {
+            assert_eq!(kinds().having(having).await.unwrap().len(), 3);
+        }
+        let wide = (0..2_000).fold(count().gt(0), |having, _| having & count().gt(0));
+        let any = (0..2_000).fold(count().gt(1_000_000), |having, _| having | count().gt(0));
+        assert_eq!(kinds().having(wide & any).await.unwrap().len(), 3);
+        let calls = (0..2_000).fold(kinds(), |kinds, _| kinds.having(count().gt(0)));
+        assert_eq!(calls.await.unwrap().len(), 3);
     }
 }

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use odm_mql::{self as mql, Direction, Filter, Group, Test};
-use odm_store::Result;
+use odm_store::{Error, Result};
 use serde::Serialize;
 
 use super::{Accumulator, Computed, Count, In, Key, Place, Sort, StartOf};
@@ -26,45 +26,94 @@ impl_debug! {
 /// assert_eq!(good, [("kate".to_owned(), 176.0)]);
 /// # Ok(()) });
 /// ```
+///
+/// One that is nested deeper than 180 levels in MongoDB's form is an error when the query runs, as a
+/// [`Filter`](crate::query::Filter) of documents is. Many conditions on one level, as `a & b & c`, are one level.
 #[must_use = "a filter does nothing until a query uses it"]
 pub struct Having<S> {
     node: Result<Node>,
+    /// How deep its form is nested at most, but for its values.
+    nesting: usize,
     rows: PhantomData<fn() -> S>,
 }
 
 #[derive(Debug, Clone)]
 enum Node {
     Test(Computed, Test),
-    And(Vec<Node>),
-    Or(Vec<Node>),
+    Joined(Join, Vec<Node>),
     Not(Box<Node>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Join {
+    And,
+    Or,
 }
 
 impl Node {
     /// The filter of rows, in which `at` tells the position of a value.
     fn lower(self, at: &mut dyn FnMut(Computed) -> usize) -> Filter {
-        let mut all = |nodes: Vec<Node>| nodes.into_iter().map(|node| node.lower(at)).collect();
         match self {
             Node::Test(computed, test) => {
                 Filter::Path(Group::value_path(at(computed)).into(), test)
             }
-            Node::And(nodes) => Filter::And(all(nodes)),
-            Node::Or(nodes) => Filter::Or(all(nodes)),
+            Node::Joined(join, nodes) => {
+                let filters = nodes.into_iter().map(|node| node.lower(at)).collect();
+                match join {
+                    Join::And => Filter::And(filters),
+                    Join::Or => Filter::Or(filters),
+                }
+            }
             Node::Not(node) => Filter::Nor(vec![node.lower(at)]),
         }
     }
 }
 
 impl<S> Having<S> {
-    fn new(node: Result<Node>) -> Self {
+    fn test(computed: Computed, test: Result<Test>) -> Self {
         Having {
-            node,
+            node: test.map(|test| Node::Test(computed, test)),
+            // A path, and the operator of the test.
+            nesting: 2,
             rows: PhantomData,
         }
     }
 
-    fn with(self, other: Self, join: fn(Vec<Node>) -> Node) -> Self {
-        Having::new(self.node.and_then(|node| Ok(join(vec![node, other.node?]))))
+    /// A filter that is made of others, and is nested at most so deep.
+    fn combined(node: Node, nesting: usize) -> Self {
+        let is_too_deep = nesting > Filter::MAX_NESTING;
+        Having {
+            node: match is_too_deep {
+                true => Err(mql::Error::TooDeep(Filter::MAX_NESTING).into()),
+                false => Ok(node),
+            },
+            nesting,
+            rows: PhantomData,
+        }
+    }
+
+    fn failed(error: Error) -> Self {
+        Having {
+            node: Err(error),
+            nesting: 0,
+            rows: PhantomData,
+        }
+    }
+
+    fn joined(self, other: Self, join: Join) -> Self {
+        let parts = |node: Node, nesting: usize| match node {
+            Node::Joined(of, nodes) if of == join => (nodes, nesting),
+            node => (vec![node], 2 + nesting),
+        };
+        match (self.node, other.node) {
+            (Ok(left), Ok(right)) => {
+                let (mut nodes, left) = parts(left, self.nesting);
+                let (more, right) = parts(right, other.nesting);
+                nodes.extend(more);
+                Having::combined(Node::Joined(join, nodes), left.max(right))
+            }
+            (Err(error), _) | (_, Err(error)) => Having::failed(error),
+        }
     }
 
     pub(crate) fn lower(self, at: &mut dyn FnMut(Computed) -> usize) -> Result<Filter> {
@@ -76,7 +125,7 @@ impl<S> std::ops::BitAnd for Having<S> {
     type Output = Self;
 
     fn bitand(self, other: Self) -> Self {
-        self.with(other, Node::And)
+        self.joined(other, Join::And)
     }
 }
 
@@ -84,7 +133,7 @@ impl<S> std::ops::BitOr for Having<S> {
     type Output = Self;
 
     fn bitor(self, other: Self) -> Self {
-        self.with(other, Node::Or)
+        self.joined(other, Join::Or)
     }
 }
 
@@ -92,7 +141,10 @@ impl<S> std::ops::Not for Having<S> {
     type Output = Self;
 
     fn not(self) -> Self {
-        Having::new(self.node.map(|node| Node::Not(Box::new(node))))
+        match self.node {
+            Ok(node) => Having::combined(Node::Not(Box::new(node)), 2 + self.nesting),
+            Err(error) => Having::failed(error),
+        }
     }
 }
 
@@ -239,8 +291,7 @@ macro_rules! comparisons {
         impl Count {
             $($(#[$attribute])*
             pub fn $name<S>(self, value: u64) -> Having<S> {
-                let value = to_raw(&value);
-                Having::new(value.map(|value| Node::Test(self.computed(), $test(value))))
+                Having::test(self.computed(), to_raw(&value).map($test))
             })*
 
             /// Sorts groups by it, the least first.
@@ -279,8 +330,7 @@ macro_rules! comparisons {
                 T: Serialize,
                 P::Root: In<S, Root>,
             {
-                let value = to_raw(&value.into_value());
-                Having::new(value.map(|value| Node::Test(self.computed(), $test(value))))
+                Having::test(self.computed(), to_raw(&value.into_value()).map($test))
             })*
 
             /// Sorts groups by it, the least first.
