@@ -214,7 +214,7 @@ async fn apply_within(
 ) -> Result<WriteOutcome> {
     let mut unit = Unit::new(catalog, transaction, bounds, with_steps);
     let touched = steps(&mut unit, write).await?;
-    Ok(outcome(unit, touched))
+    outcome(unit, touched)
 }
 
 /// What writes have left to the next one that is committed with them.
@@ -239,20 +239,20 @@ async fn apply_part(
     let touched = steps(&mut unit, write).await?;
     before.earlier = unit.take_earlier();
     before.held_back = unit.take_held_back();
-    Ok(outcome(unit, touched))
+    outcome(unit, touched)
 }
 
-fn outcome(unit: Unit<'_>, touched: Touched) -> WriteOutcome {
+fn outcome(unit: Unit<'_>, touched: Touched) -> Result<WriteOutcome> {
     let has_queued = unit.outbox.has_queued();
-    let (steps, cost) = unit.into_cost();
-    WriteOutcome {
+    let (steps, cost) = unit.into_cost()?;
+    Ok(WriteOutcome {
         matched: touched.matched,
         modified: touched.modified,
         inserted: touched.inserted,
         cost,
         steps,
         has_queued,
-    }
+    })
 }
 
 /// Runs all steps.

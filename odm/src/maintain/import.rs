@@ -97,7 +97,7 @@ impl Work for Import {
         unit.finish().await?;
         references::check(&mut unit, true).await?;
         let has_queued = unit.outbox.has_queued();
-        Ok((unit.into_cost().1, has_queued))
+        Ok((unit.into_cost()?.1, has_queued))
     }
 }
 

@@ -109,7 +109,7 @@ pub(crate) async fn plan(
     let mut unit = Unit::new(catalog, &mut *transaction, Bounds::default(), true);
     let touched = steps(&mut unit, write).await?;
     let collections = planned(&unit);
-    let (steps, _) = unit.into_cost();
+    let (steps, _) = unit.into_cost()?;
     let plan = WritePlan {
         matched: touched.matched,
         collections,

@@ -23,7 +23,7 @@ pub(super) use images::{Image, Images, Numbers};
 pub(super) use pages::DocumentPages;
 
 use odm_mql::{key, path};
-use odm_store::{Cost, Find, Transaction, mutants::chunk};
+use odm_store::{Cost, Find, Result, Transaction, mutants::chunk};
 
 use super::{outbox::Deferral, plan::Step, versions::Earlier};
 use crate::{catalog::Catalog, model::DateTime};
@@ -192,10 +192,14 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Returns what the unit touched, by its steps and as a whole.
-    pub(super) fn into_cost(self) -> (Vec<Step>, Cost) {
-        debug_assert!(self.blind.is_done(), "documents are left wrong");
-        (self.steps.unwrap_or_default(), self.cost)
+    /// Ends the unit. Returns what it touched, by its steps and as a whole.
+    ///
+    /// # Errors
+    ///
+    /// `TransactionAborted` if a document is still left to a blind update.
+    pub(super) fn into_cost(self) -> Result<(Vec<Step>, Cost)> {
+        self.check_none_left()?;
+        Ok((self.steps.unwrap_or_default(), self.cost))
     }
 
     /// Keeps the documents that the write returns, until its end.

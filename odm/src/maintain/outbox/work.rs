@@ -151,7 +151,7 @@ impl Work for Batch {
         unit.finish().await?;
         unit.end_step(|| "batch of writes".to_owned());
         worked.has_queued = unit.outbox.has_queued();
-        worked.cost = unit.into_cost().1;
+        worked.cost = unit.into_cost()?.1;
         Ok(worked)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bson::RawBson;
 use odm_mql::{Filter, Update, key};
-use odm_store::BlindUpdate;
+use odm_store::{BlindUpdate, Error, ErrorKind, Result};
 
 use super::Unit;
 
@@ -51,9 +51,12 @@ impl Blind {
         }
     }
 
-    /// Whether all documents that did not match are refreshed.
-    pub(super) fn is_done(&self) -> bool {
-        self.unmatched.is_empty()
+    /// The collection of a document that is still to be refreshed, if there is one.
+    fn undone(&self) -> Option<&str> {
+        let documents = self.unmatched.iter().chain(self.left.keys());
+        let documents = documents.map(|(collection, _)| collection.as_str());
+        let queued = self.queued.iter().map(|update| update.collection.as_str());
+        documents.chain(queued).next()
     }
 }
 
@@ -117,6 +120,20 @@ impl Unit<'_> {
         std::mem::take(&mut self.blind.unmatched)
     }
 
+    /// Refuses to commit documents that are left wrong: the steps of a write refresh all that its blind updates have not. If
+    /// one of them is forgotten, the next units read the documents.
+    pub(super) fn check_none_left(&self) -> Result<()> {
+        let Some(collection) = self.blind.undone() else {
+            return Ok(());
+        };
+        self.catalog.missed_blind(collection);
+        let message = format!(
+            "write aborted: a document of `{collection}` that follows from it was not updated, so that nothing of it is stored; \
+             run it again, which reads the document, and report this, which is a mistake of the library"
+        );
+        Err(Error::new(ErrorKind::TransactionAborted, message).at(collection, None, None))
+    }
+
     /// Queues the update of a document that the unit does not hold.
     pub(in crate::maintain) fn update_blind(
         &mut self,
@@ -161,3 +178,6 @@ impl Unit<'_> {
         self.blind.queued.extend(updates);
     }
 }
+
+#[cfg(test)]
+mod tests;
