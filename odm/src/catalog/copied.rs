@@ -1,11 +1,15 @@
-//! The fields that documents of other collections always have a copy of, so that their sources always need a value.
+//! The fields that documents of other collections always have a copy of, or show in a subset, so that their sources always
+//! need a value.
 
 use std::{collections::HashMap, sync::Arc};
 
 use bson::{RawBsonRef, RawDocument};
 use odm_mql::path::{Lookup, lookup};
 
-use super::{Along, Catalog, CopyDefinition, FieldDefinition, FromDerived, Relations};
+use super::{
+    Along, Catalog, CopyDefinition, FieldDefinition, FromDerived, Relations, SubsetDefinition,
+    models::StoredModel,
+};
 use crate::model::{ValidationAction, ValidationLevel};
 
 /// A field of a source, whose value must not be missing.
@@ -13,15 +17,19 @@ use crate::model::{ValidationAction, ValidationLevel};
 pub(crate) struct CopiedField {
     /// The path in the source.
     pub(crate) value: String,
-    /// The copy, as `collection.path`.
+    /// The copy, or the subset, as `collection.path`.
     pub(crate) copy: String,
+    /// Whether it is a subset.
+    pub(crate) is_shown: bool,
+    /// Whether null is a value of it.
+    pub(crate) takes_null: bool,
 }
 
 impl CopiedField {
     /// Whether a document has a value that can be copied.
     pub(crate) fn is_in(&self, document: &RawDocument) -> bool {
         match lookup(document, &self.value) {
-            Lookup::Value(value) => value != RawBsonRef::Null,
+            Lookup::Value(value) => self.takes_null || value != RawBsonRef::Null,
             Lookup::Missing => false,
             Lookup::Array(..) => true,
         }
@@ -47,6 +55,8 @@ pub(super) fn copied_fields(relations: &Relations) -> HashMap<String, Arc<Vec<Co
             let field = CopiedField {
                 value: copy.value.clone(),
                 copy: format!("{}.{}", copy_of.holder, copy_of.path()),
+                is_shown: false,
+                takes_null: false,
             };
             copied.entry(copy.source.clone()).or_default().push(field);
         }
@@ -55,6 +65,37 @@ pub(super) fn copied_fields(relations: &Relations) -> HashMap<String, Arc<Vec<Co
     copied
         .map(|(source, fields)| (source, Arc::new(fields)))
         .collect()
+}
+
+/// The fields of children without which their parents could not be read, by the models of one database, each with the collection
+/// of the children. A subset shows a field as it is in the child. Where children are validated so that they can be read
+/// themselves, they have all that is shown.
+pub(super) fn shown_fields(
+    relations: &Relations,
+    models: &[StoredModel],
+) -> Vec<(String, CopiedField)> {
+    let subsets = relations.derived.iter();
+    let subsets = subsets.filter_map(SubsetDefinition::from_derived);
+    let mut fields = Vec::new();
+    for subset in subsets {
+        if !is_validated(relations, &subset.parent) || is_validated(relations, &subset.child) {
+            continue;
+        }
+        let model = models.iter().find(|of| of.collection == subset.child);
+        for (name, takes_null) in model.into_iter().flat_map(StoredModel::required) {
+            let shown = subset.shown.as_ref();
+            if shown.is_none_or(|shown| shown.contains(&name)) {
+                let field = CopiedField {
+                    value: name,
+                    copy: format!("{}.{}", subset.parent, subset.path),
+                    is_shown: true,
+                    takes_null,
+                };
+                fields.push((subset.child.clone(), field));
+            }
+        }
+    }
+    fields
 }
 
 /// Whether a copy is gone as soon as its source has no value. One in a list of values is left out of it.

@@ -6,7 +6,7 @@ use std::{
     fmt,
 };
 
-use bson::{Bson, Document};
+use bson::{Bson, Document, RawDocumentBuf, doc};
 use odm_mql::Schema;
 use odm_store::Result;
 use serde::{Deserialize, Serialize};
@@ -150,6 +150,26 @@ impl StoredModel {
     pub(super) fn top(&self) -> impl Iterator<Item = String> {
         let paths = self.fields().into_keys();
         paths.filter(|path| !path.contains('.'))
+    }
+
+    /// The names of the fields at the top that every document has, each with whether null is a value of it. Nothing is known of
+    /// them where a library of another version has stored a schema that this one cannot read.
+    pub(super) fn required(&self) -> Vec<(String, bool)> {
+        let Ok(schema) = self.parse() else {
+            return Vec::new();
+        };
+        let takes_null = |name: &str| {
+            let null = RawDocumentBuf::try_from(&doc! { name: Bson::Null });
+            let found = null.map(|null| schema.violations(&null).unwrap_or_default());
+            found.is_ok_and(|found| !found.iter().any(|violation| violation.path == name))
+        };
+        let fields = self.fields().into_iter();
+        let required = fields.filter(|(path, field)| field.required && !path.contains('.'));
+        let required = required.map(|(name, _)| {
+            let takes_null = takes_null(&name);
+            (name, takes_null)
+        });
+        required.collect()
     }
 
     fn fields(&self) -> BTreeMap<String, Field> {
@@ -385,8 +405,6 @@ impl fmt::Display for FieldChange {
 
 #[cfg(test)]
 mod tests {
-    use bson::doc;
-
     use super::*;
 
     fn model(schema: Document) -> Vec<StoredModel> {

@@ -32,7 +32,7 @@ use odm_store::{
     Store, Transaction, UnitOfWork,
 };
 
-use super::{Catalog, Relations, models::StoredModel};
+use super::{Catalog, Relations, copied::shown_fields, models::StoredModel};
 
 /// The collection of the stored catalog.
 pub(crate) const COLLECTION: &str = "_odm_catalog";
@@ -151,9 +151,18 @@ impl Catalog {
         self.epoch == other.epoch
     }
 
-    /// Adds what owners say of who may write, the fields that their models name, and their unique indexes.
+    /// Adds what owners say of who may write, the fields that their models name and show in subsets, and their unique indexes.
     fn with_owners(mut self, owners: &[Owner]) -> Result<Self> {
         self.owners = owners.iter().map(OwnerVersion::new).collect();
+        for owner in owners {
+            let models = owner.models.as_deref().unwrap_or_default();
+            for (child, field) in shown_fields(&owner.relations, models) {
+                let of = self.copied.entry(child).or_default();
+                Arc::get_mut(of)
+                    .expect("nobody else has it yet")
+                    .push(field);
+            }
+        }
         for model in owners
             .iter()
             .flat_map(|owner| owner.models.iter().flatten())

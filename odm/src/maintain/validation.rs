@@ -63,8 +63,8 @@ impl LeftBy {
     }
 }
 
-/// Refuses a document without a value that others always have a copy of: they could not be read. One that had none before
-/// is left alone.
+/// Refuses a document without a value that others always have a copy of, or show in a subset: they could not be read. One that
+/// had none before is left alone.
 fn refuse_uncopied(
     field: &CopiedField,
     collection: &str,
@@ -75,12 +75,18 @@ fn refuse_uncopied(
         return Ok(());
     }
     let id = RawBson::from(id(after));
+    let CopiedField { value, copy, .. } = field;
+    let needed = match field.is_shown {
+        true => format!(
+            "which the elements of the subset `{copy}` need: give it a value, or make it an `Option` in both"
+        ),
+        false => format!(
+            "of which `{copy}` is a copy that is always there: give it a value, or make the copy an `Option`"
+        ),
+    };
     let message = format!(
-        "invalid document: `{collection}` with `_id` = {} has no `{}`, of which `{}` is a copy that is always there: give it \
-         a value, or make the copy an `Option`",
-        show(&id),
-        field.value,
-        field.copy
+        "invalid document: `{collection}` with `_id` = {} has no `{value}`, {needed}",
+        show(&id)
     );
     Err(Error::new(ErrorKind::Invalid, message).at(collection, Some(&field.value), Some(id)))
 }

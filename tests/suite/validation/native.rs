@@ -1,4 +1,5 @@
-//! What the types of other crates cannot hold is refused by every process, and what always has a copy is there.
+//! What the types of other crates cannot hold is refused by every process, and what always has a copy, or is shown in a subset,
+//! is there.
 
 use std::{
     collections::BTreeMap,
@@ -262,5 +263,71 @@ on_every_store! {
         db.parts.update(2).set(Part::fields().color, "blue").await.unwrap();
         assert!(db.parts.update(2).raw(unset()).await.unwrap_err().is_invalid());
         assert_eq!(db.parts.get(1).await.unwrap(), bolt);
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "wheels")]
+struct Wheel {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[subset(limit = 2, sort = "-teeth")]
+    cogs: Subset<CogLine>,
+}
+
+/// A child whose own documents are not validated.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "cogs", validation(level = "off"))]
+struct Cog {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[reference(parent)]
+    wheel: Option<Ref<Wheel>>,
+    teeth: i32,
+    color: String,
+    note: Option<String>,
+    /// In no subset.
+    shelf: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Projection)]
+#[projection(of = "Cog")]
+struct CogLine {
+    color: String,
+    note: Option<String>,
+}
+
+#[derive(Database)]
+#[database(name = "clocks", version = 1)]
+struct Clocks {
+    wheels: Repository<Wheel>,
+    cogs: Repository<Cog>,
+}
+
+on_every_store! {
+    async fn a_value_that_the_elements_of_a_subset_need_is_not_removed(store: AnyStore) {
+        let db = Clocks::open(store.clone()).await.unwrap();
+        db.wheels.insert(Wheel { id: 1, cogs: Subset::new() }).await.unwrap();
+        let (note, shelf) = (Some("new".to_owned()), "a".to_owned());
+        let cog = Cog { id: 1, wheel: Some(Ref::new(1)), teeth: 8, color: "red".into(), note, shelf };
+        db.cogs.insert(cog).await.unwrap();
+        // A cog from elsewhere without a color.
+        insert_behind_the_back(&store, "cogs", doc! { "_id": 2, "teeth": 9 }).await;
+        for refused in [
+            db.cogs.update(1).raw(doc! { "$unset": { "color": "" } }).await.map(drop),
+            db.cogs.update(1).raw(doc! { "$set": { "color": null } }).await.map(drop),
+            db.cogs.update_where(Filter::all()).raw(doc! { "$rename": { "color": "was" } }).await.map(drop),
+            db.cogs.raw().replace(rawdoc! { "_id": 1, "wheel": 1, "teeth": 8 }).await.map(drop),
+            db.cogs.raw().upsert(rawdoc! { "_id": 3, "wheel": 1, "teeth": 7 }).await.map(drop),
+        ] {
+            let error = refused.unwrap_err();
+            let named = "no `color`, which the elements of the subset `wheels.cogs` need";
+            assert!(error.is_invalid() && error.to_string().contains(named), "{error}");
+        }
+        // What can be missing in an element can be removed, and so can what no element has.
+        db.cogs.update(1).raw(doc! { "$unset": { "note": "", "shelf": "" } }).await.unwrap();
+        assert_eq!(db.wheels.get(1).await.unwrap().cogs[0], CogLine { color: "red".into(), note: None });
+        // One that has none is left alone.
+        db.cogs.update(2).raw(doc! { "$set": { "teeth": 10 } }).await.unwrap();
     }
 }
