@@ -14,7 +14,7 @@ use std::{
 
 use odm::{ErrorKind, OpenOptions, bson::RawDocumentBuf, prelude::*};
 use odm_store_suite::MapStore;
-use tests::{TestStore, on_every_store, on_single_writer_stores, poll_once};
+use tests::{TestStore, on_every_store, on_local_stores, on_single_writer_stores, poll_once};
 
 use self::models::*;
 use super::history::Ending;
@@ -106,6 +106,13 @@ async fn fails<D: Database>(store: &impl TestStore, parts: &[&str], kind: ErrorK
     }
 }
 
+/// Opens a version whose unique indexes have no key twice, as its trial says and the build of the indexes.
+async fn opens<D: Database>(store: &impl TestStore) {
+    filled(store).await;
+    assert_eq!(D::check(store).await.unwrap().failures, []);
+    D::open(store.clone()).await.map(drop).unwrap();
+}
+
 macro_rules! matrix {
     ($($name:ident: $module:ident, $kind:ident, [$($part:literal),*];)*) => {
         on_every_store! { $(
@@ -121,6 +128,10 @@ matrix! {
         ["index `mail_1` of `users` not built", "several documents have the value \"same\"", "nothing has changed"];
     duplicates_under_a_new_name: unique_by_new_name, DuplicateKey, ["index `handle_1`", "\"same\""];
     duplicates_that_a_step_makes_of_a_unique_field: unique_as_before, DuplicateKey, ["index `nick_1`", "\"n\""];
+    duplicates_among_the_documents_of_a_partial_index: partial, DuplicateKey, ["index `mail_1_partial`", "\"same\""];
+    duplicates_among_values_that_are_present: present, DuplicateKey, ["index `mail_1`", "\"same\""];
+    duplicates_among_the_elements_of_lists: listed, DuplicateKey, ["index `tags_1`", "the value \"b\""];
+    duplicates_in_several_fields: compound, DuplicateKey, ["index `group_1_mail_1`", "\"same\""];
     duplicates_without_steps: unique_without_steps, DuplicateKey, ["index `mail_1`", "nothing has changed"];
     a_value_that_a_step_cannot_change: retyped, FailedMigration, ["`users` with `_id` = 1", "invalid digit", "2 more"];
     a_panic_on_the_third_document: panicking, FailedMigration, ["`_id` = 3: its function panicked"];
@@ -140,7 +151,34 @@ matrix! {
     documents_that_are_to_be_split: split, FailedMigration, ["`_id` = 2: a page without a title"];
 }
 
+on_local_stores! {
+    async fn duplicates_but_for_the_case_of_letters(store: AnyStore) {
+        let parts = ["index `nick_1_case_insensitive`", "the value \"ann\""];
+        fails::<folded::Shop>(&store, &parts, ErrorKind::DuplicateKey).await;
+    }
+
+    async fn texts_that_differ_in_more_than_case_are_no_duplicates(store: AnyStore) {
+        opens::<folded_apart::Shop>(&store).await;
+    }
+}
+
 on_every_store! {
+    async fn documents_that_a_partial_index_leaves_out_are_no_duplicates(store: AnyStore) {
+        opens::<partial_apart::Shop>(&store).await;
+    }
+
+    async fn values_that_are_absent_are_no_duplicates(store: AnyStore) {
+        opens::<present_apart::Shop>(&store).await;
+    }
+
+    async fn elements_of_one_list_are_no_duplicates(store: AnyStore) {
+        opens::<listed_apart::Shop>(&store).await;
+    }
+
+    async fn keys_that_differ_in_one_of_several_fields_are_no_duplicates(store: AnyStore) {
+        opens::<compound_apart::Shop>(&store).await;
+    }
+
     async fn a_number_out_of_the_range_of_its_new_type(store: AnyStore) {
         let (shop, _) = filled(&store).await;
         shop.users.update(3).set(old::User::fields().age, 1_000).await.unwrap();

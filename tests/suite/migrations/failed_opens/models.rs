@@ -89,7 +89,7 @@ pub(crate) mod other {
 
 /// A version of the shop with another model of users, and its steps.
 macro_rules! users {
-    ($module:ident, $steps:expr; $(#[$on:meta])* { $($fields:tt)* }) => {
+    ($module:ident, $steps:expr; $(#[$on:meta])* { $($fields:tt)* } $($item:item)*) => {
         pub(crate) mod $module {
             use super::*;
 
@@ -128,6 +128,8 @@ macro_rules! users {
                 let _ = std::marker::PhantomData::<OldGroup>;
                 Migrations::new().to(2, $steps)
             }
+
+            $($item)*
         }
     };
 }
@@ -142,6 +144,16 @@ fn failing() -> Step {
     })
 }
 
+/// A step that gives the three users these values of a field, in the order of their `_id`s.
+fn given<V: Into<Bson>>(path: &'static str, values: [V; 3]) -> Step {
+    let values: [Bson; 3] = values.map(Into::into);
+    Step::map("users", move |mut old: Bsons| {
+        let at = old.get_i64("_id").unwrap() as usize - 1;
+        old.insert(path, values[at].clone());
+        old
+    })
+}
+
 users!(renamed_unique, NONE; #[document(renamed(from = "nick", to = "handle"))] {
     #[index(unique)] mail: String, handle: String, age: i64,
 });
@@ -150,6 +162,25 @@ users!(unique_by_new_name, [Step::map("users", |mut old: Bsons| { old.insert("ni
 users!(unique_as_before, [Step::change("users", "nick", |old: String| old[..1].to_owned())];
     { mail: String, #[index(unique)] nick: String, age: i64, });
 users!(unique_without_steps, NONE; { #[index(unique)] mail: String, nick: String, age: i64, });
+users!(folded, [given("nick", ["Ann", "bob", "ANN"])];
+    { mail: String, #[index(unique, case_insensitive)] nick: String, age: i64, });
+users!(folded_apart, [given("nick", ["Ann", "bob", "Anne"])];
+    { mail: String, #[index(unique, case_insensitive)] nick: String, age: i64, });
+users!(partial, NONE; { #[index(unique, filter = some)] mail: String, nick: String, age: i64, }
+    fn some() -> Filter<User> { User::fields().age.gte(19) });
+users!(partial_apart, NONE; { #[index(unique, filter = some)] mail: String, nick: String, age: i64, }
+    fn some() -> Filter<User> { User::fields().age.gte(20) });
+users!(present, [given("mail", [None, Some("same"), Some("same")])];
+    { #[index(unique)] mail: Option<String>, nick: String, age: i64, });
+users!(present_apart, [given("mail", [None, None, Some("same")])];
+    { #[index(unique)] mail: Option<String>, nick: String, age: i64, });
+users!(listed, [given("tags", [vec!["a", "b"], vec!["c"], vec!["d", "b"]])];
+    { mail: String, nick: String, age: i64, #[index(unique)] tags: Vec<String>, });
+users!(listed_apart, [given("tags", [vec!["a", "a"], vec![], vec!["b"]])];
+    { mail: String, nick: String, age: i64, #[index(unique)] tags: Vec<String>, });
+users!(compound, NONE; #[document(unique(fields = "group, mail"))] { mail: String, nick: String, age: i64, });
+users!(compound_apart, [given("mail", ["same", "same", "other"])]; #[document(unique(fields = "group, mail"))]
+    { mail: String, nick: String, age: i64, });
 users!(retyped, [Step::try_change("users", "nick", |old: String| old.parse::<i64>())];
     { mail: String, nick: i64, age: i64, });
 users!(panicking, [Step::rename("users", "age", "years"), Step::change("users", "years", |old: i64| 100 / (old - 20))];
