@@ -5,8 +5,52 @@ use std::{
     io::{BufRead, BufReader},
     process::{Command, Stdio},
     thread,
-    time::Duration,
+    time::{Duration, UNIX_EPOCH},
 };
+
+/// Random numbers for the moments of kills.
+#[derive(Debug)]
+pub struct Moments(u64);
+
+impl Moments {
+    /// Begins with the seed that `SEED` names, or with the time. It prints the seed, so that the moments can be had again.
+    ///
+    /// # Panics
+    ///
+    /// If the variable is no number.
+    pub fn begin() -> Self {
+        let seed = match env::var("SEED") {
+            Ok(seed) => seed.parse().expect("the seed is a number"),
+            Err(_) => {
+                let now = UNIX_EPOCH
+                    .elapsed()
+                    .expect("the time is after that of Unix");
+                now.as_nanos() as u64
+            }
+        };
+        println!("to have the same moments again: SEED={seed}");
+        Moments(seed)
+    }
+
+    /// A number less than another.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)) % limit
+    }
+}
+
+/// How many processes a test kills: as many as `KILLS` says.
+///
+/// # Panics
+///
+/// If the variable is no number.
+pub fn kills(otherwise: u64) -> u64 {
+    let kills = env::var("KILLS");
+    kills.map_or(otherwise, |text| text.parse().expect("a number"))
+}
 
 /// When a child is killed.
 #[derive(Debug, Clone, Copy)]

@@ -11,7 +11,7 @@ use std::{
 };
 
 use odm::{Database as _, Embedded, store::Durability};
-use tests::killed::{Kill, run_and_kill};
+use tests::killed::{Kill, kills, run_and_kill};
 
 use crate::durability::{crash::ROUNDS, ledger::ledger};
 
@@ -133,8 +133,7 @@ fn child_that_copies() {
 #[test]
 fn a_copy_whose_process_is_killed_is_whole_or_not_there() {
     let mut directory = tempfile::tempdir().unwrap();
-    let kills = std::env::var("KILLS").map_or(8, |text| text.parse().expect("a number"));
-    for round in 0..kills {
+    for round in 0..kills(8) {
         if round > 0 && round % ROUNDS as u64 == 0 {
             directory = tempfile::tempdir().unwrap();
         }

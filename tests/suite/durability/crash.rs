@@ -1,4 +1,4 @@
-//! A process that is killed at random moments, again and again, on one file. `KILLS` says how often.
+//! A process that is killed at random moments, again and again, on one file. `KILLS` says how often, and `SEED` when.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,14 +13,12 @@ use odm::{
     mql::Direction,
     store::contract::{CollectionSpec, IndexSpec, Store},
 };
-use tests::killed::{Kill, run_and_kill};
+use tests::killed::{Kill, Moments, kills, run_and_kill};
 
 use crate::durability::ledger::ledger;
 
 const PATH: &str = "ODM_TESTS_CRASH_FILE";
 const ROUND: &str = "ODM_TESTS_CRASH_ROUND";
-/// Fixes when the process is killed.
-const SEED: &str = "ODM_TESTS_SEED";
 /// How many rounds a file is for: one that has grown for longer takes long to look through.
 pub(super) const ROUNDS: i64 = 50;
 
@@ -131,37 +129,20 @@ fn record(lines: &[String], told: &mut BTreeMap<i64, State>) -> usize {
     written
 }
 
-/// A small generator, so that the moments can be had again.
-fn next(seed: &mut u64) -> u64 {
-    *seed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = *seed;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
-}
-
 #[test]
 fn a_process_killed_again_and_again_keeps_every_acknowledged_unit_and_no_part_of_another() {
-    let mut seed = match std::env::var(SEED) {
-        Ok(seed) => seed.parse().expect("the seed is a number"),
-        Err(_) => {
-            let now = std::time::UNIX_EPOCH.elapsed().unwrap();
-            now.as_nanos() as u64
-        }
-    };
-    println!("to have the same moments again: {SEED}={seed}");
+    let mut moments = Moments::begin();
     let mut directory = tempfile::tempdir().unwrap();
     let mut told = BTreeMap::new();
     let (mut written, mut compactions, mut builds) = (0, 0, 0);
-    let kills = std::env::var("KILLS").map_or(25, |text| text.parse().expect("a number"));
-    for round in 0..kills {
+    for round in 0..kills(25) as i64 {
         if round > 0 && round % ROUNDS == 0 {
             directory = tempfile::tempdir().unwrap();
             told.clear();
         }
         let path = directory.path().join("ledger.odm");
         // From before the file is open to well into the writing.
-        let after = Duration::from_millis(5 + next(&mut seed) % 300);
+        let after = Duration::from_millis(5 + moments.below(300));
         let kill = match round % 5 {
             0 => Kill::AfterStart(after),
             _ => Kill::AfterLine("+", after),
