@@ -16,7 +16,7 @@ use odm::{
     store::contract::Store,
 };
 use serde::{Deserialize, Serialize};
-use tests::killed::{Kill, run_and_kill};
+use tests::killed::{Kill, Moments, kills, run_and_kill};
 
 use crate::migrations::stored;
 
@@ -111,10 +111,34 @@ fn child_that_migrates() {
     });
 }
 
-/// The version before goes on after a kill, unless the newer one is in force as a whole.
-async fn go_on(path: &Path, was_opened: bool) {
+/// Makes a file of the version before.
+async fn filled(path: &Path) {
     let store = Embedded::open(path).await.unwrap();
-    match old::Bank::open(store.clone()).await {
+    let bank = old::Bank::open(store.clone()).await.unwrap();
+    let owner = |id| old::Owner { id, name: format!("owner {id}") };
+    bank.owners.insert_many((0..10).map(owner)).await.unwrap();
+    let accounts = (0..ACCOUNTS).map(|id| old::Account {
+        id,
+        euros: id,
+        owner: Ref::new(id % 10),
+        owner_name: String::new(),
+    });
+    bank.accounts.insert_many(accounts).await.unwrap();
+    store.close().await.unwrap();
+}
+
+/// Runs the child, and kills it. Returns what it has told.
+fn killed(path: &Path, kill: Kill) -> Vec<String> {
+    let variables = [(PATH, path.to_str().unwrap())];
+    run_and_kill("migrations::crash::child_that_migrates", &variables, kill)
+}
+
+/// The version before goes on after a kill, unless the newer one is in force as a whole. Returns whether it goes on.
+async fn go_on(path: &Path, was_opened: bool) -> bool {
+    let store = Embedded::open(path).await.unwrap();
+    let opened = old::Bank::open(store.clone()).await;
+    let goes_on = opened.is_ok();
+    match opened {
         Ok(bank) => {
             assert!(!was_opened);
             let accounts = bank.accounts.all().await.unwrap();
@@ -131,6 +155,22 @@ async fn go_on(path: &Path, was_opened: bool) {
         }
     }
     store.close().await.unwrap();
+    goes_on
+}
+
+/// Opens the newer version, in which each document is changed once.
+async fn is_changed_once(path: &Path, round: u64) {
+    let store = Embedded::open(path).await.unwrap();
+    let bank = new::Bank::open(store.clone()).await.unwrap();
+    assert_eq!(bank.audit().await.unwrap(), [], "round {round}");
+    let accounts = stored(&store, "accounts").await;
+    assert_eq!(accounts.len() as i64, ACCOUNTS);
+    for (id, account) in accounts.iter().enumerate() {
+        assert_eq!(account["cents"], Bson::Int64(id as i64 * 100), "round {round}");
+        let name = format!("OWNER {}", id % 10);
+        assert_eq!(account["owner_name"], Bson::String(name), "round {round}");
+        assert!(!account.contains_key("euros"));
+    }
 }
 
 #[test]
@@ -141,42 +181,51 @@ fn a_migration_whose_processes_are_killed_changes_each_document_once() {
         &[("unit 0", 3), ("unit 0", 4), ("unit 0", 5), ("unit 0", 6)],
         &[("unit 12", 0), ("opened", 0)],
     ];
-    for (round, kills) in kills.into_iter().enumerate() {
+    for (round, kills) in (0..).zip(kills) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bank.odm");
-        tests::run(async {
-            let store = Embedded::open(&path).await.unwrap();
-            let bank = old::Bank::open(store.clone()).await.unwrap();
-            let owner = |id| old::Owner { id, name: format!("owner {id}") };
-            bank.owners.insert_many((0..10).map(owner)).await.unwrap();
-            let accounts = (0..ACCOUNTS).map(|id| old::Account {
-                id,
-                euros: id,
-                owner: Ref::new(id % 10),
-                owner_name: String::new(),
-            });
-            bank.accounts.insert_many(accounts).await.unwrap();
-            store.close().await.unwrap();
-        });
+        tests::run(filled(&path));
         for (line, millis) in kills {
-            let variables = [(PATH, path.to_str().unwrap())];
-            let kill = Kill::AfterLine(line, Duration::from_millis(*millis));
-            let told = run_and_kill("migrations::crash::child_that_migrates", &variables, kill);
+            let told = killed(&path, Kill::AfterLine(line, Duration::from_millis(*millis)));
             assert!(told.contains(&"opening".to_owned()), "{told:?}");
             tests::run(go_on(&path, told.contains(&"opened".to_owned())));
         }
-        tests::run(async {
-            let store = Embedded::open(&path).await.unwrap();
-            let bank = new::Bank::open(store.clone()).await.unwrap();
-            assert_eq!(bank.audit().await.unwrap(), [], "round {round}");
-            let accounts = stored(&store, "accounts").await;
-            assert_eq!(accounts.len() as i64, ACCOUNTS);
-            for (id, account) in accounts.iter().enumerate() {
-                assert_eq!(account["cents"], Bson::Int64(id as i64 * 100), "round {round}");
-                let name = format!("OWNER {}", id % 10);
-                assert_eq!(account["owner_name"], Bson::String(name), "round {round}");
-                assert!(!account.contains_key("euros"));
-            }
-        });
+        tests::run(is_changed_once(&path, round));
     }
+}
+
+/// `KILLS` says how often, and `SEED` when.
+#[test]
+fn a_migration_that_is_killed_at_random_moments_changes_each_document_once() {
+    /// How many processes are killed on one file, if none comes to its end.
+    const OF_FILE: u64 = 6;
+    const LINES: [&str; 7] =
+        ["opening", "unit 0", "unit 1", "unit 2", "unit 3", "unit 4", "unit 5"];
+    let mut moments = Moments::begin();
+    let (all, mut done, mut stopped) = (kills(6), 0, 0);
+    for round in 0.. {
+        if done == all {
+            break;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bank.odm");
+        tests::run(filled(&path));
+        for _ in 0..OF_FILE.min(all - done) {
+            done += 1;
+            // From before the file is open to after the last unit; many within the first ones.
+            let most = [2, 30, 300][moments.below(3) as usize];
+            let after = Duration::from_micros(moments.below(most * 1_000));
+            let kill = match moments.below(LINES.len() as u64 + 1) {
+                0 => Kill::AfterStart(after),
+                line => Kill::AfterLine(LINES[line as usize - 1], after),
+            };
+            let told = killed(&path, kill);
+            if !tests::run(go_on(&path, told.contains(&"opened".to_owned()))) {
+                break;
+            }
+            stopped += 1;
+        }
+        tests::run(is_changed_once(&path, round));
+    }
+    assert!(stopped >= done / 10, "{stopped} of {done} processes were killed before their end");
 }
