@@ -1,5 +1,7 @@
 //! The conditions of a request on fields, as a filter.
 
+use std::collections::HashSet;
+
 use bson::RawBson;
 use odm_mql::{self as mql, Test};
 use odm_store::Result;
@@ -14,7 +16,7 @@ use crate::model::{Operand, read_bool};
 const VALUES: usize = 1000;
 
 /// An operator of a request.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Operator {
     Eq,
     Ne,
@@ -71,7 +73,7 @@ impl Operator {
 pub(super) struct Conditions<'a> {
     fields: &'a RequestFields,
     /// Those that were named, to find one that stands twice.
-    named: Vec<(String, Operator)>,
+    named: HashSet<(String, Operator)>,
     pub(super) filter: mql::Filter,
 }
 
@@ -79,7 +81,7 @@ impl<'a> Conditions<'a> {
     pub(super) fn new(fields: &'a RequestFields) -> Self {
         Conditions {
             fields,
-            named: Vec::new(),
+            named: HashSet::new(),
             filter: mql::Filter::default(),
         }
     }
@@ -139,12 +141,10 @@ impl<'a> Conditions<'a> {
         operator: Operator,
         json: Json,
     ) -> Result<()> {
-        let named = (name.to_owned(), operator);
-        if self.named.contains(&named) {
+        if !self.named.insert((name.to_owned(), operator)) {
             let operator = operator.name();
             return Err(wrong(format_args!("`{name}` has `{operator}` twice")));
         }
-        self.named.push(named);
         let test = test(name, *operand, operator, json)?;
         let condition = mql::Filter::Path(path.clone().into(), test);
         self.filter = std::mem::take(&mut self.filter).and(condition);
