@@ -13,6 +13,7 @@ mod open;
 mod plans;
 mod relations;
 mod updates;
+mod upkeep;
 mod writes;
 
 use std::{

@@ -1,16 +1,61 @@
-//! Collections and indexes that are made by one `open`.
+//! Collections and indexes that are made by one `open`, and documents that it tries and changes.
 
 use std::time::Duration;
 
 use odm::{
+    migration::{Migrations, Step},
     mql::Direction,
+    prelude::*,
     store::{
         contract::{CollectionSpec, IndexSpec, Store},
         embedded::Embedded,
     },
 };
 
-use super::{grows_with_input, taken};
+use serde::{Deserialize, Serialize};
+
+use super::{Things, grows_with_input, options, taken, thing};
+
+/// A later version of the things, with steps, and with a unique index more.
+mod later {
+    use super::*;
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "things", index(fields = "group, n"))]
+    pub(super) struct Thing {
+        #[serde(rename = "_id")]
+        id: i64,
+        #[index]
+        n: i64,
+        group: i64,
+        #[index(unique)]
+        text: String,
+        #[index]
+        list: Vec<i64>,
+    }
+
+    #[derive(Database)]
+    #[database(name = "store", version = 2, migrations = steps)]
+    pub(super) struct Things {
+        things: Repository<Thing>,
+    }
+
+    fn steps() -> Migrations {
+        let steps = [
+            Step::change("things", "group", |group: i64| group + 1),
+            Step::remove("things", "parts"),
+        ];
+        Migrations::new().to(2, steps)
+    }
+}
+
+/// A store with so many things.
+async fn filled(size: usize) -> Embedded {
+    let store = super::store().await;
+    let db = Things::open_with(store.clone(), options()).await.unwrap();
+    db.things.insert_many((0..size as i64).map(thing)).await.unwrap();
+    store
+}
 
 fn index(name: String) -> IndexSpec {
     IndexSpec {
@@ -80,6 +125,29 @@ grows_with_input! {
         taken(async {
             store.ensure(&[new]).await.unwrap();
             // What the obsolete ones leave is swept after it, in turns with other requests: the steps of that are counted, too.
+            while requests(&store).await > idle {}
+        })
+        .await
+    }
+
+    1_000: async fn an_index_of_many_documents(size: usize) -> Taken {
+        let store = filled(size).await;
+        let mut things = collection("things".into(), 0);
+        things.indexes.push(index("text".into()));
+        taken(async { store.ensure(&[things]).await.unwrap() }).await
+    }
+
+    500: async fn a_check_of_steps_on_many_documents(size: usize) -> Taken {
+        let store = filled(size).await;
+        taken(async { assert_eq!(later::Things::check(&store).await.unwrap().failures, []) }).await
+    }
+
+    500: async fn an_open_with_steps_on_many_documents(size: usize) -> Taken {
+        let store = filled(size).await;
+        let idle = requests(&store).await;
+        taken(async {
+            let _open = later::Things::open_with(store.clone(), options()).await.unwrap();
+            // What the steps have replaced is swept after it.
             while requests(&store).await > idle {}
         })
         .await
