@@ -354,6 +354,48 @@ fn a_text_that_is_too_long_for_backtracking_is_an_error() {
 }
 
 #[test]
+fn long_repetitions_on_long_texts_are_refused_or_end_within_the_bound() {
+    const EITHER: Option<bool> = None;
+    const REFUSED: Option<bool> = Some(true);
+    const ENDS: Option<bool> = Some(false);
+    let a = |length: usize| "a".repeat(length);
+    let but_for_one = format!("{}b", a(1_000)).repeat(60);
+    // What PCRE2 finds, if it has no bound, and whether the match is refused.
+    for (source, text, matches, refused) in [
+        ("(?:a?){5000}a{5000}", a(4_999), false, REFUSED),
+        ("(?:a?){5000}a{5000}", a(60_000), true, ENDS),
+        ("(?:a?){5000}a{5000}", a(1_000_000), true, REFUSED),
+        ("a{1001}", a(1_001), true, ENDS),
+        ("a{1001}", but_for_one.clone(), false, EITHER),
+        ("(?:a|b){1001}c", but_for_one, false, REFUSED),
+        ("(?:ab){1001}", "ab".repeat(1_000), false, EITHER),
+        ("(?:ab){1001}", "ab".repeat(1_001), true, ENDS),
+        ("(?=a)(?:a?){999}[bc]", a(60_000), false, REFUSED),
+        ("(?=a)(?:a?){999}[bc]", a(70_000), false, REFUSED),
+        ("(?=a)(?:a?){999}[bc]", a(500) + "b", true, ENDS),
+        ("(?:a?){999}[bc]", a(1_000_000), false, EITHER),
+        ("(?:a?){999}[bc]", a(1_000_000) + "c", true, EITHER),
+        ("(?:[ab]?c?){999}d", "abc".repeat(300_000), false, EITHER),
+    ] {
+        let pattern = Pattern::new(source, "").expect("a pattern");
+        let steps = Steps::default();
+        let found = pattern.is_match_within(&text, &steps);
+        let what = format!("{source} on {} bytes: {found:?}", text.len());
+        match &found {
+            Ok(found) => assert_eq!(*found, matches, "{what}"),
+            Err(error) => assert!(matches!(error, Error::Limit { .. }), "{what}"),
+        }
+        assert!(
+            refused.is_none_or(|refused| refused == found.is_err()),
+            "{what}"
+        );
+        // Beside the steps that are taken, the one that is refused.
+        #[cfg(feature = "__steps")]
+        assert!(steps.made() <= 2_000_100, "{what}");
+    }
+}
+
+#[test]
 fn letters_are_paired_as_pcre2_pairs_them() {
     let mut different = Vec::new();
     for each in '\0'..=char::MAX {

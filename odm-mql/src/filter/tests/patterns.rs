@@ -96,6 +96,16 @@ fn a_match_that_explodes_is_an_error_that_names_the_pattern() {
         Pattern::new("(*LIMIT_MATCH=4000000000)^(a+)+(?!c)$", "")
             .is_ok_and(|pattern| { pattern.is_match(&format!("{}b", "a".repeat(60))).is_err() })
     );
+    // Long repetitions are no way around it.
+    for (source, length) in [
+        ("(?:a?){5000}a{5000}", 4_999),
+        ("(?=a)(?:a?){999}[bc]", 60_000),
+    ] {
+        let filter = parse(doc! { "t": { "$regex": source } });
+        let document = raw(doc! { "t": "a".repeat(length) });
+        let error = filter.matches(&document).expect_err("too many steps");
+        assert!(error.to_string().contains(source), "{error}");
+    }
     // No negation turns the error into a match.
     let negated = parse(doc! { "t": { "$not": { "$regex": r"^(a+)+(?!c)$" } } });
     assert!(negated.matches(&document).is_err());
