@@ -33,6 +33,28 @@ fn decimals_are_calculated_with_exactly() {
 }
 
 #[test]
+fn a_double_beside_a_decimal_counts_with_fifteen_digits() {
+    let decimal = |text: &str| Bson::Decimal128(text.parse().expect("a decimal"));
+    for (operator, before, operand, after) in [
+        ("$inc", decimal("1.5"), Bson::from(0.1), "1.600000000000000"),
+        ("$inc", 0.25.into(), decimal("1"), "1.250000000000000"),
+        (
+            "$inc",
+            decimal("0"),
+            (1.0 / 3.0).into(),
+            "0.333333333333333",
+        ),
+        ("$inc", decimal("1"), f64::NAN.into(), "NaN"),
+        ("$mul", decimal("1.5"), 0.1.into(), "0.1500000000000000"),
+        ("$mul", 0.1.into(), decimal("-3"), "-0.300000000000000"),
+        ("$mul", decimal("2"), f64::INFINITY.into(), "Infinity"),
+    ] {
+        let changed = apply(doc! { operator: { "a": operand } }, doc! { "a": before });
+        assert_eq!(changed, doc! { "a": decimal(after) }, "{operator}");
+    }
+}
+
+#[test]
 fn a_number_that_does_not_change_keeps_its_sign() {
     let unchanged = |update: Document| parse(update).apply(&raw(doc! { "a": -0.0 }), false, now());
     assert_eq!(unchanged(doc! { "$inc": { "a": 0.0 } }), Ok(None));
