@@ -1,8 +1,10 @@
-//! Serves the product catalog over HTTP until it is told to stop (Ctrl-C).
+//! Serves the product catalog over HTTP until it is told to stop (Ctrl-C or `SIGTERM`).
 //!
 //! `cargo run -p examples --example service -- --help` lists its arguments, and `examples::service` its requests.
 
-use std::{error::Error, io::IsTerminal, net::SocketAddr, path::PathBuf, process::ExitCode};
+use std::{
+    error::Error, io::IsTerminal, net::SocketAddr, path::PathBuf, process::ExitCode, time::Duration,
+};
 
 use clap::Parser;
 use examples::exit;
@@ -10,10 +12,13 @@ use odm::Embedded;
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
 
+/// How long the program waits for the one that it replaces, which has the file until it ends.
+const HANDOVER: Duration = Duration::from_secs(30);
+
 /// A product catalog over HTTP.
 #[derive(Parser)]
 struct Arguments {
-    /// The file of the database. It is created if it is missing.
+    /// The file of the database. It is created if it is missing, and waited for if another program has it.
     #[arg(long, value_name = "FILE", default_value = "catalog.odm")]
     database: PathBuf,
     /// The address to listen on.
@@ -35,17 +40,44 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error + Send + Sync>> {
         .with_ansi(std::io::stdout().is_terminal())
         .init();
 
-    let store = Embedded::open(&arguments.database).await?;
+    let store = Embedded::builder()
+        .wait_for_lock(HANDOVER)
+        .open(&arguments.database)
+        .await?;
     let listener = TcpListener::bind(arguments.listen).await?;
     println!(
         "serving `{}` on http://{}",
         arguments.database.display(),
         listener.local_addr()?
     );
-    let shutdown = async {
+    examples::service::serve(listener, store, signal()).await
+}
+
+/// Waits until the program is told to stop.
+async fn signal() {
+    let interrupted = async {
         if let Err(error) = tokio::signal::ctrl_c().await {
-            eprintln!("cannot wait for Ctrl-C, so shutting down: {error}");
+            tracing::error!(%error, "no signal can be received");
+            std::future::pending::<()>().await;
         }
     };
-    examples::service::serve(listener, store, shutdown).await
+    #[cfg(unix)]
+    let terminated = async {
+        use tokio::signal::unix::{SignalKind, signal};
+        match signal(SignalKind::terminate()) {
+            Ok(mut signal) => {
+                signal.recv().await;
+            }
+            Err(error) => {
+                tracing::error!(%error, "no signal can be received");
+                std::future::pending::<()>().await;
+            }
+        }
+    };
+    #[cfg(not(unix))]
+    let terminated = std::future::pending::<()>();
+    tokio::select! {
+        () = interrupted => {}
+        () = terminated => {}
+    }
 }

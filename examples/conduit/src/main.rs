@@ -1,6 +1,6 @@
 //! Serves the blog: `conduit --help` lists the arguments.
 
-use std::{error::Error, net::SocketAddr, path::PathBuf};
+use std::{error::Error, net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::Parser;
 use conduit::{auth::Auth, models::Conduit, seed, serve};
@@ -8,13 +8,17 @@ use odm::{Embedded, prelude::*};
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
 
+/// How long the program waits for the one that it replaces, which has the file until it ends: longer than that one lets
+/// requests take.
+const HANDOVER: Duration = Duration::from_secs(30);
+
 /// The RealWorld specification, a blog for many authors, on odm: its API is under `/api`, and pages for a browser under `/`.
 #[derive(Debug, Parser)]
 struct Arguments {
     /// The address to listen on.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:3000")]
     listen: SocketAddr,
-    /// The file of the database. Without one, all is gone at the end.
+    /// The file of the database, which is waited for if another program has it. Without one, all is gone at the end.
     #[arg(long, value_name = "FILE")]
     database: Option<PathBuf>,
     /// What tokens are signed with: 32 characters or more that nobody can guess. Without one, a database in memory has one
@@ -56,7 +60,12 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         }
     };
     let store = match &arguments.database {
-        Some(file) => Embedded::open(file).await?,
+        Some(file) => {
+            Embedded::builder()
+                .wait_for_lock(HANDOVER)
+                .open(file)
+                .await?
+        }
         None => Embedded::memory().await?,
     };
     let db = Conduit::open(store).await?;

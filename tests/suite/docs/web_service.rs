@@ -14,7 +14,7 @@ use self::tracker::{NewTask, Tracker, router};
 /// The whole service.
 #[expect(unreachable_pub, reason = "the page shows it as a module of a program")]
 mod tracker {
-    use std::collections::BTreeMap;
+    use std::{collections::BTreeMap, time::Duration};
 
     use axum::{
         Json, Router,
@@ -162,12 +162,29 @@ mod tracker {
 
     #[expect(dead_code, reason = "it runs until a signal comes")]
     pub async fn serve(address: &str, file: &str) -> Result<(), Box<dyn std::error::Error>> {
-        let db = Tracker::open(Embedded::open(file).await?).await?;
+        // The program that this one replaces has the file until it ends.
+        let store = Embedded::builder().wait_for_lock(Duration::from_secs(30)).open(file).await?;
+        let db = Tracker::open(store).await?;
         let listener = tokio::net::TcpListener::bind(address).await?;
-        let stopped = async { tokio::signal::ctrl_c().await.expect("signals can be awaited") };
-        axum::serve(listener, router(db.clone())).with_graceful_shutdown(stopped).await?;
+        axum::serve(listener, router(db.clone())).with_graceful_shutdown(stopped()).await?;
         db.close().await?; // waits for the writes under way
         Ok(())
+    }
+
+    /// Waits for Ctrl-C, or for the `SIGTERM` of a service manager.
+    async fn stopped() {
+        #[cfg(unix)]
+        let terminated = async {
+            use tokio::signal::unix::{SignalKind, signal};
+            let mut signal = signal(SignalKind::terminate()).expect("signals can be awaited");
+            signal.recv().await;
+        };
+        #[cfg(not(unix))]
+        let terminated = std::future::pending::<()>();
+        tokio::select! {
+            interrupted = tokio::signal::ctrl_c() => interrupted.expect("signals can be awaited"),
+            () = terminated => {}
+        }
     }
 }
 
