@@ -1,13 +1,20 @@
 //! The program: its arguments, and its start and end.
 
 use std::{
+    collections::BTreeSet,
     io::{BufRead, BufReader, Read},
-    process::{Command, Output, Stdio},
+    process::{Child, Command, Output, Stdio},
+    sync::mpsc::{self, Receiver, TryRecvError},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
 
 const SECRET: &str = "a secret of thirty-two characters";
+
+/// How long a test waits for what a program does at once.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 fn program(arguments: &[&str]) -> Command {
     let mut program = Command::new(env!("CARGO_BIN_EXE_conduit"));
@@ -77,35 +84,120 @@ fn arguments_that_are_not_known_are_refused() {
     assert!(!help.contains(SECRET), "{help}");
 }
 
+/// The program while it runs. A test that fails kills it.
+#[cfg(unix)]
+struct Running {
+    child: Child,
+    /// Where it serves, once it does.
+    address: Receiver<String>,
+    logs: Vec<JoinHandle<String>>,
+}
+
+#[cfg(unix)]
+impl Running {
+    fn start(arguments: &[&str], listen: &str) -> Running {
+        let mut child = program(arguments)
+            .args(["--listen", listen])
+            .env("CONDUIT_SECRET", SECRET)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let mut errors = child.stderr.take().unwrap();
+        let (told, address) = mpsc::channel();
+        let output = thread::spawn(move || {
+            let mut text = String::new();
+            for line in output.lines() {
+                let line = line.unwrap();
+                if let Some(address) = line.strip_prefix("listening on ") {
+                    // Nobody waits for it where the test has failed.
+                    let _ = told.send(address.to_owned());
+                }
+                text += &format!("{line}\n");
+            }
+            text
+        });
+        let errors = thread::spawn(move || {
+            let mut text = String::new();
+            errors.read_to_string(&mut text).unwrap();
+            text
+        });
+        Running {
+            child,
+            address,
+            logs: vec![output, errors],
+        }
+    }
+
+    /// Where it serves, as soon as it does.
+    fn address(&self) -> String {
+        self.address.recv_timeout(PATIENCE).expect("it serves")
+    }
+
+    /// Ends it by a signal, and returns when it has ended well.
+    fn stop(mut self) {
+        let killed = Command::new("kill")
+            .arg(self.child.id().to_string())
+            .status()
+            .unwrap();
+        assert!(killed.success());
+        let status = self.child.wait().unwrap();
+        let logs = std::mem::take(&mut self.logs).into_iter();
+        let logs: String = logs.map(|log| log.join().unwrap()).collect();
+        assert!(status.success(), "{status}: {logs}");
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Without effect where it has ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 /// Starts the program on a free port, asks it, and ends it by a signal.
 #[cfg(unix)]
 fn run(arguments: &[&str], ask: impl FnOnce(&str)) {
-    let mut child = program(arguments)
-        .args(["--listen", "127.0.0.1:0"])
-        .env("CONDUIT_SECRET", SECRET)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
+    let running = Running::start(arguments, "127.0.0.1:0");
+    ask(&running.address());
+    running.stop();
+}
+
+#[cfg(unix)]
+fn get(url: String) -> Value {
+    let answer = ureq::get(url).call().unwrap();
+    let text = answer.into_body().read_to_string().unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// The header of a user of the samples who signs in.
+#[cfg(unix)]
+fn signed_in(address: &str) -> String {
+    let user = json!({ "user": { "email": "user0@example.com", "password": "password" } });
+    let login = ureq::post(format!("{address}/api/users/login"));
+    let answer = login
+        .content_type("application/json")
+        .send(user.to_string())
         .unwrap();
-    let mut log = child.stderr.take().unwrap();
-    let log = std::thread::spawn(move || {
-        let mut text = String::new();
-        log.read_to_string(&mut text).unwrap();
-        text
-    });
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    let address = line.trim().strip_prefix("listening on ").expect(&line);
-    ask(address);
-    let killed = Command::new("kill")
-        .arg(child.id().to_string())
-        .status()
-        .unwrap();
-    assert!(killed.success());
-    let status = child.wait().unwrap();
-    assert!(status.success(), "{status}: {}", log.join().unwrap());
+    let user: Value = serde_json::from_str(&answer.into_body().read_to_string().unwrap()).unwrap();
+    format!("Token {}", user["user"]["token"].as_str().unwrap())
+}
+
+/// Publishes an article with a tag, and returns the status and the body of the answer. An error tells that there is none.
+#[cfg(unix)]
+fn publish(address: &str, token: &str, title: &str) -> Result<(u16, Value), ureq::Error> {
+    let article = json!({ "article": { "title": title, "description": "d", "body": "b", "tagList": ["new"] } });
+    let publish = ureq::post(format!("{address}/api/articles")).header("authorization", token);
+    let publish = publish.config().http_status_as_error(false).build();
+    let answer = publish
+        .content_type("application/json")
+        .send(article.to_string())?;
+    let status = answer.status().as_u16();
+    let text = answer.into_body().read_to_string()?;
+    Ok((status, serde_json::from_str(&text).expect(&text)))
 }
 
 #[cfg(unix)]
@@ -114,35 +206,11 @@ fn a_signal_ends_it_with_all_that_is_stored_and_samples_are_stored_once() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("conduit.odm");
     let arguments = ["--seed", "30", "--database", file.to_str().unwrap()];
-    let get = |url: String| -> Value {
-        let text = ureq::get(url)
-            .call()
-            .unwrap()
-            .into_body()
-            .read_to_string()
-            .unwrap();
-        serde_json::from_str(&text).unwrap()
-    };
     run(&arguments, |address| {
         let list = get(format!("{address}/api/articles?limit=1"));
         assert_eq!(list["articlesCount"], 30);
-        let user = json!({ "user": { "email": "user0@example.com", "password": "password" } });
-        let login = ureq::post(format!("{address}/api/users/login"));
-        let answer = login
-            .content_type("application/json")
-            .send(user.to_string())
-            .unwrap();
-        let user: Value =
-            serde_json::from_str(&answer.into_body().read_to_string().unwrap()).unwrap();
-        let token = format!("Token {}", user["user"]["token"].as_str().unwrap());
-        let article =
-            json!({ "article": { "title": "One more", "description": "d", "body": "b" } });
-        let publish = ureq::post(format!("{address}/api/articles")).header("authorization", token);
-        let answer = publish
-            .content_type("application/json")
-            .send(article.to_string())
-            .unwrap();
-        assert_eq!(answer.status(), 201);
+        let (status, body) = publish(address, &signed_in(address), "One more").unwrap();
+        assert_eq!(status, 201, "{body}");
     });
     run(&arguments, |address| {
         let list = get(format!("{address}/api/articles?limit=1"));
@@ -152,5 +220,91 @@ fn a_signal_ends_it_with_all_that_is_stored_and_samples_are_stored_once() {
         );
     });
     // The log of the store is within the file again.
+    assert_eq!(folder.path().read_dir().unwrap().count(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_next_program_serves_at_the_same_address_when_the_one_before_has_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("conduit.odm");
+    let arguments = ["--seed", "30", "--database", file.to_str().unwrap()];
+    let first = Running::start(&arguments, "127.0.0.1:0");
+    let address = first.address();
+
+    // Somebody publishes one article after the other, for as long as `going_on` is there.
+    let (going_on, ended) = mpsc::channel::<()>();
+    let (told, answers) = mpsc::channel();
+    let (asked, token) = (address.clone(), signed_in(&address));
+    let author = thread::spawn(move || {
+        let mut in_vain = 0;
+        for number in 1.. {
+            if ended.try_recv() == Err(TryRecvError::Disconnected) {
+                break;
+            }
+            let title = format!("Article {number}");
+            match publish(&asked, &token, &title) {
+                Ok((status, body)) => {
+                    assert_eq!((status, &body["article"]["title"]), (201, &json!(title)));
+                    let _ = told.send((title, Instant::now()));
+                }
+                // Nobody listens between the two.
+                Err(_) => in_vain += 1,
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+        in_vain
+    });
+    let mut answered: Vec<(String, Instant)> = Vec::new();
+    let mut goes_on = || {
+        let now = Instant::now();
+        while answered.last().is_none_or(|(_, at)| *at <= now) {
+            answered.push(answers.recv_timeout(PATIENCE).expect("there are answers"));
+        }
+    };
+    goes_on();
+
+    let second = Running::start(&arguments, address.strip_prefix("http://").unwrap());
+    // Long enough for it to meet the lock of the file; if it does not, it has nothing to wait for.
+    thread::sleep(Duration::from_millis(300));
+    goes_on();
+    let early = second.address.try_recv();
+    assert_eq!(
+        early,
+        Err(TryRecvError::Empty),
+        "it waits, and has not ended"
+    );
+    first.stop();
+    assert_eq!(second.address(), address);
+    // The first has ended, so that these are answers of the second.
+    goes_on();
+    drop(going_on);
+    let in_vain = author.join().unwrap();
+    answered.extend(answers.try_iter());
+    let gaps = answered.windows(2).map(|pair| pair[1].1 - pair[0].1);
+    println!(
+        "{} requests were answered, {in_vain} were not, and the longest time between two answers was {:?}",
+        answered.len(),
+        gaps.max().unwrap()
+    );
+
+    let mut stored = BTreeSet::new();
+    loop {
+        let part = format!("tag=new&limit=100&offset={}", stored.len());
+        let list = get(format!("{address}/api/articles?{part}"));
+        let articles = list["articles"].as_array().unwrap();
+        let titles = articles.iter().map(|article| &article["title"]);
+        stored.extend(titles.map(|title| title.as_str().unwrap().to_owned()));
+        if articles.len() < 100 {
+            break;
+        }
+    }
+    for (title, _) in &answered {
+        assert!(
+            stored.contains(title),
+            "`{title}` was answered, and is not there"
+        );
+    }
+    second.stop();
     assert_eq!(folder.path().read_dir().unwrap().count(), 1);
 }
