@@ -87,7 +87,6 @@ struct Thing {
     tags: Vec<String>,
     #[embed]
     priority: Priority,
-    #[embed]
     color: Option<Color>,
     #[embed]
     price: Price,

@@ -1,8 +1,8 @@
 //! The order of an enum is that of its variants, or it has none.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use odm::{model::Ordered, prelude::*};
+use odm::{bson::doc, model::Ordered, prelude::*};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use tests::{TestStore, on_every_store, stored};
 
@@ -69,13 +69,13 @@ struct Task {
     id: i64,
     #[reference(parent)]
     list: Ref<List>,
-    #[embed]
     #[index]
     priority: Priority,
     #[opaque]
     level: Level,
-    #[embed]
     size: Option<Size>,
+    sizes: Vec<Size>,
+    by_day: BTreeMap<String, Priority>,
 }
 
 #[derive(Database)]
@@ -99,6 +99,8 @@ async fn filled(store: impl TestStore) -> Tasks {
                 priority,
                 level,
                 size: (id < 2).then_some(Size::Large),
+                sizes: [Size::Small, Size::Large][..id.min(2)].to_vec(),
+                by_day: [("monday".into(), priority)].into(),
             };
             db.tasks.insert(task).await.unwrap();
         }
@@ -142,6 +144,42 @@ on_every_store! {
         assert_eq!(db.tasks.find(size.ne(Size::Large)).count().await.unwrap(), 4);
         assert_eq!(db.tasks.find(size.in_([Size::Small])).count().await.unwrap(), 0);
         assert_eq!(db.tasks.find(size.is_null()).count().await.unwrap(), 4);
+    }
+
+    async fn lists_and_maps_of_an_enum_hold_its_values(store: AnyStore) {
+        let db = filled(store).await;
+        let task = Task::fields();
+        assert_eq!(db.tasks.find(task.sizes.contains(Size::Small)).count().await.unwrap(), 6);
+        assert_eq!(db.tasks.find(task.sizes.all([Size::Small, Size::Large])).count().await.unwrap(), 4);
+        let update = db.tasks.update(0).push(task.sizes, Size::Large).set_entry(task.by_day, "friday", Priority::Low);
+        let changed = update.returning().await.unwrap();
+        assert_eq!((&changed.sizes[..], changed.by_day["friday"]), (&[Size::Large][..], Priority::Low));
+        for unknown in [doc! { "sizes": ["Huge"] }, doc! { "by_day.monday": "never" }] {
+            let error = db.tasks.update(0).raw(doc! { "$set": unknown }).await.unwrap_err();
+            assert!(error.is_invalid(), "{error}");
+        }
+        assert_eq!(db.tasks.get(0).await.unwrap(), changed);
+        assert_eq!(db.audit().await.unwrap(), []);
+    }
+
+    async fn a_request_names_an_enum_and_lists_and_maps_of_one(store: AnyStore) {
+        let db = filled(store).await;
+        for (name, value, expected) in [
+            ("priority[gt]", "2-middle", 4),
+            ("size", "Large", 4),
+            ("sizes", "Small", 6),
+            ("by_day.monday[gte]", "3-high", 4),
+            ("by_day.friday[exists]", "true", 0),
+        ] {
+            let filter = Task::filter_from_query([(name, value)]).unwrap();
+            assert_eq!(db.tasks.find(filter).count().await.unwrap(), expected, "{name}");
+        }
+        for name in ["priority", "size", "sizes", "by_day.monday"] {
+            assert!(Task::filter_from_query([(name, "Huge")]).unwrap_err().is_invalid_request(), "{name}");
+        }
+        let sorted = db.tasks.all().sort(Task::sort_by("-by_day.monday,priority").unwrap()).await.unwrap();
+        assert!(sorted.is_sorted_by_key(|task| std::cmp::Reverse(task.priority)));
+        assert!(Task::sort_by("size").unwrap_err().is_invalid_request(), "it has no order");
     }
 }
 
