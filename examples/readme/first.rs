@@ -12,7 +12,7 @@ struct Part {
     name: String,
 }
 
-#[derive(Database)]
+#[derive(Debug, Database)]
 #[database(name = "shop", version = 1)]
 struct Shop {
     parts: Repository<Part>,

@@ -45,7 +45,7 @@ struct Review {
     stars: i32,
 }
 
-#[derive(Database)]
+#[derive(Debug, Database)]
 #[database(name = "shop", version = 1)]
 struct Shop {
     parts: Repository<Part>,

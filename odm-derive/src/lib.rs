@@ -431,7 +431,8 @@ derives! {
     /// ```
     Patch => patch, PatchPage => patch_page(patch, serde);
 
-    /// Makes a struct of repositories a database. `Clone` is implemented too.
+    /// Makes a struct of repositories a database. `Clone` is implemented too. `Debug` is not: derive it beside this one, as
+    /// `open(..).await.unwrap_err()` asks for it.
     ///
     /// ```
     /// use odm::{Embedded, prelude::*};
@@ -443,7 +444,7 @@ derives! {
     /// # #[derive(Serialize, Deserialize, Document)]
     /// # #[document(collection = "products")]
     /// # struct Product { #[serde(rename = "_id")] id: i64, #[reference(child)] parts: Vec<Ref<Part>> }
-    /// #[derive(Database)]
+    /// #[derive(Debug, Database)]
     /// #[database(name = "shop", version = 1)]
     /// struct Shop {
     ///     products: Repository<Product>,

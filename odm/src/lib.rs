@@ -27,7 +27,7 @@
 //!     publisher_id: Ref<Publisher>,
 //! }
 //!
-//! #[derive(Database)]
+//! #[derive(Debug, Database)]
 //! #[database(name = "library", version = 1)]
 //! struct Library {
 //!     publishers: Repository<Publisher>,

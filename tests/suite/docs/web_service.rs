@@ -50,7 +50,7 @@ mod tracker {
         due: Option<Option<DateTime>>, // null removes the date; a missing field leaves it
     }
 
-    #[derive(Database)]
+    #[derive(Debug, Database)]
     #[database(name = "tracker", version = 1)]
     pub struct Tracker {
         pub tasks: Repository<Task>,
