@@ -10,6 +10,7 @@ mod deletes;
 mod found;
 mod history;
 mod inverse;
+mod links;
 mod parents;
 mod unread;
 
