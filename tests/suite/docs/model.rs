@@ -158,6 +158,23 @@ mod shop {
     }
 
     #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "carts")]
+    struct Cart {
+        #[serde(rename = "_id")]
+        id: i64,
+        #[embed]
+        lines: Vec<ProductLink>,
+    }
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Embed)]
+    struct ProductLink {
+        #[reference(child)]
+        product: Ref<Product>,
+        #[denormalize(from = "Product.name")]
+        name: String,
+    }
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
     #[document(collection = "offers")]
     struct Offer {
         #[serde(rename = "_id")]
@@ -206,6 +223,7 @@ mod shop {
         products: Repository<Product>,
         reviews: Repository<Review>,
         orders: Repository<Order>,
+        carts: Repository<Cart>,
         offers: Repository<Offer>,
         entries: Repository<Entry>,
     }
@@ -460,6 +478,20 @@ mod shop {
             r#"{ "sort": "-price.value,name", "price.value[gte]": "10", "tags[in]": "new,steel" }"#;
         let found = listed(&shop, serde_json::from_str(json).expect("it is a listing")).await?;
         assert_eq!(found.iter().map(|product| product.id).collect::<Vec<_>>(), [1]);
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn a_request_finds_documents_by_links_in_them() -> Result<()> {
+        let shop = filled().await?;
+        let cart = |id, product: i64| Cart { id, lines: vec![Ref::new(product).into()] };
+        shop.carts.insert_many([cart(1, 1), cart(2, 2)]).await?;
+        // GET /carts?lines.product=1, and GET /carts?lines.name=bolt
+        let by_product = shop.carts.find(Cart::filter_from_query([("lines.product", "1")])?);
+        let by_name = shop.carts.find(Cart::filter_from_query([("lines.name", "bolt")])?);
+        for found in [by_product, by_name] {
+            assert_eq!(found.one().await?.id, 1);
+        }
         Ok(())
     }
 }

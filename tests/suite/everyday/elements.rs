@@ -192,6 +192,30 @@ on_every_store! {
         assert!(Order::sort_by("names.en.text").unwrap_err().is_invalid_request());
     }
 
+    async fn a_request_names_references_and_copies_in_a_list_of_links(store: AnyStore) {
+        let shop = shop(store).await;
+        let order = Order::fields();
+        let third = shop.orders.update(3).update_at(order.lines, 1, |line, changes| changes.set(line.product, 3));
+        third.await.unwrap();
+        let by = async |pairs: &[(&str, &str)]| found(&shop, Order::filter_from_query(pairs.iter().copied()).unwrap()).await;
+        assert_eq!(by(&[("rows.product", "2")]).await, [1, 2]);
+        assert_eq!(by(&[("rows.product[in]", "3,4")]).await, [3]);
+        assert_eq!(by(&[("rows.product[ne]", "2")]).await, [3], "by all elements");
+        assert_eq!(by(&[("rows.name[gt]", "product 2")]).await, [3]);
+        let json = serde_json::json!({ "rows.product": [2, 3], "rows.name": { "ne": "product 3" } });
+        assert_eq!(found(&shop, Order::filter_from_json(&json).unwrap()).await, [1, 2]);
+        shop.products.update(2).set(Product::fields().name, "nut").await.unwrap();
+        assert!(by(&[("rows.name", "product 2")]).await.is_empty());
+        assert_eq!(by(&[("rows.name", "nut")]).await, [1, 2]);
+        // Each condition by some element.
+        assert_eq!(by(&[("rows.name", "nut"), ("rows.product", "1")]).await, [1, 2]);
+        for (name, value) in [("rows.product", "nut"), ("rows.product.name", "nut"), ("lines.product", "2"), ("rows", "2")] {
+            let error = Order::filter_from_query([(name, value)]).unwrap_err();
+            assert!(error.is_invalid_request(), "{name}: {error}");
+        }
+        assert!(Order::sort_by("rows.name").unwrap_err().is_invalid_request());
+    }
+
     async fn changes_of_an_element_or_an_entry_leave_the_others(store: AnyStore) {
         let shop = shop(store).await;
         let order = Order::fields();
