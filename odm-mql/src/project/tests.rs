@@ -16,6 +16,24 @@ fn refused(projection: Document) -> Error {
 }
 
 #[test]
+fn a_projection_of_absurd_depth_is_refused() {
+    let nested = |levels: usize| {
+        (0..levels).fold(bson::Bson::from(1), |inner, _| doc! { "a": inner }.into())
+    };
+    let sum = |levels: usize| {
+        (0..levels).fold(bson::Bson::from("$b"), |inner, _| {
+            doc! { "$add": [inner] }.into()
+        })
+    };
+    assert!(Projection::parse(&doc! { "x": nested(100) }).is_ok());
+    assert!(Projection::parse(&doc! { "x": sum(80) }).is_ok());
+    for levels in [180, 400] {
+        assert_eq!(refused(doc! { "x": nested(levels) }), Error::TooDeep(180));
+        assert_eq!(refused(doc! { "x": sum(levels) }), Error::TooDeep(180));
+    }
+}
+
+#[test]
 fn included_fields_keep_the_order_of_the_document() {
     let document = doc! { "b": 1, "_id": 2, "a": 3, "c": 4 };
     assert_eq!(

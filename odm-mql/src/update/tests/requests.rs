@@ -182,3 +182,32 @@ fn the_codes_of_errors_are_those_of_mongodb() {
         assert_eq!(fails(update.clone(), document).code(), code, "{update}");
     }
 }
+
+#[test]
+fn an_update_of_absurd_depth_is_refused() {
+    let nested =
+        |levels: usize| (0..levels).fold(Bson::from(1), |inner, _| doc! { "a": inner }.into());
+    for operator in [
+        "$set",
+        "$push",
+        "$addToSet",
+        "$pull",
+        "$min",
+        "$setOnInsert",
+    ] {
+        for levels in [180, 400] {
+            let update = doc! { operator: { "x": nested(levels) } };
+            assert_eq!(refused(update), Error::TooDeep(180), "{operator}");
+        }
+    }
+    assert!(Update::parse(&doc! { "$set": { "x": nested(179) } }, &[]).is_ok());
+    // In arrays, and in the filter of an element.
+    let array = (0..180).fold(Bson::from(1), |inner, _| vec![inner].into());
+    assert_eq!(
+        refused(doc! { "$set": { "x": array } }),
+        Error::TooDeep(180)
+    );
+    let filters = [doc! { "e": nested(180) }];
+    let by_filter = Update::parse(&doc! { "$set": { "x.$[e]": 1 } }, &filters);
+    assert_eq!(by_filter, Err(Error::TooDeep(180)));
+}
