@@ -269,8 +269,9 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// them, also within each other, and returns what they return.
     ///
     /// Each is carried out with all that follows from it before the next, and in their order, so that a later one sees
-    /// what an earlier one has written. The unit has the durability of this database. Unlike a transaction it does not
-    /// hold other writers up while the program is at work, and shares the commit of a group with other units.
+    /// what an earlier one has written. A document that a write returns is as that write has left it, and not as it is
+    /// after the whole bulk. The unit has the durability of this database. Unlike a transaction it does not hold other
+    /// writers up while the program is at work, and shares the commit of a group with other units.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
