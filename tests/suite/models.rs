@@ -11,3 +11,4 @@ mod readable;
 mod repositories;
 mod types;
 mod validation;
+mod warnings;

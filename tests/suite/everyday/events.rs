@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use odm::{OpenOptions, bson::doc, measure, prelude::*};
+use odm::{Embedded, OpenOptions, bson::doc, measure, prelude::*};
 use serde::{Deserialize, Serialize};
 use tests::{TestStore, on_embedded_stores, on_every_store, on_local_stores};
 use tracing::{
@@ -16,6 +16,8 @@ use tracing::{
     span,
     subscriber::DefaultGuard,
 };
+
+use crate::warnings::Warnings;
 
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
 #[document(collection = "parts")]
@@ -56,6 +58,25 @@ struct Member {
 struct Club {
     teams: Repository<Team>,
     members: Repository<Member>,
+}
+
+/// A thing that shows the name of its part.
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[document(collection = "things")]
+struct Thing {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[reference(child)]
+    part: Ref<Part>,
+    #[denormalize(from = "Part.name")]
+    part_name: String,
+}
+
+#[derive(Database)]
+#[database(name = "things", version = 1)]
+struct Things {
+    parts: Repository<Part>,
+    things: Repository<Thing>,
 }
 
 async fn with_six(store: impl TestStore, options: OpenOptions) -> Shop {
@@ -345,4 +366,31 @@ on_embedded_stores! {
         let raw = odm::Filter::raw(doc! { "price": 4711_i64 });
         assert_eq!(scanned(raw).await, (1, 6));
     }
+}
+
+#[test]
+fn a_unit_that_writes_more_than_half_of_what_it_may_is_a_warning() {
+    tests::run(async {
+        let store = Embedded::builder().unit_limit(60).memory().await.unwrap();
+        let db = Things::open_with(store, never_slow()).await.unwrap();
+        db.parts.insert(Part { id: 1, name: "bolt".into(), price: 1 }).await.unwrap();
+        let thing = |id| Thing { id, part: Ref::new(1), part_name: String::new() };
+        db.things.insert_many((0..29).map(thing)).await.unwrap();
+        let warnings = Warnings::begin();
+        let large = || warnings.with("large unit: it writes more than half of the 60 documents");
+        let rename = async |name: &str| {
+            db.parts.update(1).set(Part::fields().name, name).await.unwrap();
+        };
+        rename("nut").await;
+        assert!(large().is_empty(), "with its copies, these are 30 documents");
+        db.things.insert(thing(29)).await.unwrap();
+        rename("screw").await;
+        let message = "message=large unit: it writes more than half of the 60 documents that one may; if these are \
+                       copies, let them follow later, by `fan_out = \"background\"`;";
+        assert_eq!(large(), [message]);
+        assert_eq!(
+            db.things.find(Thing::fields().part_name.eq("screw")).count().await.unwrap(),
+            30
+        );
+    });
 }

@@ -1,19 +1,11 @@
 //! Levels and actions, on documents from before the schema was tightened, and several databases on one
 //! collection.
 
-use std::{
-    fmt::Debug,
-    sync::{Arc, Mutex},
-};
-
 use super::*;
 use odm::{Finding, Problem, bson::doc};
 use tests::{TestStore, behind_the_back, on_every_store};
-use tracing::{
-    Event, Level, Metadata, Subscriber,
-    field::{Field, Visit},
-    span,
-};
+
+use crate::warnings::Warnings;
 
 /// A model of notes whose text is longer than its version.
 macro_rules! notes {
@@ -72,37 +64,6 @@ fn listed_of(findings: &[Finding]) -> Vec<(i32, &str, &str)> {
         problem => panic!("{problem:?}"),
     });
     violations.collect()
-}
-
-/// The warnings of the library, as text.
-#[derive(Clone, Default)]
-struct Warnings(Arc<Mutex<Vec<String>>>);
-
-impl Subscriber for Warnings {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target() == "odm" && *metadata.level() == Level::WARN
-    }
-
-    fn event(&self, event: &Event<'_>) {
-        struct Fields(String);
-        impl Visit for Fields {
-            fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-                self.0 += &format!("{}={value:?};", field.name());
-            }
-        }
-        let mut fields = Fields(String::new());
-        event.record(&mut fields);
-        self.0.lock().unwrap().push(fields.0);
-    }
-
-    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
-        span::Id::from_u64(1)
-    }
-
-    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
-    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
-    fn enter(&self, _: &span::Id) {}
-    fn exit(&self, _: &span::Id) {}
 }
 
 /// A model of counters, each change of which is counted.
@@ -261,9 +222,8 @@ on_every_store! {
 
 #[test]
 fn a_warning_names_the_document_and_what_it_violates_and_the_write_is_stored() {
-    let warnings = Warnings::default();
     // Statements are validated by the store, on a thread of its own.
-    tracing::subscriber::set_global_default(warnings.clone()).unwrap();
+    let warnings = Warnings::begin();
     tests::in_memory(async |store| {
         older(&store).await;
         let db = warning::Notes::open(store).await.unwrap();
@@ -277,8 +237,7 @@ fn a_warning_names_the_document_and_what_it_violates_and_the_write_is_stored() {
         db.notes.update(1).inc(gentle::Note::fields().likes, 1).await.unwrap();
         db.notes.insert(gentle::note(4, "ab")).await.unwrap();
     });
-    let seen = warnings.0.lock().unwrap();
-    let seen: Vec<&String> = seen.iter().filter(|text| text.contains("invalid document")).collect();
+    let seen = warnings.with("invalid document");
     assert_eq!(seen.len(), 3, "{seen:?}");
     for (text, id) in seen.iter().zip(["3", "1", "4"]) {
         assert!(text.contains("collection=\"notes\""), "{text}");
