@@ -237,8 +237,13 @@ impl Session {
         // None of them has happened.
         let failed = |error: &Error| operations.iter().for_each(|of| of.failed(error));
         let outcomes = outcomes.inspect_err(failed)?;
-        let written = operations.into_iter().zip(&*writes).zip(&outcomes);
-        for ((operation, NamedWrite { write, .. }), outcome) in written {
+        let written = outcomes
+            .iter()
+            .map(|outcome| outcome.cost.documents_written);
+        let written = written.fold(0, u64::saturating_add);
+        let ended = operations.into_iter().zip(&*writes).zip(&outcomes);
+        for ((operation, NamedWrite { write, .. }), outcome) in ended {
+            let operation = operation.in_unit_of(written);
             self.record_written(operation, write, outcome).await;
         }
         Ok(outcomes)

@@ -22,8 +22,14 @@ impl Default for WarningLimits {
     }
 }
 
-/// The number of documents for which an operation that was given so many may take the time of another one.
-const DOCUMENTS: usize = 100;
+/// The number of documents for which an operation of so many may take the time of another one.
+const DOCUMENTS: u64 = 100;
+
+/// Of how many operations one of so many documents may take the time.
+fn times(documents: u64) -> u32 {
+    let times = u32::try_from(documents / DOCUMENTS).unwrap_or(u32::MAX);
+    times.saturating_add(1)
+}
 
 /// An operation that has begun.
 pub(crate) struct Operation<'a> {
@@ -31,6 +37,8 @@ pub(crate) struct Operation<'a> {
     collection: &'a str,
     /// The number of documents that it was given; `None` if it reads all, of which no warning tells.
     documents: Option<usize>,
+    /// The number of documents that were written in the time that it took, if others than its own were.
+    written: u64,
     /// Whether a warning may tell of the time that it takes.
     warns: bool,
     /// Empty if there are no metrics and no subscriber takes even the warnings: then the clock is not read.
@@ -44,6 +52,7 @@ impl<'a> Operation<'a> {
             name,
             collection,
             documents: Some(1),
+            written: 0,
             warns: true,
             started: (is_enabled || cfg!(feature = "metrics")).then(Instant::now),
         }
@@ -64,6 +73,12 @@ impl<'a> Operation<'a> {
     /// A part of a unit, of which another part warns.
     pub(crate) fn without_warning(mut self) -> Self {
         self.warns = false;
+        self
+    }
+
+    /// In a unit that has written so many documents, all of them in the time of each operation.
+    pub(crate) fn in_unit_of(mut self, written: u64) -> Self {
+        self.written = written;
         self
     }
 
@@ -90,16 +105,17 @@ impl<'a> Operation<'a> {
         ];
         metrics::operation(self.name, self.collection, elapsed, costs);
         let is_judged = self.documents.is_some();
-        let times = self.documents.unwrap_or_default() / DOCUMENTS;
-        let times = u32::try_from(times).unwrap_or(u32::MAX).saturating_add(1);
+        let given = u64::try_from(self.documents.unwrap_or_default()).unwrap_or(u64::MAX);
+        // How many a filter finds, and how many follow from a write, is known only now.
+        let changed = given.max(self.written).max(cost.documents_written);
+        let most_keys = limits.documents_scanned.saturating_mul(times(given).into());
         let limits = WarningLimits {
-            elapsed: limits.elapsed.saturating_mul(times),
+            elapsed: limits.elapsed.saturating_mul(times(changed)),
             ..limits
         };
         let used = cost
             .documents_returned
             .saturating_add(cost.documents_written);
-        let most_keys = limits.documents_scanned.saturating_mul(times.into());
         let ended = EndedOperation {
             is_slow: is_judged && self.warns && elapsed > limits.elapsed,
             is_scan: is_judged && cost.documents_scanned > limits.documents_scanned,
@@ -218,23 +234,41 @@ pub(crate) fn record_step(operation: &'static str, collection: &str, step: &str,
 mod tests {
     use super::*;
 
-    fn is_slow(documents: usize, seconds: u64) -> bool {
+    /// Whether an operation that may take ten seconds is slow after so many of them.
+    fn is_slow(operation: Operation<'_>, documents_written: u64, seconds: u64) -> bool {
         let operation = Operation {
             started: Instant::now().checked_sub(Duration::from_secs(seconds)),
-            ..Operation::begin("insert", "things").of(documents)
+            ..operation
         };
         let limits = WarningLimits {
             elapsed: Duration::from_secs(10),
             ..WarningLimits::default()
         };
-        let ended = operation.end(Cost::default(), limits);
+        let cost = Cost {
+            documents_written,
+            ..Cost::default()
+        };
+        let ended = operation.end(cost, limits);
         ended.is_some_and(|ended| ended.is_slow)
     }
 
     #[test]
     fn an_operation_on_many_documents_may_take_as_much_longer() {
-        assert!(is_slow(1, 11) && !is_slow(1, 9));
-        assert!(is_slow(99, 11) && !is_slow(100, 19));
-        assert!(is_slow(500, 61) && !is_slow(500, 59));
+        let of = |documents| Operation::begin("insert", "things").of(documents);
+        assert!(is_slow(of(1), 0, 11) && !is_slow(of(1), 0, 9));
+        assert!(is_slow(of(99), 0, 11) && !is_slow(of(100), 0, 19));
+        assert!(is_slow(of(500), 0, 61) && !is_slow(of(500), 0, 59));
+    }
+
+    #[test]
+    fn an_operation_that_writes_many_documents_may_take_as_much_longer() {
+        let one = || Operation::begin("update", "things");
+        assert!(is_slow(one(), 99, 11) && !is_slow(one(), 100, 19));
+        assert!(is_slow(one(), 500, 61) && !is_slow(one(), 500, 59));
+        // Once for those that it was given and that it has written.
+        assert!(is_slow(one().of(500), 500, 61) && !is_slow(one().of(500), 7, 59));
+        // The others of its unit take their time, too.
+        let in_unit = || one().in_unit_of(500);
+        assert!(is_slow(in_unit(), 100, 61) && !is_slow(in_unit(), 100, 59));
     }
 }

@@ -163,10 +163,11 @@ impl OpenOptions {
     ///
     /// The time is that of the whole operation, as its caller sees it: a write waits for other writes, and for the
     /// disk. Of a stream each chunk is an operation. One that is given many documents, as `insert_many`, `get_many`, a `bulk` and
-    /// the chunks of an audit, an export and an import are, may take the time again for each 100 of them, and of the writes of
-    /// a `bulk`, which all take the time of its unit, the first one warns. The event has the fields of the one that each operation emits
-    /// at the level `DEBUG`: `operation`, `collection`, `elapsed_us`, the numbers of a [`Cost`](odm_store::Cost),
-    /// and of a search the shape of its `filter`, in which `?` stands for each value, its `sort`, and the `index`.
+    /// the chunks of an audit, an export and an import are, or that writes many, with all that follows from it, may take the time
+    /// again for each 100 of them. Of the writes of a `bulk`, which all take the time of its unit, the first one warns. The event
+    /// has the fields of the one that each operation emits at the level `DEBUG`: `operation`, `collection`, `elapsed_us`, the numbers
+    /// of a [`Cost`](odm_store::Cost), and of a search the shape of its `filter`, in which `?` stands for each value, its `sort`, and
+    /// the `index`.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

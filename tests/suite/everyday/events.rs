@@ -269,6 +269,43 @@ on_every_store! {
 }
 
 on_local_stores! {
+    async fn an_operation_of_many_documents_may_take_the_time_for_each_hundred(store: AnyStore) {
+        let options = OpenOptions::default().slow_operation(Duration::from_nanos(1)).large_scan(u64::MAX);
+        let db = Things::open_with(store, options).await.unwrap();
+        let (recorder, _guard) = Recorder::set(Level::WARN);
+        let assert_slow = |operation: &str, limit: &str| {
+            let slow = recorder.one();
+            let message = format!("slow operation: it took longer than {limit}");
+            let told = (slow.field("operation"), slow.field("message"));
+            assert_eq!(told, (Some(operation), Some(&*message)));
+        };
+        // Those that it is given.
+        let part = |id| Part { id, name: "bolt".into(), price: 1 };
+        db.parts.insert_many((0..250).map(part)).await.unwrap();
+        assert_slow("insert", "3ns");
+        db.parts.get_many(0..100).await.unwrap();
+        assert_slow("fetch", "2ns");
+        db.parts.get(1).await.unwrap();
+        assert_slow("get", "1ns");
+        let thing = |id| Thing { id, part: Ref::new(0), part_name: String::new() };
+        db.things.insert_many((0..150).map(thing)).await.unwrap();
+        assert_slow("insert", "2ns");
+        // Those that its filter finds, and those that follow.
+        let part = Part::fields();
+        db.parts.update_where(part.id.gte(50)).inc(part.price, 1).await.unwrap();
+        assert_slow("update", "3ns");
+        db.parts.update(1).set(part.name, "of nobody").await.unwrap();
+        assert_slow("update", "1ns");
+        db.parts.update(0).set(part.name, "of all").await.unwrap();
+        assert_slow("update", "2ns");
+        db.things.delete_where(Filter::all()).await.unwrap();
+        assert_slow("delete", "2ns");
+        // Those of a unit together.
+        let both = [part.id.lt(60), part.id.gte(60)].map(|filter| db.parts.update_where(filter).inc(part.price, 1));
+        db.bulk(Vec::from(both)).await.unwrap();
+        assert_slow("update", "3ns");
+    }
+
     async fn a_scan_of_more_documents_than_the_limit_is_a_warning(store: AnyStore) {
         let parts = with_six(store.clone(), never_slow().large_scan(5)).await.parts;
         let (recorder, _guard) = Recorder::set(Level::WARN);
