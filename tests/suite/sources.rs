@@ -1,4 +1,5 @@
 //! Holds the sources against the map of the code and the rules of the documentation.
 
 mod documented;
+mod measures;
 mod tidy;
