@@ -14,12 +14,12 @@ use super::{engine, layout::Tree};
 pub(super) type KeyChange = Option<Arc<[u8]>>;
 
 /// The changes of one tree.
-type Changes = BTreeMap<Arc<[u8]>, KeyChange>;
+type FeedChanges = BTreeMap<Arc<[u8]>, KeyChange>;
 
 /// Changes on top of a committed state, in the order of their trees and keys.
 #[derive(Debug, Default)]
 pub(super) struct Overlay {
-    trees: BTreeMap<Tree, Changes>,
+    trees: BTreeMap<Tree, FeedChanges>,
     /// The change that each change replaced, in order: `None` if the overlay did not have the key.
     journal: Vec<(Tree, Arc<[u8]>, Option<KeyChange>)>,
     /// The approximate memory of the changes and the journal.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bson::RawBson;
 use odm_store::{
-    Aggregate, Changes, CollectionChange, CollectionWrites, Cost, DeleteWrite, Deleted, Each,
-    Error, ErrorKind, Explain, Find, FindByKey, Locks, Reader, Result, Transaction, UpdateWrite,
-    Updated,
+    Aggregate, CollectionChange, CollectionWrites, Cost, DeleteWrite, Deleted, Each, Error,
+    ErrorKind, Explain, FeedChanges, Find, FindByKey, Locks, Reader, Result, Transaction,
+    UpdateWrite, Updated,
 };
 use tokio::sync::oneshot;
 
@@ -155,7 +155,7 @@ impl Transaction for Session {
         self.work.change_collections(changes)
     }
 
-    fn changes(&mut self) -> Option<&mut Changes> {
+    fn changes(&mut self) -> Option<&mut FeedChanges> {
         Some(&mut self.work.changes)
     }
 

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use odm_store::{Changes, Cost, Error, ErrorKind, Result, metrics};
+use odm_store::{Cost, Error, ErrorKind, FeedChanges, Result, metrics};
 
 use self::memory::Memory;
 use super::{
@@ -34,11 +34,11 @@ pub(super) struct Work {
     deadline: Option<Deadline>,
     memory: Memory,
     /// Its changes of collections that somebody watches.
-    pub(super) changes: Changes,
+    pub(super) changes: FeedChanges,
 }
 
 impl Work {
-    pub(super) fn new(base: Arc<Snapshot>, changes: Changes) -> Work {
+    pub(super) fn new(base: Arc<Snapshot>, changes: FeedChanges) -> Work {
         Work {
             overlay: Overlay::default(),
             schema: base.schema.clone(),

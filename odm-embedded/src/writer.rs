@@ -27,7 +27,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use odm_store::{Changes, Error, ErrorKind, Result, metrics};
+use odm_store::{Error, ErrorKind, FeedChanges, Result, metrics};
 use tokio::sync::mpsc::error::TryRecvError;
 use tracing::error;
 
@@ -270,7 +270,7 @@ impl Writer {
     ///
     /// After an error it is unknown whether the disk has the work. None of it becomes visible, and
     /// nothing is written, before the store is opened again; it then has all of the work or nothing.
-    fn commit(&mut self, work: &Work, durable: bool, changes: Vec<Changes>, answers: Answers) {
+    fn commit(&mut self, work: &Work, durable: bool, changes: Vec<FeedChanges>, answers: Answers) {
         let units = answers.len();
         let stored = match work.overlay.is_empty() {
             true => self.usable().map(|()| None),

@@ -53,9 +53,9 @@ use ::mongodb::{
 use async_trait::async_trait;
 use odm_mql::Filter;
 use odm_store::{
-    Capabilities, CollectionSpec, Durability, Error, ErrorKind, RETRIED_FOR, Reader, Result, Store,
-    StoreId, StoreSession, StoreWatch, Transaction, TransactionOptions, UnitOfWork, Updated,
-    Validation, WatchRequest, WriteAlone,
+    Capabilities, CollectionSpec, CollectionValidator, Durability, Error, ErrorKind, RETRIED_FOR,
+    Reader, Result, Store, StoreId, StoreSession, StoreWatch, Transaction, TransactionOptions,
+    UnitOfWork, Updated, WatchRequest, WriteAlone,
 };
 use tokio::{
     runtime::Handle,
@@ -353,7 +353,7 @@ impl Store for MongoDb {
         schema::ensure(&self.0, collections).await
     }
 
-    async fn validate(&self, validations: &[Validation]) -> Result<()> {
+    async fn validate(&self, validations: &[CollectionValidator]) -> Result<()> {
         self.0.check_open()?;
         let bypasses = schema::validate(&self.0.database, validations).await?;
         self.0

@@ -4,7 +4,7 @@ use ::mongodb::Database;
 use bson::{Bson, Document, doc};
 use futures_util::TryStreamExt;
 use odm_mql::{Direction, Filter};
-use odm_store::{CollectionSpec, Error, ErrorKind, IndexSpec, Result, Validation};
+use odm_store::{CollectionSpec, CollectionValidator, Error, ErrorKind, IndexSpec, Result};
 
 use super::{
     Connection,
@@ -121,7 +121,10 @@ async fn create_collection(database: &Database, name: &str) -> Result<()> {
 /// the library can bypass the validators of the database: there are no others, and the user may.
 ///
 /// The level is `moderate`, so that where they cannot, what follows from a write never fails because of an old document.
-pub(super) async fn validate(database: &Database, validations: &[Validation]) -> Result<bool> {
+pub(super) async fn validate(
+    database: &Database,
+    validations: &[CollectionValidator],
+) -> Result<bool> {
     let mut is_alone = true;
     // The driver's form of a collection does not know all actions that a server has.
     let list = database.run_cursor_command(doc! { "listCollections": 1 });

@@ -46,7 +46,7 @@ pub enum CollectionChange {
 
 /// What the documents of a collection conform to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Validation {
+pub struct CollectionValidator {
     /// The name of the collection.
     pub collection: String,
     /// Schemas in the form of `$jsonSchema`. A document conforms if it conforms to each.

@@ -29,8 +29,8 @@ use crate::error::{Error, ErrorKind, Result};
 /// Passes the changes of a store's commits to those who watch its collections, in this process.
 ///
 /// A store that runs transactions one after another can have one, which all its handles share. It gives each
-/// transaction the [`Changes`] of [`begin`](Feed::begin), into which the library records what is watched,
-/// [publishes](Changes::publish) them with the commit, and answers [`Store::watch`] by [`watch`](Feed::watch). A clone is the
+/// transaction the [`FeedChanges`] of [`begin`](Feed::begin), into which the library records what is watched,
+/// [publishes](FeedChanges::publish) them with the commit, and answers [`Store::watch`] by [`watch`](Feed::watch). A clone is the
 /// same feed.
 #[derive(Clone, Default)]
 pub struct Feed(Arc<Inner>);
@@ -78,8 +78,8 @@ impl Default for Inner {
 
 impl Feed {
     /// Begins the changes of a transaction.
-    pub fn begin(&self) -> Changes {
-        Changes {
+    pub fn begin(&self) -> FeedChanges {
+        FeedChanges {
             feed: self.clone(),
             collections: BTreeMap::new(),
         }
@@ -357,11 +357,11 @@ impl Drop for FeedReader {
 
 /// What a transaction changes in collections that are watched.
 ///
-/// A store MUST [publish](Changes::publish) it after the commit is visible and as durable as asked and before the
+/// A store MUST [publish](FeedChanges::publish) it after the commit is visible and as durable as asked and before the
 /// call that commits returns, in the order of commits. It MUST drop it with a transaction, or a run of a unit of
 /// work, that is rolled back.
 #[derive(Debug)]
-pub struct Changes {
+pub struct FeedChanges {
     feed: Feed,
     collections: BTreeMap<String, CollectionChanges>,
 }
@@ -379,7 +379,7 @@ struct RecordedChange {
     is_cold_changed: bool,
 }
 
-impl Changes {
+impl FeedChanges {
     /// Passes the changes to those who watch.
     pub fn publish(self) {
         for (collection, changes) in self.collections {
@@ -395,7 +395,7 @@ impl Changes {
     }
 
     /// Takes what is recorded, and leaves nothing.
-    pub fn take(&mut self) -> Changes {
+    pub fn take(&mut self) -> FeedChanges {
         let empty = self.feed.begin();
         std::mem::replace(self, empty)
     }

@@ -61,10 +61,10 @@ use async_trait::async_trait;
 use bson::{Bson, RawBson, RawDocument};
 
 pub use blind::BlindUpdate;
-pub use collection::{CollectionChange, CollectionSpec, IndexSpec, Validation};
+pub use collection::{CollectionChange, CollectionSpec, CollectionValidator, IndexSpec};
 pub use document::check_document;
 pub use error::{Error, ErrorKind, Location, Result};
-pub use feed::{Changes, Feed};
+pub use feed::{Feed, FeedChanges};
 pub use index_filter::IndexFilter;
 pub use lock::{Lock, Locks, OtherEpoch};
 pub use odm_mql::{self as mql, Direction, bson};
@@ -142,7 +142,7 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// The library checks what it writes by itself, and calls this for programs that write without it: a store MAY
     /// do nothing, which is the default, and MUST NOT refuse a change of a document that does not conform before it.
-    async fn validate(&self, validations: &[Validation]) -> Result<()> {
+    async fn validate(&self, validations: &[CollectionValidator]) -> Result<()> {
         let _ = validations;
         Ok(())
     }
@@ -389,7 +389,7 @@ pub trait Transaction: Reader {
 
     /// Returns what the transaction has changed in collections that somebody watches, for the library to add to;
     /// `None` if the store has no [feed](Feed).
-    fn changes(&mut self) -> Option<&mut Changes> {
+    fn changes(&mut self) -> Option<&mut FeedChanges> {
         None
     }
 

@@ -95,6 +95,11 @@ mod measure;
 pub mod migration;
 #[allow(missing_debug_implementations, reason = "most types are empty markers")]
 pub mod model;
+pub mod plan {
+    //! Dry runs of writes: see [`WriteBuilder::plan`](crate::repository::WriteBuilder::plan).
+
+    pub use crate::maintain::{PlanStep, PlannedChanges, WritePlan};
+}
 pub mod prelude;
 pub mod query;
 pub mod repository;
@@ -103,13 +108,11 @@ mod staged;
 pub mod store;
 mod trace;
 
-pub use catalog::{FieldChange, FieldChangeKind, Relations};
+pub use catalog::Relations;
 pub use database::{
     CopyTo, Export, Import, ImportFiles, OpenOptions, TransactionGuard, TransferProgress,
 };
-pub use maintain::{
-    DerivedKind, Finding, Lag, ParkedRecord, PlannedChanges, Problem, Step, WritePlan,
-};
+pub use maintain::{DerivedKind, Finding, Lag, ParkedRecord, Problem};
 pub use measure::measure;
 // What `assert_queries!` expands to.
 #[doc(hidden)]

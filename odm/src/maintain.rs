@@ -44,7 +44,7 @@ pub(crate) use outbox::{
 pub use outbox::{Lag, ParkedRecord};
 pub(crate) use pending::{as_read, is_read_as_pending};
 pub(crate) use plan::plan;
-pub use plan::{PlannedChanges, Step, WritePlan};
+pub use plan::{PlanStep, PlannedChanges, WritePlan};
 pub(crate) use run::{NamedDocument, NamedWrite, Work, run};
 pub(crate) use sequence::{IdOfNumber, last_number};
 pub(crate) use unit::Doc;
@@ -173,7 +173,7 @@ pub(crate) struct WriteOutcome {
     /// What the whole unit touched.
     pub(crate) cost: Cost,
     /// The same by its steps, if it was asked for.
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<PlanStep>,
     /// Whether something is left to the worker of the outbox.
     pub(crate) has_queued: bool,
 }

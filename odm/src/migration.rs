@@ -80,6 +80,7 @@ mod trial;
 
 use std::{collections::BTreeMap, fmt};
 
+pub use crate::catalog::{FieldChange, FieldChangeKind};
 pub(crate) use beside::stage;
 pub use changes::Changes;
 pub use failure::Failure;

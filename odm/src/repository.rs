@@ -27,7 +27,7 @@
 //! # Dry runs
 //!
 //! `plan()` on the builder of a write executes the write, rolls it back, and returns what it would
-//! change, as a [`WritePlan`](crate::WritePlan). Its errors are those of the write. It blocks other
+//! change, as a [`WritePlan`](crate::plan::WritePlan). Its errors are those of the write. It blocks other
 //! writers meanwhile, and cannot be called inside a transaction.
 //!
 //! ```

@@ -24,11 +24,11 @@ pub use odm_store::{Cause, Cost, Durability, Explain, ResumeToken};
 pub mod contract {
     //! The contract between the library and a document store, for the author of one: see the crate `odm-store`.
     pub use odm_store::{
-        Aggregate, BlindUpdate, Capabilities, Change, Changes, CollectionChange, CollectionSpec,
-        CollectionWrites, DeleteWrite, Deleted, DocumentChange, DocumentCheck, DocumentWrite, Each,
-        Feed, Find, FindByKey, IndexFilter, IndexSpec, Lock, Locks, OtherEpoch, Reader,
-        SingleWrite, Store, StoreId, StoreSession, StoreWatch, Transaction, TransactionOptions,
-        UnitOfWork, UpdateWrite, Updated, Validation, WatchRequest, WatchedChange, WriteAlone,
-        check_document,
+        Aggregate, BlindUpdate, Capabilities, Change, CollectionChange, CollectionSpec,
+        CollectionValidator, CollectionWrites, DeleteWrite, Deleted, DocumentChange, DocumentCheck,
+        DocumentWrite, Each, Feed, FeedChanges, Find, FindByKey, IndexFilter, IndexSpec, Lock,
+        Locks, OtherEpoch, Reader, SingleWrite, Store, StoreId, StoreSession, StoreWatch,
+        Transaction, TransactionOptions, UnitOfWork, UpdateWrite, Updated, WatchRequest,
+        WatchedChange, WriteAlone, check_document,
     };
 }

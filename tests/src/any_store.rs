@@ -8,8 +8,8 @@ use odm::{
     store::{
         Durability,
         contract::{
-            Capabilities, CollectionSpec, Reader, Store, StoreWatch, Transaction,
-            TransactionOptions, UnitOfWork, Updated, Validation, WatchRequest, WriteAlone,
+            Capabilities, CollectionSpec, CollectionValidator, Reader, Store, StoreWatch,
+            Transaction, TransactionOptions, UnitOfWork, Updated, WatchRequest, WriteAlone,
         },
         embedded::Embedded,
         mongodb::MongoDb,
@@ -72,7 +72,7 @@ impl Store for AnyStore {
         self.store.ensure(collections).await
     }
 
-    async fn validate(&self, validations: &[Validation]) -> Result<()> {
+    async fn validate(&self, validations: &[CollectionValidator]) -> Result<()> {
         self.store.validate(validations).await
     }
 

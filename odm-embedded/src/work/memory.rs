@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use odm_store::{Changes, Error, ErrorKind, Result};
+use odm_store::{Error, ErrorKind, FeedChanges, Result};
 
 use super::{
     super::{
@@ -54,7 +54,7 @@ impl Work {
     pub(in super::super) fn for_large_unit(
         newest: &Snapshot,
         transaction: Arc<Uncommitted>,
-        changes: Changes,
+        changes: FeedChanges,
     ) -> Work {
         let base = Snapshot {
             base: State::Uncommitted(transaction.clone()),

@@ -9,7 +9,7 @@ use std::{
 };
 
 use futures_util::future::{Either, select};
-use odm_store::{Changes, Durability, Error, ErrorKind, Result, Transaction, UnitOfWork};
+use odm_store::{Durability, Error, ErrorKind, FeedChanges, Result, Transaction, UnitOfWork};
 
 use super::{
     super::{
@@ -36,7 +36,7 @@ pub(super) struct Group {
     answers: Answers,
     durable: bool,
     /// The watched changes of each unit that has succeeded.
-    changes: Vec<Changes>,
+    changes: Vec<FeedChanges>,
 }
 
 /// Measurements of the last group.

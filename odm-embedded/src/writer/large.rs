@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use odm_store::{Changes, Result, UnitOfWork, metrics};
+use odm_store::{FeedChanges, Result, UnitOfWork, metrics};
 
 use super::{
     super::{session::Session, snapshot::Snapshot, work::Work},
@@ -27,7 +27,7 @@ impl Writer {
         });
     }
 
-    fn try_large(&mut self, unit: &dyn UnitOfWork) -> Result<(Arc<Snapshot>, Changes)> {
+    fn try_large(&mut self, unit: &dyn UnitOfWork) -> Result<(Arc<Snapshot>, FeedChanges)> {
         // No checkpoint is possible while the transaction is open, and its changes are not in the log.
         self.make_durable()?;
         let begun = self.engine.begin();

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use odm_store::{Changes, Error, ErrorKind, Result, metrics};
+use odm_store::{Error, ErrorKind, FeedChanges, Result, metrics};
 use tokio::sync::Notify;
 
 use super::{
@@ -34,7 +34,7 @@ pub(super) struct Commit {
     /// Whether it waits for a sync of all records that were appended before.
     pub(super) durable: bool,
     /// What it changed in collections that somebody watches, by units.
-    pub(super) changes: Vec<Changes>,
+    pub(super) changes: Vec<FeedChanges>,
     pub(super) answers: Answers,
 }
 
@@ -166,7 +166,7 @@ fn finish(published: &Published, commits: Vec<Commit>, failure: Option<Error>) {
         published.publish(newest);
     }
     for commit in commits {
-        commit.changes.into_iter().for_each(Changes::publish);
+        commit.changes.into_iter().for_each(FeedChanges::publish);
         for (reply, result) in commit.answers {
             let _ = reply.send(result);
         }

@@ -32,7 +32,7 @@ struct Field {
 /// A difference between what two versions of a database store.
 ///
 /// ```
-/// # use odm::{Embedded, FieldChangeKind, prelude::*};
+/// # use odm::{Embedded, migration::FieldChangeKind, prelude::*};
 /// # mod old {
 /// #     use odm::prelude::*; use serde::{Deserialize, Serialize};
 /// #     #[derive(Serialize, Deserialize, Document)] #[document(collection = "parts")]
@@ -70,7 +70,7 @@ pub struct FieldChange {
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
-/// use odm::FieldChangeKind;
+/// use odm::migration::FieldChangeKind;
 ///
 /// // Is there anything for which a migration needs a step?
 /// let changes = Shop::check(&Embedded::memory().await?).await?;

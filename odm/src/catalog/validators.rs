@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
 use odm_mql::{self as mql, Filter, Schema, Update, Violation};
-use odm_store::{Error, Result, Validation};
+use odm_store::{CollectionValidator, Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::{Catalog, Split, read_checks::read_checks_of};
@@ -45,14 +45,16 @@ impl Catalog {
     }
 
     /// What the documents of all collections conform to by their schemas, as far as MongoDB's dialect can say it.
-    pub(crate) fn validations(&self) -> Vec<Validation> {
-        let mut all: BTreeMap<&str, Validation> = BTreeMap::new();
+    pub(crate) fn validations(&self) -> Vec<CollectionValidator> {
+        let mut all: BTreeMap<&str, CollectionValidator> = BTreeMap::new();
         for validator in &self.relations.validators {
-            let validation = all.entry(&validator.collection).or_insert(Validation {
-                collection: validator.collection.clone(),
-                schemas: Vec::new(),
-                is_warning: false,
-            });
+            let validation = all
+                .entry(&validator.collection)
+                .or_insert(CollectionValidator {
+                    collection: validator.collection.clone(),
+                    schemas: Vec::new(),
+                    is_warning: false,
+                });
             let mut schema = validator.schema.clone();
             mql::remove_native_forms(&mut schema);
             validation.schemas.push(schema);

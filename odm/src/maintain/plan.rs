@@ -27,7 +27,7 @@ pub struct WritePlan {
     /// The collections in which documents would be different, in the order of their names.
     pub collections: Vec<PlannedChanges>,
     /// The steps of the unit, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PlanStep>,
 }
 
 /// What a write would do to one collection.
@@ -65,7 +65,7 @@ pub struct PlannedChanges {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Step {
+pub struct PlanStep {
     /// The write, or the derived fields that the step refreshes, or leaves to the [worker](crate::Database::caught_up)
     /// that refreshes them in the background.
     pub name: String,
@@ -83,7 +83,7 @@ impl fmt::Display for WritePlan {
                 changes.collection, changes.inserted, changes.changed, changes.removed
             )?;
         }
-        for Step { name, cost } in &self.steps {
+        for PlanStep { name, cost } in &self.steps {
             writeln!(
                 f,
                 "{name}: {} index entries and {} documents read, {} changed",

@@ -12,7 +12,7 @@ use odm_store::{
     UnitOfWork,
 };
 
-use super::{Predecessors, Step, Write, WriteOutcome, alone, apply, apply_part};
+use super::{PlanStep, Predecessors, Write, WriteOutcome, alone, apply, apply_part};
 use crate::catalog::{Catalog, follow, has_followed, is_outdated};
 
 /// What one unit writes.
@@ -76,7 +76,7 @@ impl Work for Write {
             inserted: updated.inserted,
             cost: updated.cost,
             steps: match with_steps {
-                true => vec![Step {
+                true => vec![PlanStep {
                     name: self.step(),
                     cost: updated.cost,
                 }],

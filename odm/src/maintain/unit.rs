@@ -25,7 +25,7 @@ pub(super) use pages::DocumentPages;
 use odm_mql::{key, path};
 use odm_store::{Cost, Find, Result, Transaction, mutants::chunk};
 
-use super::{outbox::Deferral, plan::Step, versions::Earlier};
+use super::{outbox::Deferral, plan::PlanStep, versions::Earlier};
 use crate::{catalog::Catalog, model::DateTime};
 
 /// How much a unit holds at once. The result does not depend on it.
@@ -77,7 +77,7 @@ pub(super) struct Unit<'a> {
     before_step: (Cost, u64),
     changed_images: u64,
     /// What the steps touched, if it is asked for.
-    steps: Option<Vec<Step>>,
+    steps: Option<Vec<PlanStep>>,
     /// The chunked searches, by collection.
     expected: HashMap<String, Find>,
     /// The unit is one of several that are committed together, and over which uniqueness holds only at their end.
@@ -188,7 +188,7 @@ impl<'a> Unit<'a> {
         let name = name();
         match steps.iter_mut().find(|step| step.name == name) {
             Some(step) => step.cost += cost,
-            None => steps.push(Step { name, cost }),
+            None => steps.push(PlanStep { name, cost }),
         }
     }
 
@@ -197,7 +197,7 @@ impl<'a> Unit<'a> {
     /// # Errors
     ///
     /// `TransactionAborted` if a document is still left to a blind update.
-    pub(super) fn into_cost(self) -> Result<(Vec<Step>, Cost)> {
+    pub(super) fn into_cost(self) -> Result<(Vec<PlanStep>, Cost)> {
         self.check_none_left()?;
         Ok((self.steps.unwrap_or_default(), self.cost))
     }

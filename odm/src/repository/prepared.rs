@@ -17,7 +17,7 @@ use crate::{
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
-/// use odm::{WritePlan, repository::WriteBuilder};
+/// use odm::{plan::WritePlan, repository::WriteBuilder};
 ///
 /// async fn in_a_unit<W: WriteBuilder>(shop: &Shop, write: W) -> odm::Result<W::Returned> {
 ///     shop.bulk(write).await

@@ -4,7 +4,7 @@ use odm_store::{Cost, Find, Result};
 
 use super::{ReadView, Session};
 use crate::{
-    maintain::{Step, Write, WriteOutcome},
+    maintain::{PlanStep, Write, WriteOutcome},
     trace::{Operation, QueryShape, record_step},
 };
 
@@ -45,7 +45,7 @@ impl Session {
         write: &Write,
         outcome: &WriteOutcome,
     ) {
-        for Step { name: step, cost } in &outcome.steps {
+        for PlanStep { name: step, cost } in &outcome.steps {
             record_step(write.name(), write.collection(), step, *cost);
         }
         let Some(ended) = operation.end(outcome.cost, self.warning_limits) else {

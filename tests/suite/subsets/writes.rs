@@ -126,7 +126,7 @@ on_every_store! {
         let db = blog(store).await;
         let before = (db.posts.all().await.unwrap(), db.comments.all().await.unwrap());
         let plan = db.comments.delete(3).plan().await.unwrap();
-        let numbers = |plan: &odm::WritePlan| -> Vec<(String, u64, u64, u64)> {
+        let numbers = |plan: &odm::plan::WritePlan| -> Vec<(String, u64, u64, u64)> {
             let of = plan.collections.iter();
             of.map(|of| (of.collection.clone(), of.inserted, of.changed, of.removed)).collect()
         };
