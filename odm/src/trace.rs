@@ -124,6 +124,7 @@ impl<'a> Operation<'a> {
             elapsed,
             cost,
             limits,
+            most_keys,
         };
         let is_enabled = tracing::enabled!(target: "odm", tracing::Level::DEBUG);
         let warns = ended.is_slow || ended.is_scan || ended.is_index_scan;
@@ -137,6 +138,8 @@ pub(crate) struct EndedOperation<'a> {
     elapsed: Duration,
     cost: Cost,
     limits: WarningLimits,
+    /// How many keys it may examine in vain.
+    most_keys: u64,
     is_slow: bool,
     is_scan: bool,
     is_index_scan: bool,
@@ -205,7 +208,7 @@ impl EndedOperation<'_> {
             emit!(
                 WARN,
                 "large scan of an index: it examined more than {} keys of which no document was returned or written",
-                limits.documents_scanned
+                self.most_keys
             );
         }
     }

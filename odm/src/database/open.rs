@@ -188,7 +188,8 @@ impl OpenOptions {
     /// index ([`documents_scanned`](odm_store::Cost::documents_scanned)) emits a `tracing` event at the level
     /// `WARN` under the target `odm`, with the fields that [`slow_operation`](OpenOptions::slow_operation) lists. So does one
     /// that examines more keys of indexes than that for which it neither returns nor writes a document, as a count does, or a
-    /// search by an index that does not have all of its conditions. The default is 10,000; `u64::MAX` turns it off.
+    /// search by an index that does not have all of its conditions; one that is given many documents may examine as many again for
+    /// each 100 of them. The default is 10,000; `u64::MAX` turns it off.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

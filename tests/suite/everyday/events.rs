@@ -342,6 +342,25 @@ on_embedded_stores! {
         assert_eq!(recorder.one().field("operation"), Some("count"));
     }
 
+    async fn a_warning_of_a_scan_of_keys_tells_the_limit_that_it_is_over(store: AnyStore) {
+        let shop = with_six(store.clone(), never_slow().large_scan(1)).await;
+        let (recorder, _guard) = Recorder::set(Level::WARN);
+        let part = Part::fields();
+        // Each goes through three keys in vain, as one of a hundred writes that are given together.
+        let in_vain = |shop: &Shop| {
+            let filter = || part.name.eq("secret 1") & part.price.lt(0);
+            (0..100).map(|_| shop.parts.update_where(filter()).inc(part.price, 1)).collect::<Vec<_>>()
+        };
+        shop.bulk(in_vain(&shop)).await.unwrap();
+        let scans = recorder.take();
+        assert_eq!(scans.len(), 100);
+        let message = "large scan of an index: it examined more than 2 keys of which no document was returned or written";
+        assert!(scans.iter().all(|scan| scan.field("message") == Some(message)), "{:?}", scans[0]);
+        let shop = Shop::open_with(store, never_slow().large_scan(2)).await.unwrap();
+        shop.bulk(in_vain(&shop)).await.unwrap();
+        assert!(recorder.take().is_empty(), "three keys are not more than four");
+    }
+
     async fn no_warning_tells_of_an_audit(store: AnyStore) {
         let options = OpenOptions::default().slow_operation(Duration::ZERO).large_scan(0);
         let club = Club::open_with(store, options).await.unwrap();
