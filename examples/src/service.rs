@@ -10,7 +10,7 @@
 //! | `DELETE /parts/{id}` | nothing; refused while a product has it |
 //! | `POST /products` | the product, stored |
 //! | `GET /products?name=..&after=..&size=..` | a page of products, with the names of their parts |
-//! | `GET /products/{catalog_number}` | the product with its parts, joined |
+//! | `GET /products/{catalog_number}` | the product with its parts, joined, and the `ETag` of both, unless that is in `If-None-Match` |
 
 mod failure;
 mod models;
@@ -85,6 +85,17 @@ fn tagged(part: Part) -> Answer<Response> {
     Ok(([(header::ETAG, tag)], Json(part)).into_response())
 }
 
+/// What is shown, with its tag, or the tag alone if the client has it.
+fn unless_seen(headers: &HeaderMap, tag: ETag, shown: impl Serialize) -> Response {
+    let seen = headers.get(header::IF_NONE_MATCH);
+    let is_seen = seen.is_some_and(|seen| tag.is_in(seen));
+    let tag = [(header::ETAG, tag.to_string())];
+    match is_seen {
+        true => (StatusCode::NOT_MODIFIED, tag).into_response(),
+        false => (tag, Json(shown)).into_response(),
+    }
+}
+
 async fn add_part(State(db): State<Catalog>, body: Body<NewPart>) -> Answer<impl IntoResponse> {
     let Json(part) = body?;
     let part = db.parts.insert(part).await?;
@@ -98,13 +109,7 @@ async fn part(
 ) -> Answer<Response> {
     let Path(id) = id?;
     let part = db.parts.get(id).await?;
-    let tag = ETag::of(&part)?;
-    match headers.get(header::IF_NONE_MATCH) {
-        Some(seen) if tag.is_in(seen) => {
-            Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, tag.to_string())]).into_response())
-        }
-        _ => tagged(part),
-    }
+    Ok(unless_seen(&headers, ETag::of(&part)?, part))
 }
 
 /// The tag of what a client has read.
@@ -277,7 +282,8 @@ pub struct FullProduct {
 async fn product(
     State(db): State<Catalog>,
     catalog_number: Segment<i32>,
-) -> Answer<Json<FullProduct>> {
+    headers: HeaderMap,
+) -> Answer<Response> {
     let Path(catalog_number) = catalog_number?;
     let (product, parts) = db
         .products
@@ -285,5 +291,8 @@ async fn product(
         .join(Product::fields().parts)
         .one()
         .await?;
-    Ok(Json(FullProduct { product, parts }))
+    let (id, revision) = (product.id, product.revision);
+    let full = FullProduct { product, parts };
+    let tag = ETag::new::<Product>(id, revision, &full)?;
+    Ok(unless_seen(&headers, tag, full))
 }

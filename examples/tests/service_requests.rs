@@ -58,10 +58,20 @@ impl Service {
         (status.as_u16(), body)
     }
 
+    /// Asks for what a client may have, and returns the status, the tag and the body.
+    async fn get(&self, path: &str, seen: Option<&str>) -> (u16, String, Value) {
+        let mut request = Request::builder().uri(path);
+        if let Some(seen) = seen {
+            request = request.header(header::IF_NONE_MATCH, seen);
+        }
+        let request = request.body(Body::empty()).unwrap();
+        let (status, headers, body) = self.answer(request).await;
+        let tag = headers[header::ETAG].to_str().unwrap().to_owned();
+        (status.as_u16(), tag, body)
+    }
+
     async fn tag(&self, path: &str) -> String {
-        let request = Request::builder().uri(path).body(Body::empty()).unwrap();
-        let (_, headers, _) = self.answer(request).await;
-        headers[header::ETAG].to_str().unwrap().to_owned()
+        self.get(path, None).await.1
     }
 
     /// Stores a part, and returns its path.
@@ -244,6 +254,37 @@ async fn a_part_is_changed_by_who_has_read_what_it_is() {
         (&unchanged["name"], &unchanged["qty"]),
         (&json!("#5 grommet"), &json!(94))
     );
+}
+
+#[tokio::test]
+async fn what_a_client_has_is_not_sent_again_until_something_of_it_changes() {
+    let service = Service::new().await;
+    let part = service.grommet().await;
+    let id = &part["/parts/".len()..];
+    service
+        .send("POST", "/products", product(1, json!([id])))
+        .await;
+    for path in [&*part, "/products/1"] {
+        let (status, tag, body) = service.get(path, None).await;
+        assert_eq!((status, body.is_object()), (200, true));
+        for seen in [tag.clone(), format!("\"other\", W/{tag}"), "*".to_owned()] {
+            let answer = service.get(path, Some(&seen)).await;
+            assert_eq!(answer, (304, tag.clone(), Value::Null), "{path}: {seen}");
+        }
+        let answer = service.get(path, Some("\"other\"")).await;
+        assert_eq!(answer, (200, tag, body));
+    }
+
+    // A new name of the part is a change of what is shown of the product, and none of the product.
+    let (_, tag, before) = service.get("/products/1", None).await;
+    let rename = json!({ "name": "#5 grommet" });
+    assert_eq!(service.patch(&part, Some("*"), rename).await.0, 200);
+    let (status, renamed, after) = service.get("/products/1", Some(&tag)).await;
+    assert_eq!(status, 200);
+    assert_ne!(renamed, tag);
+    assert_eq!(after["product"]["parts"][0]["name"], "#5 grommet");
+    assert_eq!(after["product"]["revision"], before["product"]["revision"]);
+    assert_eq!(service.get("/products/1", Some(&renamed)).await.0, 304);
 }
 
 #[tokio::test]

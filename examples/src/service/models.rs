@@ -77,6 +77,9 @@ pub struct Product {
     #[embed]
     #[validate(max_items = 500)]
     pub parts: Vec<PartLink>,
+    /// Counts the changes, for the `ETag` of the product. The rename of a part is none.
+    #[version]
+    pub revision: i64,
 }
 
 /// A part in a product.
