@@ -151,7 +151,7 @@ derives! {
     /// | `#[reference(.., on_delete = "..")]` | the delete rule: `restrict` (the delete of the referenced document fails), `cascade` (the holder is deleted too), `nullify` (an `Option` becomes empty), `pull` (the reference is taken out of a list), `keep` (it dangles) |
     /// | `#[reference(.., inverse = "field")]` | the inverse reference in the referenced document: a change of one changes the other |
     /// | `#[reference(.., unchecked)]` | the reference may dangle |
-    /// | `#[index]`, `#[index(unique)]` | an index of this field, with `case_insensitive`, `filter = path` and `name = ".."` as above |
+    /// | `#[index]`, `#[index(unique)]` | an index of this field, with `case_insensitive`, `filter = path` and `name = ".."` as above; of a list, an index of each of its elements, which are scalars: of embedded values it names a field, as `index(fields = "lines.product")` |
     /// | `#[subset(limit = 10, sort = "-field, other")]` | a `Subset` of the documents that reference this one; a negative limit shows the last ones |
     /// | `#[count(of = "Child")]` | the number of documents that reference this one |
     /// | `#[subset(.., via = "field")]` | also of a count: which reference, where there are several; `via = "link.field"` is in an embedded value |

@@ -56,7 +56,7 @@ pub use odm_mql::steps::{steps, steps_of_thread};
 pub use odm_mql::{Direction, Violation};
 pub use path::{
     Followed, Indexed, IndexedEntries, IndexedText, IndexedTexts, expires, fields_of, index_entry,
-    index_entry_text, index_field, index_text, is_followed, step,
+    index_entry_text, index_field, index_text, is_followed, is_indexed_whole, step,
 };
 pub use probe::{Absent, FromNothing, Probe, Unknown};
 pub use projection::{SameAs, Shown, Source, source};

@@ -10,7 +10,7 @@ use super::{children, filter::declared_filter, new, reference, related, split, s
 use crate::{
     attr::{Expires, Index, Renamed, index::Key},
     derived::subset,
-    model::{Document, Head, Place},
+    model::{Document, Head, Place, Role},
     types,
 };
 
@@ -32,12 +32,13 @@ pub(super) fn expand(document: &Document) -> TokenStream {
     let cold_parts = split::expand(head, &generics, &document.structure);
     let subsets = subset::holder(head, &generics, &document.structure);
     let unique_keys = unique_keys(document, &generics);
+    let lists = indexed_lists(document);
     let id = id(head, &document.id_type);
     let new = document
         .new
         .as_ref()
         .map(|new| new::insertable(document, new));
-    quote!(#fields #itself #id #into_id #related #children #version #(#times)* #item #subsets #cold_parts #unique_keys #new)
+    quote!(#fields #itself #id #into_id #related #children #version #(#times)* #item #subsets #cold_parts #unique_keys #lists #new)
 }
 
 /// Of a generic document, what `Document` requires cannot be seen from the type alone.
@@ -374,6 +375,48 @@ fn unique_keys(document: &Document, generics: &Generics) -> TokenStream {
             })
     });
     keys.collect()
+}
+
+/// ```ignore
+/// const _: () = assert!(is_indexed_whole::<Vec<Line>>(), "..");
+/// ```
+///
+/// Of a field behind another one, the type has no name here.
+fn indexed_lists(document: &Document) -> TokenStream {
+    let Document {
+        head,
+        structure,
+        indexes,
+        ..
+    } = document;
+    let private = &head.private;
+    let of_key = |index: &Index, key: &Key| {
+        let [name] = key.path.as_slice() else {
+            return None;
+        };
+        let mut members = structure.members.iter();
+        let member = members.find(|member| member.ident.as_ref() == Some(name))?;
+        let (Role::Embed { .. }, Place::At(_)) = (&member.role, member.place) else {
+            return None;
+        };
+        let ty = &member.ty;
+        let message = format!(
+            "an index of a list of embedded values is of one of their fields: name it, as in `#[document(index(fields = \"{}.field\"))]`",
+            types::name(name)
+        );
+        (key.entry.is_none() && !head.is_dependent(ty)).then(|| {
+            quote_spanned! {index.literal.span()=>
+                const _: () = ::core::assert!(#private::is_indexed_whole::<#ty>(), #message);
+            }
+        })
+    };
+    let mut checks = TokenStream::new();
+    for index in indexes {
+        for key in &index.keys {
+            checks.extend(of_key(index, key));
+        }
+    }
+    checks
 }
 
 /// ```ignore

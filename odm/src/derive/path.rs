@@ -72,6 +72,12 @@ impl<V, P: Path, K> Indexed for Field<V, P, K> {
     const OPTIONAL: bool = P::OPTIONAL;
 }
 
+/// Whether an index can have a field of embedded values as a whole. One of a list of them would find elements that are equal in all
+/// fields and in their order alone, unless these are stored as names.
+pub const fn is_indexed_whole<V: EmbedField>() -> bool {
+    !matches!(V::CONTAINER, Container::Many | Container::Nested) || V::OPERAND.is_some()
+}
+
 /// A field whose text an index can fold.
 #[diagnostic::on_unimplemented(
     message = "a `case_insensitive` index is of a text",
