@@ -253,3 +253,40 @@ fn duplicate_key(collection: &str, statement: &RawDocument, text: &str) -> Error
 pub(super) fn driver<T>(result: Result<T, DriverError>, about: About<'_>) -> Result<T> {
     result.map_err(|error| translate(error, Some(about)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kind_of_an_error_follows_from_the_code_of_the_server() {
+        let plain = Some(About::collection("things"));
+        let with_filter = plain.map(|about| About {
+            can_fail: true,
+            ..about
+        });
+        for (code, kind) in [
+            (2, ErrorKind::InvalidQuery),
+            (13, ErrorKind::Refused),
+            (67, ErrorKind::Refused),
+            (73, ErrorKind::Schema),
+            (85, ErrorKind::Refused),
+            (86, ErrorKind::Refused),
+            (112, ErrorKind::TransactionAborted),
+            (115, ErrorKind::Refused),
+            (121, ErrorKind::Invalid),
+            (171, ErrorKind::InvalidUpdate),
+            (239, ErrorKind::SnapshotEnded),
+            (241, ErrorKind::Refused),
+            (246, ErrorKind::SnapshotEnded),
+            (251, ErrorKind::TransactionAborted),
+            (263, ErrorKind::Refused),
+            (10_334, ErrorKind::Limit),
+            (17_419, ErrorKind::Limit),
+        ] {
+            assert_eq!(kind_of(code, plain), kind, "{code}");
+        }
+        assert_eq!(kind_of(2, with_filter), ErrorKind::FailedFilter);
+        assert_eq!(kind_of(13, with_filter), ErrorKind::Refused);
+    }
+}
