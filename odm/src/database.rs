@@ -264,14 +264,14 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         transaction::run(self, run)
     }
 
-    /// Carries out several writes as one unit, without a closure: all of them are stored, or none. It takes the
-    /// builders of writes by the repositories of this database, as a tuple of up to eight, a `Vec` or an `Option` of
-    /// them, also within each other, and returns what they return.
+    /// Carries out several writes as one unit, without a closure: all of them are stored, or none. It takes the builders of writes
+    /// by the repositories of this database, as a tuple of up to eight, a `Vec` or an `Option` of them, also within each other,
+    /// and returns what they return.
     ///
-    /// Each is carried out with all that follows from it before the next, and in their order, so that a later one sees
-    /// what an earlier one has written. A document that a write returns is as that write has left it, and not as it is
-    /// after the whole bulk. The unit has the durability of this database. Unlike a transaction it does not hold other
-    /// writers up while the program is at work, and shares the commit of a group with other units.
+    /// Each is carried out with all that follows from it before the next, and in their order, so that a later one sees the writes
+    /// of an earlier one. A document that a write returns is as that write has left it, and not as it is after the whole bulk.
+    /// The unit has the durability of this database. Unlike a transaction it holds no other writers up while the program is at
+    /// work, and shares the commit of a group with other units.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -293,8 +293,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         repository::run_bulk(self.session(), writes)
     }
 
-    /// Runs the closure on one state of the data: all reads in it see what is committed when it begins, and no
-    /// write waits for it.
+    /// Runs the closure on one state of the data: all reads in it see what is committed when it begins, and no write waits for it.
     ///
     /// The closure receives the same repositories, which only read. Reads of other tasks by clones of them see the
     /// same state, until the closure returns or its future is dropped; later ones are an error. The closure runs
