@@ -1,6 +1,7 @@
 //! The static description of fields.
 
 use odm_mql as mql;
+use odm_store::Result;
 
 use super::validation::{check_of, schema_of};
 #[cfg(any(feature = "chrono", feature = "time", feature = "jiff"))]
@@ -63,9 +64,7 @@ pub const fn split<T: SplitField>(
 }
 
 /// The filter of a subset, of a count or of an index.
-pub fn declared_filter<C>(
-    filter: fn() -> crate::query::Filter<C>,
-) -> odm_store::Result<mql::Filter> {
+pub fn declared_filter<C>(filter: fn() -> crate::query::Filter<C>) -> Result<mql::Filter> {
     filter().into_mql()
 }
 
