@@ -13,7 +13,7 @@ use std::{
 };
 
 use futures_util::FutureExt;
-use mongodb::{Client, Database, error::ErrorKind, options::ClientOptions};
+use mongodb::{Client, Database, options::ClientOptions};
 use odm::{
     MongoDb, ObjectId,
     bson::{Document, doc},
@@ -150,17 +150,6 @@ pub struct TestDatabase {
     pub database: Database,
     /// The server is SecantusDB, which is not MongoDB.
     pub is_secantus: bool,
-}
-
-impl TestDatabase {
-    /// Whether the server has the command `bulkWrite`, as from 8.0 on: it refuses one without operations otherwise.
-    pub async fn has_bulk_write(&self) -> bool {
-        let namespace = format!("{}.none", self.database.name());
-        let empty = doc! { "bulkWrite": 1, "ops": [], "nsInfo": [{ "ns": namespace }] };
-        let refused = self.client.database("admin").run_command(empty).await;
-        let refused = refused.expect_err("there are no operations");
-        !matches!(&*refused.kind, ErrorKind::Command(error) if [59, 115, 40_415].contains(&error.code))
-    }
 }
 
 /// Runs a test on a store in a new database of the MongoDB server that `ODM_TEST_MONGODB_URI` names, which is removed after it.
