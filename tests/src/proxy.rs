@@ -99,6 +99,15 @@ impl Refusal {
     }
 }
 
+/// A command that reads, and the level of its read concern, if it has one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Read {
+    /// The name of the command: `find` or `aggregate`.
+    pub command: String,
+    /// The level.
+    pub level: Option<String>,
+}
+
 /// The messages of a store since [`Proxy::plan`].
 #[derive(Debug, Default)]
 struct Seen {
@@ -108,8 +117,7 @@ struct Seen {
     delay: Option<Delay>,
     /// The names of the commands.
     commands: Vec<String>,
-    /// The levels of the read concerns of those commands that have one.
-    read_concerns: Vec<String>,
+    reads: Vec<Read>,
     sessions: HashMap<Vec<u8>, Document>,
 }
 
@@ -238,13 +246,13 @@ impl Proxy {
         self.shared.seen.lock().unwrap().commands.clone()
     }
 
-    /// The levels of the read concerns of commands since the last plan.
+    /// The commands that read since the last plan.
     ///
     /// # Panics
     ///
     /// If another thread has.
-    pub fn read_concerns(&self) -> Vec<String> {
-        self.shared.seen.lock().unwrap().read_concerns.clone()
+    pub fn reads(&self) -> Vec<Read> {
+        self.shared.seen.lock().unwrap().reads.clone()
     }
 
     /// Keeps the server away, or lets it come back.
@@ -290,9 +298,13 @@ impl Shared {
             let lsid = Document::try_from(session).unwrap();
             seen.sessions.insert(session.as_bytes().to_vec(), lsid);
         }
-        let concern = body.get_document("readConcern");
-        if let Ok(level) = concern.and_then(|concern| concern.get_str("level")) {
-            seen.read_concerns.push(level.to_owned());
+        if matches!(name, "find" | "aggregate") {
+            let concern = body.get_document("readConcern");
+            let level = concern.and_then(|concern| concern.get_str("level"));
+            seen.reads.push(Read {
+                command: name.to_owned(),
+                level: level.ok().map(str::to_owned),
+            });
         }
         seen.commands.push(name.to_owned());
         Some(seen.commands.len())
