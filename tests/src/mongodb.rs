@@ -13,7 +13,7 @@ use std::{
 };
 
 use futures_util::FutureExt;
-use mongodb::{Client, Database, options::ClientOptions};
+use mongodb::{Client, Database, error::ErrorKind, options::ClientOptions};
 use odm::{
     MongoDb, ObjectId,
     bson::{Document, doc},
@@ -150,6 +150,29 @@ pub struct TestDatabase {
     pub database: Database,
     /// The server is SecantusDB, which is not MongoDB.
     pub is_secantus: bool,
+}
+
+impl TestDatabase {
+    /// Whether the server has the command `bulkWrite`: MongoDB from 8.0 on, unless its feature compatibility version is older.
+    ///
+    /// # Panics
+    ///
+    /// If the server does not answer.
+    pub async fn has_bulk_write(&self) -> bool {
+        let admin = self.client.database("admin");
+        let hello = admin.run_command(doc! { "hello": 1 }).await;
+        let hello: Document = hello.expect("the server answers");
+        if hello.get_i32("maxWireVersion").unwrap_or(0) < 25 {
+            return false;
+        }
+        // That there are no operations is refused later than the command.
+        let namespace = format!("{}.none", self.database.name());
+        let empty = doc! { "bulkWrite": 1, "ops": [], "nsInfo": [{ "ns": namespace }] };
+        let refused = admin.run_command(empty).await;
+        !refused.is_err_and(|error| {
+            matches!(&*error.kind, ErrorKind::Command(command) if [59, 115, 40_415].contains(&command.code))
+        })
+    }
 }
 
 /// Runs a test on a store in a new database of the MongoDB server that `ODM_TEST_MONGODB_URI` names, which is removed after it.

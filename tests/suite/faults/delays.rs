@@ -53,9 +53,11 @@ fn a_late_message_changes_nothing_on_mongodb() {
         let cuts = Cuts::new(server, PATIENCE).await;
         at_each_message(&cuts, insert).await;
         at_each_message(&cuts, rename).await;
-        // Whether other models were declared meanwhile is asked once more.
         let commands = at_each_message(&cuts, visit).await;
-        assert_eq!(commands, ["bulkWrite", "bulkWrite"]);
+        if server.has_bulk_write().await {
+            // Whether other models were declared meanwhile is asked once more.
+            assert_eq!(commands, ["bulkWrite", "bulkWrite"]);
+        }
     });
 }
 
@@ -99,6 +101,10 @@ fn a_write_that_comes_late_follows_what_was_declared_meanwhile_on_mongodb() {
 #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
 fn a_write_whose_answer_comes_late_says_that_more_may_follow_from_it_on_mongodb() {
     on_mongodb_database(MOST, async |server: &TestDatabase| {
+        if !server.has_bulk_write().await {
+            // The write is a transaction, which is run again in the new epoch.
+            return;
+        }
         let (written, hits, copied) = while_others_declare(server, Side::Answer).await;
         let error = written.unwrap_err();
         assert!(error.kind() == ErrorKind::Unavailable && !error.is_retryable(), "{error}");
