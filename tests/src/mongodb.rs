@@ -142,9 +142,9 @@ const ENDLESS: &[(&str, &str)] = &[
 /// A new database of the MongoDB server that `ODM_TEST_MONGODB_URI` names.
 #[derive(Debug)]
 pub struct TestDatabase {
-    /// The client of the server.
+    /// A client of the server, for what the test does without the library.
     pub client: Client,
-    /// The options of the client.
+    /// The options of a client of a store, whose commands are held against the table of commands.
     pub options: ClientOptions,
     /// The database, which is removed after the test.
     pub database: Database,
@@ -153,6 +153,17 @@ pub struct TestDatabase {
 }
 
 impl TestDatabase {
+    /// A store in the database, with a client of its own.
+    ///
+    /// # Panics
+    ///
+    /// If the server cannot be used.
+    pub async fn store(&self) -> MongoDb {
+        let client = client_with(self.options.clone());
+        let store = MongoDb::new(&client, self.database.name()).await;
+        store.expect("the server can be used")
+    }
+
     /// Whether the server has the command `bulkWrite`: MongoDB from 8.0 on, unless its feature compatibility version is older.
     ///
     /// # Panics
@@ -185,11 +196,8 @@ pub fn on_mongodb<F: Future>(test: impl FnOnce(MongoDb) -> F) {
     on_mongodb_database(STUCK, async |server: &TestDatabase| {
         let is_different =
             server.is_secantus && DIFFERENCES.iter().any(|(test, _)| name.contains(test));
-        let client = client_with(commands::recorded(server.options.clone()));
-        let store = MongoDb::new(&client, server.database.name()).await;
-        let store = store.expect("the server can be used");
+        let store = server.store().await;
         let tested = AssertUnwindSafe(test(store)).catch_unwind().await;
-        commands::assert_documented();
         match (tested, is_different) {
             (Ok(_), false) | (Err(_), true) => {}
             (Ok(_), true) => {
@@ -210,7 +218,7 @@ fn name_of_test() -> String {
 ///
 /// # Panics
 ///
-/// As the test does, and without the variable.
+/// As the test does, and without the variable, and if a store has sent a command that `docs/dev/mongodb-commands.md` does not have.
 pub fn on_mongodb_database(most: Duration, test: impl AsyncFnOnce(&TestDatabase)) {
     crate::run_for(most, async {
         let options = options().await;
@@ -219,7 +227,7 @@ pub fn on_mongodb_database(most: Duration, test: impl AsyncFnOnce(&TestDatabase)
             is_secantus: is_secantus(&client).await,
             database: client.database(&new_name()),
             client,
-            options,
+            options: commands::recorded(options),
         };
         let name = name_of_test();
         if server.is_secantus && ENDLESS.iter().any(|(test, _)| name.contains(test)) {
@@ -230,6 +238,7 @@ pub fn on_mongodb_database(most: Duration, test: impl AsyncFnOnce(&TestDatabase)
         if let Err(failed) = tested {
             panic::resume_unwind(failed);
         }
+        commands::assert_documented();
     });
 }
 

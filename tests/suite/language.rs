@@ -20,7 +20,7 @@ use std::{collections::BTreeMap, env, time::Duration};
 use odm::{
     bson::{Bson, DateTime, Document, RawBsonRef, RawDocumentBuf},
     mql::key,
-    store::{contract::Store, mongodb::MongoDb},
+    store::contract::Store,
 };
 use tests::{TestDatabase, on_mongodb_database};
 
@@ -66,8 +66,7 @@ fn the_calls_of_both_stores_have_the_same_answers_on_mongodb() {
     let seed = number("ODM_TEST_SEED", 1);
     let most = Duration::from_secs(600) + Duration::from_millis(50) * cases as u32;
     on_mongodb_database(most, async |server| {
-        let store = MongoDb::new(&server.client, server.database.name()).await;
-        let store = store.expect("the server can be used");
+        let store = server.store().await;
         let ensured = store.ensure(&calls::collections()).await;
         ensured.expect("the indexes are created");
         let mut compared = stores::Compared::default();

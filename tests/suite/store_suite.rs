@@ -71,10 +71,7 @@ mod dropped {
     use mongodb::bson::{Document, doc};
     use odm::{
         bson::rawdoc,
-        store::{
-            contract::{CollectionWrites, DocumentWrite, Store as _},
-            mongodb::MongoDb,
-        },
+        store::contract::{CollectionWrites, DocumentWrite, Store as _},
     };
     use tests::{TestDatabase, on_mongodb_database, poll_once};
 
@@ -112,8 +109,7 @@ mod dropped {
     /// Drops a write of a new transaction, or its end, after some polls.
     fn drops(end: bool) {
         on_mongodb_database(Duration::from_secs(300), async |server| {
-            let store = MongoDb::new(&server.client, server.database.name());
-            let store = store.await.unwrap();
+            let store = server.store().await;
             for times in 0..12 {
                 let mut transaction = store.begin(Default::default()).await.unwrap();
                 let document = rawdoc! { "_id": times as i32 };

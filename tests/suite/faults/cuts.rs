@@ -51,8 +51,7 @@ pub(crate) struct Cuts {
 
 impl Cuts {
     pub(crate) async fn new(server: &TestDatabase, patience: Duration) -> Self {
-        let store = MongoDb::new(&server.client, server.database.name()).await;
-        let store = store.unwrap();
+        let store = server.store().await;
         let direct = library(store.clone()).await;
         let proxy = Proxy::new(server);
         let library = library(proxy.store(server, patience).await).await;

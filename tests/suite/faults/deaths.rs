@@ -41,8 +41,7 @@ async fn end_turn(store: &MongoDb) {
 #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
 fn another_worker_goes_on_from_any_message_at_which_one_has_died_on_mongodb() {
     on_mongodb_database(MOST, async |server: &TestDatabase| {
-        let store = MongoDb::new(&server.client, server.database.name()).await;
-        let store = store.unwrap();
+        let store = server.store().await;
         let direct = library(store.clone()).await;
         direct.authors.insert(author(1)).await.unwrap();
         direct.shelves.insert_many([1, 2].map(shelf)).await.unwrap();
@@ -86,8 +85,7 @@ fn another_worker_goes_on_from_any_message_at_which_one_has_died_on_mongodb() {
 #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
 fn a_worker_goes_on_beside_what_an_open_transaction_keeps_on_mongodb() {
     on_mongodb_database(MOST, async |server: &TestDatabase| {
-        let store = MongoDb::new(&server.client, server.database.name()).await;
-        let store = store.unwrap();
+        let store = server.store().await;
         let library = library(store.clone()).await;
         library.authors.insert_many((1..=8).map(author)).await.unwrap();
         library.shelves.insert(shelf(1)).await.unwrap();
@@ -173,8 +171,7 @@ fn what_processes_leave_that_are_killed_is_finished_by_another_on_mongodb() {
     let kills = number("KILLS").unwrap_or(6);
     let mut chance = Chance::new(number("SEED").unwrap_or(1));
     on_mongodb_database(Duration::from_secs(60 * kills), async |server: &TestDatabase| {
-        let store = MongoDb::new(&server.client, server.database.name()).await;
-        let library = library(store.unwrap()).await;
+        let library = library(server.store().await).await;
         library.authors.insert_many([1, 2, 3].map(author)).await.unwrap();
         library.shelves.insert_many([1, 2].map(shelf)).await.unwrap();
         // More than a unit of the worker goes through.

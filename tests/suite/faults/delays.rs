@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use odm::{ErrorKind, MongoDb, OpenOptions, prelude::*};
+use odm::{ErrorKind, OpenOptions, prelude::*};
 use tests::{
     TestDatabase, on_mongodb_database,
     proxy::{Delay, Proxy, Side},
@@ -75,8 +75,7 @@ async fn while_others_declare(server: &TestDatabase, side: Side) -> (odm::Result
         while proxy.commands().is_empty() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        let store = MongoDb::new(&server.client, server.database.name()).await.unwrap();
-        let together = Together::open_with(store, options()).await.unwrap();
+        let together = Together::open_with(server.store().await, options()).await.unwrap();
         let mark = Mark { id: 1, counter: Ref::new(1), hits: 0 };
         together.marks.insert(mark).await.unwrap();
         together

@@ -204,8 +204,7 @@ fn a_write_that_is_sent_again_in_another_epoch_is_carried_out_once_on_mongodb() 
         let write = alone.counters.update(1).inc(hits, 1);
         let open = async {
             proxy.dark().await;
-            let store = MongoDb::new(&server.client, server.database.name()).await.unwrap();
-            let together = Together::open_with(store, options()).await.unwrap();
+            let together = Together::open_with(server.store().await, options()).await.unwrap();
             proxy.darken(false);
             together
         };
@@ -239,8 +238,7 @@ fn the_version_of_the_server_on_mongodb() {
 #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
 fn a_read_that_the_server_refuses_ends_the_transaction_on_mongodb() {
     on_mongodb_database(MOST, async |server: &TestDatabase| {
-        let store = MongoDb::new(&server.client, server.database.name()).await.unwrap();
-        let library = library(store).await;
+        let library = library(server.store().await).await;
         write(&library, 1).await;
         let runs = AtomicUsize::new(0);
         let failed = library

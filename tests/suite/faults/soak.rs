@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use odm::{ErrorKind, MongoDb, OpenOptions, prelude::*};
+use odm::{ErrorKind, OpenOptions, prelude::*};
 use tests::{TestDatabase, on_mongodb_database};
 
 use super::{
@@ -225,7 +225,7 @@ fn soak_of_writers_and_of_workers_that_die_leaves_nothing_wrong_on_mongodb() {
     on_mongodb_database(most, async |server: &TestDatabase| {
         let processes = number("PROCESSES").unwrap_or(2);
         let database = server.database.name();
-        let library = library(MongoDb::new(&server.client, database).await.unwrap()).await;
+        let library = library(server.store().await).await;
         let authors = (1..=AUTHORS as i32).map(author);
         library.authors.insert_many(authors).await.unwrap();
         library.shelves.insert_many((1..=SHELVES as i32).map(shelf)).await.unwrap();

@@ -25,8 +25,7 @@ async fn next(changes: &mut ChangeStream<Note>) -> odm::Result<i32> {
 async fn watcher_and_writer(server: &TestDatabase) -> (Proxy, Library, Library) {
     let proxy = Proxy::new(server);
     let watcher = library(proxy.store(server, PATIENCE).await).await;
-    let past = odm::MongoDb::new(&server.client, server.database.name()).await;
-    (proxy, watcher, library(past.unwrap()).await)
+    (proxy, watcher, library(server.store().await).await)
 }
 
 #[test]

@@ -124,8 +124,7 @@ fn a_history_leaves_the_same_documents_as_on_the_embedded_store_on_mongodb() {
         }
         on_mongodb_database(Duration::from_secs(600), async |server| {
             let embedded = Embedded::memory().await.expect("it opens");
-            let mongodb = MongoDb::new(&server.client, server.database.name()).await;
-            let mongodb = mongodb.expect("the server can be used");
+            let mongodb = server.store().await;
             match compare(embedded, mongodb, &steps(seed, LENGTH)).await {
                 Ok(of) => (taken, refused) = (taken + of.0, refused + of.1),
                 Err(failure) => panic!("seed {seed}, {failure}"),

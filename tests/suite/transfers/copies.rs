@@ -9,7 +9,7 @@ use std::{
 };
 
 use odm::{
-    Embedded, ErrorKind, MongoDb, OpenOptions, TransferProgress,
+    Embedded, ErrorKind, OpenOptions, TransferProgress,
     bson::{RawBson, doc},
     prelude::*,
 };
@@ -462,8 +462,7 @@ fn a_copy_of_a_history_is_the_same_byte_for_byte_there_and_back_on_mongodb() {
         let history = proptest::collection::vec(op(), 40..80);
         let history = history.new_tree(&mut runner).unwrap().current();
         on_mongodb_database(Duration::from_secs(120), async |server| {
-            let there = MongoDb::new(&server.client, server.database.name()).await;
-            let there = there.expect("the server can be used");
+            let there = server.store().await;
             let memory = async || Embedded::memory().await.unwrap();
             let checked = check((memory().await, there.clone()), &history, 20).await;
             checked.unwrap();
@@ -493,7 +492,6 @@ fn twenty_thousand_documents_are_copied_in_memory() {
 fn many_documents_are_copied_to_a_mongodb_server() {
     let count = std::env::var("DOCUMENTS").map_or(2_000, |count| count.parse().unwrap());
     on_mongodb_database(Duration::from_secs(600), async |server| {
-        let store = MongoDb::new(&server.client, server.database.name()).await;
-        copy_many(store.expect("the server can be used"), count).await;
+        copy_many(server.store().await, count).await;
     });
 }

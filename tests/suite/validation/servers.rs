@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mongodb::bson::{Document as Bson, doc};
-use odm::{ErrorKind, MongoDb, prelude::*};
+use odm::{ErrorKind, prelude::*};
 use serde::{Deserialize, Serialize};
 use tests::{TestDatabase, on_mongodb_database};
 
@@ -44,11 +44,6 @@ fn on_server(test: impl AsyncFnOnce(&TestDatabase)) {
     on_mongodb_database(Duration::from_secs(60), test);
 }
 
-async fn store(server: &TestDatabase) -> MongoDb {
-    let store = MongoDb::new(&server.client, server.database.name()).await;
-    store.unwrap()
-}
-
 /// Inserts a lamp by the driver, and returns the code of the error.
 async fn insert_by_hand(server: &TestDatabase, id: i32, watts: i32) -> Option<i32> {
     let lamps = server.database.collection::<Bson>("lamps");
@@ -65,14 +60,14 @@ async fn insert_by_hand(server: &TestDatabase, id: i32, watts: i32) -> Option<i3
 #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
 fn a_server_refuses_what_another_program_writes_against_the_schema_on_mongodb() {
     on_server(async |server| {
-        let shop = Lamps::open(store(server).await).await.unwrap();
+        let shop = Lamps::open(server.store().await).await.unwrap();
         assert_eq!(insert_by_hand(server, 1, 1000).await, Some(121));
         assert_eq!(insert_by_hand(server, 2, 60).await, None);
         let error = shop.lamps.insert(Lamp { id: 3, watts: 0 }).await.unwrap_err();
         assert_eq!(error.violations()[0].path, "watts");
         assert_eq!(shop.lamps.all().count().await.unwrap(), 1);
         // Opened again, nothing is different.
-        let _again = Lamps::open(store(server).await).await.unwrap();
+        let _again = Lamps::open(server.store().await).await.unwrap();
         assert_eq!(insert_by_hand(server, 1, 1000).await, Some(121));
     });
 }
@@ -81,8 +76,8 @@ fn a_server_refuses_what_another_program_writes_against_the_schema_on_mongodb() 
 #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
 fn a_validator_that_no_version_declares_any_more_is_removed_from_the_server_on_mongodb() {
     on_server(async |server| {
-        Lamps::open(store(server).await).await.unwrap();
-        later::Lamps::open(store(server).await).await.unwrap();
+        Lamps::open(server.store().await).await.unwrap();
+        later::Lamps::open(server.store().await).await.unwrap();
         assert_eq!(insert_by_hand(server, 1, 1000).await, None);
     });
 }
@@ -94,7 +89,7 @@ fn a_validator_of_another_program_stays_and_is_obeyed_on_mongodb() {
         let own = doc! { "watts": { "$ne": 13 } };
         let create = server.database.create_collection("lamps").validator(own);
         create.await.unwrap();
-        let shop = Lamps::open(store(server).await).await.unwrap();
+        let shop = Lamps::open(server.store().await).await.unwrap();
         assert_eq!(insert_by_hand(server, 1, 13).await, Some(121));
         assert_eq!(insert_by_hand(server, 2, 1000).await, None);
         let error = shop.lamps.insert(Lamp { id: 3, watts: 13 }).await.unwrap_err();
