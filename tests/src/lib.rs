@@ -7,6 +7,7 @@ mod any_store;
 pub mod killed;
 mod mongodb;
 pub mod proxy;
+pub mod told;
 
 use std::{
     future::Future,

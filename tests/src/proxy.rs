@@ -82,6 +82,15 @@ pub struct Refusal {
     pub labels: &'static [&'static str],
 }
 
+/// The requests that are refused.
+#[derive(Debug, Clone, Copy)]
+enum Refused {
+    /// The one of this number.
+    At(usize),
+    /// Each of these commands.
+    Each(&'static [&'static str]),
+}
+
 impl Refusal {
     /// Whether the error says that the transaction has ended.
     fn ends(self) -> bool {
@@ -112,8 +121,7 @@ pub struct Read {
 #[derive(Debug, Default)]
 struct Seen {
     plan: Option<Plan>,
-    /// The request that is refused.
-    refusal: Option<(usize, Refusal)>,
+    refusal: Option<(Refused, Refusal)>,
     delay: Option<Delay>,
     /// The names of the commands.
     commands: Vec<String>,
@@ -222,9 +230,20 @@ impl Proxy {
     ///
     /// If another thread has.
     pub fn refuse(&self, at: usize, refusal: Refusal) {
-        let refusal = Some((at, refusal));
         *self.shared.seen.lock().unwrap() = Seen {
-            refusal,
+            refusal: Some((Refused::At(at), refusal)),
+            ..Seen::default()
+        };
+    }
+
+    /// Counts messages from now on, and refuses each of these commands until another plan.
+    ///
+    /// # Panics
+    ///
+    /// If another thread has.
+    pub fn refuse_each(&self, commands: &'static [&'static str], refusal: Refusal) {
+        *self.shared.seen.lock().unwrap() = Seen {
+            refusal: Some((Refused::Each(commands), refusal)),
             ..Seen::default()
         };
     }
@@ -310,10 +329,14 @@ impl Shared {
         Some(seen.commands.len())
     }
 
-    /// The refusal of a message, which is made once.
-    fn refusal(&self, number: Option<usize>) -> Option<Refusal> {
-        let (at, refusal) = self.seen.lock().unwrap().refusal?;
-        (Some(at) == number).then_some(refusal)
+    /// The refusal of a message.
+    fn refusal(&self, number: Option<usize>, command: &str) -> Option<Refusal> {
+        let (refused, refusal) = self.seen.lock().unwrap().refusal?;
+        let is_refused = match refused {
+            Refused::At(at) => Some(at) == number,
+            Refused::Each(commands) => commands.contains(&command),
+        };
+        is_refused.then_some(refusal)
     }
 
     /// By how much a message is late.
@@ -394,7 +417,7 @@ async fn connect(shared: Arc<Shared>, client: TcpStream) {
         let command = body.and_then(|body| body.iter().next()?.ok());
         let command = command.map_or(String::new(), |(name, _)| name.as_str().to_owned());
         let disguise = *shared.disguise.lock().unwrap();
-        let refusal = shared.refusal(number);
+        let refusal = shared.refusal(number, &command);
         let aborts = command == "commitTransaction" && refusal.is_some_and(Refusal::ends);
         let by_disguise = || disguise?.answer(&command, body?);
         let (fate, answer) = match (refusal.map(Refusal::answer).or_else(by_disguise), body) {

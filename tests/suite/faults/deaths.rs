@@ -4,14 +4,15 @@ use std::{env, thread, time::Duration};
 
 use odm::{
     MongoDb, OpenOptions,
-    bson::{DateTime, Document, doc},
+    bson::{DateTime, Document, Uuid, doc},
     prelude::*,
 };
 use tests::{
     TestDatabase, behind_the_back,
     killed::{Kill, run_and_kill},
     on_mongodb_database,
-    proxy::{Cut, Plan, Proxy, Side},
+    proxy::{Cut, Plan, Proxy, Refusal, Side},
+    told::Told,
 };
 
 use super::{
@@ -21,6 +22,8 @@ use super::{
 };
 
 const MOST: Duration = Duration::from_secs(400);
+/// How long a worker that goes on waits for its server.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Leaves work of each kind to a worker.
 async fn leave_work(library: &Library, round: usize) {
@@ -42,34 +45,42 @@ async fn end_turn(store: &MongoDb) {
 fn another_worker_goes_on_from_any_message_at_which_one_has_died_on_mongodb() {
     on_mongodb_database(MOST, async |server: &TestDatabase| {
         let store = server.store().await;
-        let direct = library(store.clone()).await;
+        let proxy = Proxy::new(server);
+        let direct = library(proxy.store(server, PATIENCE).await).await;
         direct.authors.insert(author(1)).await.unwrap();
         direct.shelves.insert_many([1, 2].map(shelf)).await.unwrap();
         let books = (1..=6).map(|pages| book(1, 1, pages * 50));
         direct.books.insert_many(books).await.unwrap();
         direct.caught_up().await.unwrap();
-        let (mut deaths, mut rounds) = (0, 0);
+        let leases = server.database.collection::<Document>("_odm_leases");
+        let (mut deaths, mut kills, mut rounds) = (0, 0, 0);
         for side in [Side::Request, Side::Answer] {
             for at in 1.. {
                 // Each one moves the books.
                 rounds += 1;
                 leave_work(&direct, rounds).await;
                 // The process of a worker that dies says nothing any more: so each has a proxy of its own.
-                let proxy = Proxy::new(server);
-                let dying = library(proxy.store(server, Duration::from_secs(1)).await).await;
+                let cut_off = Proxy::new(server);
+                let dying = library(cut_off.store(server, Duration::from_secs(1)).await).await;
                 let cut = Cut::All;
-                proxy.plan(Some(Plan { at, side, cut }));
+                cut_off.plan(Some(Plan { at, side, cut }));
                 let has_ended = tokio::select! {
                     biased;
-                    () = proxy.dark() => false,
+                    () = cut_off.dark() => false,
                     ended = dying.caught_up() => {
                         ended.unwrap();
                         true
                     }
                 };
-                // The one that goes on ends the transaction of the one that is dead.
                 end_turn(&store).await;
+                // The one that goes on ends the transaction of the one that is dead.
+                let is_left = direct.lag().await.unwrap().waiting > 0;
+                let has_turn = leases.count_documents(doc! {}).await.unwrap() > 0;
+                proxy.plan(None);
                 assert_right(&direct, &format!("{side:?} {at}")).await;
+                let is_killed = proxy.commands().contains(&"killSessions".to_owned());
+                assert_eq!(is_killed, is_left && has_turn, "{side:?} {at}");
+                kills += usize::from(is_killed);
                 if has_ended {
                     break;
                 }
@@ -77,6 +88,38 @@ fn another_worker_goes_on_from_any_message_at_which_one_has_died_on_mongodb() {
             }
         }
         assert!(deaths > 20, "{deaths} messages");
+        assert!(kills > deaths / 4, "of {deaths} workers {kills} had their turn");
+    });
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_worker_that_may_not_end_the_transaction_of_a_dead_one_warns_and_goes_on_on_mongodb() {
+    let told = Told::default();
+    let _guard = tracing::subscriber::set_default(told.clone());
+    on_mongodb_database(MOST, async |server: &TestDatabase| {
+        let proxy = Proxy::new(server);
+        let library = library(proxy.store(server, PATIENCE).await).await;
+        library.authors.insert(author(1)).await.unwrap();
+        library.shelves.insert(shelf(1)).await.unwrap();
+        library.books.insert(book(1, 1, 1)).await.unwrap();
+        let dead = doc! {
+            "_id": "outbox",
+            "turn": ObjectId::new(),
+            "until": DateTime::from_millis(0),
+            "session": { "id": Uuid::new() },
+        };
+        let leases = server.database.collection::<Document>("_odm_leases");
+        leases.insert_one(dead).await.unwrap();
+        let unauthorized = Refusal { code: 13, name: "Unauthorized", labels: &[] };
+        proxy.refuse_each(&["killSessions"], unauthorized);
+        library.caught_up().await.unwrap();
+        assert!(proxy.commands().contains(&"killSessions".to_owned()));
+        assert!(
+            told.has("the last transaction of a worker that is gone was not ended"),
+            "{told:?}"
+        );
+        assert_right(&library, "after the refusal").await;
     });
 }
 

@@ -1,9 +1,7 @@
 //! Workers whose runtime ends before the database does.
 
 use std::{
-    fmt::Debug,
     pin::pin,
-    sync::{Arc, Mutex},
     task::{Context, Poll, Waker},
     thread,
     time::Duration,
@@ -11,58 +9,10 @@ use std::{
 
 use odm::{Embedded, OpenOptions, prelude::*};
 use serde::{Deserialize, Serialize};
+use tests::told::Told;
 use tokio::runtime::{Builder, Runtime};
-use tracing::{
-    Event, Metadata, Subscriber,
-    field::{Field, Visit},
-    span,
-};
 
 use super::{Part, Shop, lagging, maker, part, rename, waiting};
-
-/// The warnings and errors of the library.
-#[derive(Clone, Default)]
-struct Told(Arc<Mutex<Vec<String>>>);
-
-impl Told {
-    fn has(&self, text: &str) -> bool {
-        self.0.lock().unwrap().iter().any(|told| told.contains(text))
-    }
-}
-
-struct Message(String);
-
-impl Visit for Message {
-    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        if field.name() == "message" {
-            self.0 = format!("{value:?}");
-        }
-    }
-}
-
-impl Subscriber for Told {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target() == "odm" && *metadata.level() <= tracing::Level::WARN
-    }
-
-    fn event(&self, event: &Event<'_>) {
-        let mut message = Message(String::new());
-        event.record(&mut message);
-        self.0.lock().unwrap().push(message.0);
-    }
-
-    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
-        span::Id::from_u64(1)
-    }
-
-    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
-
-    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
-
-    fn enter(&self, _: &span::Id) {}
-
-    fn exit(&self, _: &span::Id) {}
-}
 
 fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
@@ -97,7 +47,7 @@ fn a_worker_goes_on_in_the_runtime_in_which_the_database_is_used_next() {
     first.block_on(until_nothing_waits(&shop));
     assert!(!told.has("runtime"));
     drop(first);
-    assert!(told.has("outbox: the runtime of the worker has ended"), "{:?}", told.0);
+    assert!(told.has("outbox: the runtime of the worker has ended"), "{told:?}");
     for name in ["b", "c"] {
         let next = runtime();
         next.block_on(async {
@@ -154,7 +104,7 @@ fn a_database_that_was_opened_without_a_runtime_begins_its_worker_in_the_first_o
     let _guard = tracing::subscriber::set_default(told.clone());
     // Futures of an embedded store need no runtime.
     let shop = poll(async { with_parts(Embedded::memory().await.unwrap(), 5).await });
-    assert!(told.has("was not opened in a runtime of tokio"), "{:?}", told.0);
+    assert!(told.has("was not opened in a runtime of tokio"), "{told:?}");
     poll(async { rename(&shop, 1, "b").await });
     runtime().block_on(until_nothing_waits(&shop));
 }

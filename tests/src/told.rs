@@ -1,0 +1,62 @@
+//! What the library says by events.
+
+use std::{
+    fmt::Debug,
+    sync::{Arc, Mutex},
+};
+
+use tracing::{
+    Event, Metadata, Subscriber,
+    field::{Field, Visit},
+    span,
+};
+
+/// The warnings and errors of the library, as a subscriber of its events.
+#[derive(Debug, Clone, Default)]
+pub struct Told(Arc<Mutex<Vec<String>>>);
+
+impl Told {
+    /// Whether one of them has a text.
+    ///
+    /// # Panics
+    ///
+    /// If another thread has.
+    pub fn has(&self, text: &str) -> bool {
+        let told = self.0.lock().unwrap();
+        told.iter().any(|told| told.contains(text))
+    }
+}
+
+struct Message(String);
+
+impl Visit for Message {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        if field.name() == "message" {
+            self.0 = format!("{value:?}");
+        }
+    }
+}
+
+impl Subscriber for Told {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target() == "odm" && *metadata.level() <= tracing::Level::WARN
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut message = Message(String::new());
+        event.record(&mut message);
+        self.0.lock().unwrap().push(message.0);
+    }
+
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+    fn enter(&self, _: &span::Id) {}
+
+    fn exit(&self, _: &span::Id) {}
+}
