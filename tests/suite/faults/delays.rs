@@ -11,7 +11,7 @@ use tests::{
 use super::{
     cuts::{Cuts, insert, rename, visit},
     models::{Library, state},
-    servers::{Alone, Counter, Mark, Together},
+    servers::{Alone, Counter, Mark, Together, counter},
 };
 
 const MOST: Duration = Duration::from_secs(200);
@@ -68,7 +68,7 @@ async fn while_others_declare(server: &TestDatabase, side: Side) -> (odm::Result
     let proxy = Proxy::new(server);
     let store = proxy.store(server, PATIENCE).await;
     let alone = Alone::open_with(store, options()).await.unwrap();
-    alone.counters.insert(Counter { id: 1, name: "a".into(), hits: 0 }).await.unwrap();
+    alone.counters.insert(counter(1)).await.unwrap();
     proxy.delay(Delay { at: 1, side, by: TOO_LATE });
     let write = alone.counters.update(1).inc(Counter::fields().hits, 1);
     let declare = async {
