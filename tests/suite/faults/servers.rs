@@ -263,6 +263,14 @@ fn the_version_of_the_server_on_mongodb() {
     });
 }
 
+/// Reads by a filter that divides by zero.
+async fn fail_to_read(library: &Library) {
+    let zero = doc! { "$subtract": ["$pages", "$pages"] };
+    let divided = Filter::raw(doc! { "$expr": { "$divide": [1, zero] } });
+    let error = library.books.find(divided).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::FailedFilter, "{error}");
+}
+
 /// A server ends a transaction with each command in it that fails.
 #[test]
 #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
@@ -271,20 +279,24 @@ fn a_read_that_the_server_refuses_ends_the_transaction_on_mongodb() {
         let library = library(server.store().await).await;
         write(&library, 1).await;
         let runs = AtomicUsize::new(0);
-        let failed = library
-            .transaction(async |library| {
-                runs.fetch_add(1, Ordering::Relaxed);
-                let zero = doc! { "$subtract": ["$pages", "$pages"] };
-                let divided = Filter::raw(doc! { "$expr": { "$divide": [1, zero] } });
-                let read = library.books.find(divided).await.unwrap_err();
-                assert_eq!(read.kind(), ErrorKind::FailedFilter, "{read}");
-                library.notes.insert(note(2, "after it")).await
-            })
-            .await;
-        let error = failed.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::TransactionAborted, "{error}");
-        assert!(!error.is_retryable() && error.to_string().contains("divide"), "{error}");
-        assert_eq!(runs.into_inner(), 1);
+        let fails = library.transaction(async |library| {
+            runs.fetch_add(1, Ordering::Relaxed);
+            fail_to_read(&library).await;
+            library.notes.insert(note(2, "after it")).await.map(drop)
+        });
+        let failed = fails.await;
+        let goes_on = library.transaction(async |library| {
+            runs.fetch_add(1, Ordering::Relaxed);
+            library.notes.insert(note(2, "before it")).await?;
+            fail_to_read(&library).await;
+            Ok(())
+        });
+        for ended in [failed, goes_on.await] {
+            let error = ended.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::TransactionAborted, "{error}");
+            assert!(!error.is_retryable() && error.to_string().contains("divide"), "{error}");
+        }
+        assert_eq!(runs.load(Ordering::Relaxed), 2);
         assert!(library.notes.get(2).optional().await.unwrap().is_none());
     });
 }

@@ -145,8 +145,22 @@ on_every_store! {
     }
 }
 
+/// The server has ended the transaction, whatever the closure returns.
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_transaction_cannot_commit_after_a_read_whose_filter_fails_on_mongodb() {
+    tests::on_mongodb(async |store| {
+        let hotel = hotel(store).await;
+        let name = "read whose filter fails";
+        let error = gone_on(&hotel, name, ErrorKind::FailedFilter, 300).await.expect_err(name);
+        assert_eq!(error.kind(), ErrorKind::TransactionAborted, "{error}");
+        assert!(!error.is_retryable(), "{error}");
+        assert!(error.to_string().contains("an operation in it failed"), "{error}");
+    });
+}
+
 on_single_writer_stores! {
-    // A MongoDB server ends the transaction: see `faults/servers`.
+    // On a MongoDB server the transaction cannot commit then.
     async fn a_closure_goes_on_after_a_read_whose_filter_fails(store: AnyStore) {
         let hotel = hotel(store).await;
         let ended = gone_on(&hotel, "read whose filter fails", ErrorKind::FailedFilter, 300).await;
