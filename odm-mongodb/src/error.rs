@@ -253,3 +253,54 @@ fn duplicate_key(collection: &str, statement: &RawDocument, text: &str) -> Error
 pub(super) fn driver<T>(result: Result<T, DriverError>, about: About<'_>) -> Result<T> {
     result.map_err(|error| translate(error, Some(about)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names of the codes are those of the server's `error_codes.yml`.
+    const KINDS: &[(i32, &str, ErrorKind)] = &[
+        (121, "DocumentValidationFailure", ErrorKind::Invalid),
+        (10_334, "BSONObjectTooLarge", ErrorKind::Limit),
+        // Of an update, up to 8.0.
+        (17_419, "Location17419", ErrorKind::Limit),
+        (239, "SnapshotTooOld", ErrorKind::SnapshotEnded),
+        (246, "SnapshotUnavailable", ErrorKind::SnapshotEnded),
+        (67, "CannotCreateIndex", ErrorKind::Refused),
+        (85, "IndexOptionsConflict", ErrorKind::Refused),
+        (86, "IndexKeySpecsConflict", ErrorKind::Refused),
+        (115, "CommandNotSupported", ErrorKind::Refused),
+        (241, "ConversionFailure", ErrorKind::Refused),
+        (
+            263,
+            "OperationNotSupportedInTransaction",
+            ErrorKind::Refused,
+        ),
+    ];
+
+    #[test]
+    fn a_code_of_the_server_is_of_the_kind_that_the_page_of_commands_states() {
+        for (code, name, kind) in KINDS {
+            assert_eq!(kind_of(*code, None), *kind, "{code} {name}");
+            let about = Some(About::collection("parts"));
+            assert_eq!(kind_of(*code, about), *kind, "{code} {name}");
+        }
+    }
+
+    #[test]
+    fn an_error_of_an_expression_is_of_its_filter_and_one_of_a_document_is_not() {
+        let about = About {
+            can_fail: true,
+            ..About::collection("parts")
+        };
+        let kind = |code| kind_of(code, Some(about));
+        // A conversion, and a division by zero.
+        assert_eq!(kind(241), ErrorKind::FailedFilter);
+        assert_eq!(kind(code::BAD_VALUE), ErrorKind::FailedFilter);
+        assert_eq!(kind_of(code::BAD_VALUE, None), ErrorKind::InvalidQuery);
+        assert_eq!(kind(17_419), ErrorKind::Limit);
+        assert_eq!(kind(121), ErrorKind::Invalid);
+        assert_eq!(kind(246), ErrorKind::SnapshotEnded);
+        assert_eq!(kind(code::UNAUTHORIZED), ErrorKind::Refused);
+    }
+}
