@@ -10,6 +10,7 @@ mod deaths;
 mod delays;
 mod models;
 mod outages;
+mod reads;
 mod refusals;
 mod servers;
 mod soak;
