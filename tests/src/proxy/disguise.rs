@@ -9,6 +9,9 @@ use odm::bson::{Bson, Document, RawDocument, doc};
 pub enum Disguise {
     /// MongoDB 7.0: the wire version 21, and no `bulkWrite`.
     Seven,
+    /// MongoDB 7.0 with its unfinished `bulkWrite`, which knows fewer options, on connections that were opened before it became
+    /// the primary: of these the driver has the wire version of the member before.
+    SevenUnfinished,
     /// MongoDB 8.0 with the feature compatibility version 7.0, which refuses `bulkWrite` (`commands/bulk_write.cpp`).
     EightAsSeven,
     /// MongoDB 9.0, which lists the collation that an index has without one
@@ -46,6 +49,11 @@ impl Disguise {
             (Disguise::Seven, "bulkWrite") => {
                 (59, "CommandNotFound", "no such command: 'bulkWrite'")
             }
+            (Disguise::SevenUnfinished, "bulkWrite") => (
+                40_415,
+                "IDLUnknownField",
+                "BSON field 'bulkWrite.errorsOnly' is an unknown field.",
+            ),
             (Disguise::EightAsSeven, "bulkWrite") => (
                 115,
                 "CommandNotSupported",
