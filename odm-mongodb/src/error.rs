@@ -1,5 +1,7 @@
 //! The driver's errors as those of the library.
 
+use std::time::Duration;
+
 use ::mongodb::error::{
     Error as DriverError, ErrorKind as DriverKind, TRANSIENT_TRANSACTION_ERROR,
 };
@@ -147,6 +149,25 @@ pub(super) fn conflict(message: &str) -> Error {
     .retryable()
 }
 
+/// After how long a server ends a transaction, about: its `transactionLifetimeLimitSeconds` are 60 by default.
+const LIFETIME: Duration = Duration::from_secs(50);
+
+/// The error of a request in a transaction that has begun so long ago: where it is lost, it may be so each time that it is run.
+pub(super) fn after(age: Duration, error: Error) -> Error {
+    match error.is_conflict() && age > LIFETIME {
+        true => too_long(error),
+        false => error,
+    }
+}
+
+#[cold]
+fn too_long(error: Error) -> Error {
+    let message = "transaction lost: it takes longer than the `transactionLifetimeLimitSeconds` of the MongoDB server, 60 by default; \
+                   raise them, do less in one transaction, or let copies follow later by `fan_out = \"background\"`";
+    let lost = Error::new(ErrorKind::TransactionAborted, message);
+    lost.with_source(error).retryable()
+}
+
 /// Whether the driver has found no server in the time that it has for that.
 pub(super) fn is_unreachable(error: &DriverError) -> bool {
     matches!(&*error.kind, DriverKind::ServerSelection { .. })
@@ -285,6 +306,19 @@ mod tests {
             let about = Some(About::collection("parts"));
             assert_eq!(kind_of(*code, about), *kind, "{code} {name}");
         }
+    }
+
+    #[test]
+    fn the_error_of_a_lost_transaction_that_was_long_names_the_limit_of_the_server() {
+        let lost = || conflict("another one has changed what it writes");
+        let late = after(LIFETIME + Duration::from_secs(1), lost());
+        assert!(late.is_conflict());
+        let limit = "transactionLifetimeLimitSeconds";
+        assert!(late.to_string().contains(limit), "{late}");
+        let soon = after(Duration::from_secs(1), lost());
+        assert_eq!(soon.to_string(), lost().to_string());
+        let other = Error::new(ErrorKind::Refused, "no privilege");
+        assert_eq!(after(LIFETIME * 2, other).to_string(), "no privilege");
     }
 
     #[test]

@@ -72,8 +72,6 @@ use self::{
 const FIRST_WAIT: Duration = Duration::from_millis(2);
 /// After how many conflicts a unit leaves its turn to the next one, and waits for another turn.
 const IN_TURN: u32 = 10;
-/// After how long a server ends a transaction, about: its `transactionLifetimeLimitSeconds` are 60 by default.
-const LIFETIME: Duration = Duration::from_secs(50);
 /// The longest wait, in first ones.
 const LONGEST_WAIT: u32 = 50;
 
@@ -292,15 +290,6 @@ impl Connection {
     }
 }
 
-/// The error of a unit that has lost each of its tries, of which the last one took as long as a transaction may.
-#[cold]
-fn too_long(error: Error) -> Error {
-    let message = "transaction lost: it takes longer than the `transactionLifetimeLimitSeconds` of the MongoDB server, 60 by default; \
-                   raise them, write less at once, or let copies follow later by `fan_out = \"background\"`";
-    let lost = Error::new(ErrorKind::TransactionAborted, message);
-    lost.with_source(error).retryable()
-}
-
 /// Whether a server of 8.0 or later takes a `bulkWrite`: it looks at its feature compatibility version before it refuses that there are
 /// no operations.
 async fn has_bulk_write(client: &Client, database: &str) -> bool {
@@ -368,7 +357,6 @@ impl Store for MongoDb {
         let mut conflicts = 0;
         let mut slots = Slots::default();
         loop {
-            let begun = Instant::now();
             let mut transaction = Session::begin(self.0.clone(), durability).await?;
             let result = transaction.run(&*unit, std::mem::take(&mut slots)).await;
             match result {
@@ -388,9 +376,6 @@ impl Store for MongoDb {
                         turn = Some(self.0.lost.lock().await);
                     }
                     conflicts = LONGEST_WAIT.min(conflicts + 1);
-                }
-                Err(error) if error.is_conflict() && begun.elapsed() > LIFETIME => {
-                    return Err(too_long(error));
                 }
                 result => return result,
             }

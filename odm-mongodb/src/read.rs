@@ -132,7 +132,7 @@ impl Session {
             let mut cursor = self.send(&mut session, find, filter, limit).await?;
             cost.queries += 1;
             let mut seen = 0;
-            while driver(cursor.advance(&mut session).await, about(find))? {
+            while self.answer(cursor.advance(&mut session).await, about(find))? {
                 let document = cursor.current();
                 seen += 1;
                 let key = total.key(document);
@@ -202,7 +202,7 @@ impl Session {
             let mut session = self.lock().await?;
             let mut cursor = self.send(&mut session, &whole, filter, None).await?;
             cost.queries += 1;
-            while driver(cursor.advance(&mut session).await, about(&find.find))? {
+            while self.answer(cursor.advance(&mut session).await, about(&find.find))? {
                 let document = cursor.current();
                 let shown = match &find.find.projection {
                     Some(projection) => {
@@ -271,7 +271,7 @@ impl Session {
             let sent = self.send_pipeline(&mut session, None, stages, about);
             let mut cursor = sent.await?;
             cost.queries += 1;
-            while driver(cursor.advance(&mut session).await, about)? {
+            while self.answer(cursor.advance(&mut session).await, about)? {
                 let row = cursor.current();
                 let found = row.get_document("found").map_err(Error::malformed)?;
                 cost.documents_returned += 1;
@@ -299,7 +299,7 @@ impl Session {
         let sent = self.send_pipeline(&mut session, collection, pipeline, about(find));
         let mut cursor = sent.await?;
         Ok(
-            match driver(cursor.advance(&mut session).await, about(find))? {
+            match self.answer(cursor.advance(&mut session).await, about(find))? {
                 true => raw_number(cursor.current(), "count"),
                 false => 0,
             },
@@ -450,7 +450,7 @@ impl Reader for Session {
             let mut session = self.lock().await?;
             let mut cursor = self.send_filter(&mut session, collection, filter).await?;
             cost.queries += 1;
-            while driver(cursor.advance(&mut session).await, about)? {
+            while self.answer(cursor.advance(&mut session).await, about)? {
                 let document = cursor.current();
                 let id = path::get(document, "_id").unwrap_or(RawBsonRef::Null);
                 for position in positions.get(&key::of(id)).into_iter().flatten() {
@@ -479,7 +479,7 @@ impl Reader for Session {
         };
         let filter = self.connection.form(&find.filter);
         let mut cursor = self.send(&mut session, find, filter, find.limit).await?;
-        while driver(cursor.advance(&mut session).await, about(find))? {
+        while self.answer(cursor.advance(&mut session).await, about(find))? {
             cost.documents_returned += 1;
             let position = index(cost.documents_returned - 1);
             if each(position, cursor.current())?.is_break() {

@@ -5,10 +5,7 @@ use std::{
     future::{Future, pending},
     ops::DerefMut,
     panic::resume_unwind,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, OnceLock, atomic::Ordering},
     time::{Duration, Instant},
 };
 
@@ -29,7 +26,7 @@ use tokio::sync::{Mutex, MutexGuard, OnceCell, OwnedMutexGuard};
 
 use super::{
     Connection,
-    error::{About, has_no_snapshot, is_unreachable, translate, unconfirmed},
+    error::{About, after, has_no_snapshot, is_unreachable, translate, unconfirmed},
     lock::{self, Slots},
 };
 
@@ -48,8 +45,8 @@ pub(super) struct Session {
     session: OnceCell<Mutex<Driven>>,
     /// How safe the commit is, if it is a transaction.
     transaction: Option<Durability>,
-    /// Something was sent, and the transaction has begun.
-    is_used: AtomicBool,
+    /// When something was sent first, with which a transaction begins.
+    used: OnceLock<Instant>,
     /// The time of the last commit that the snapshot has.
     committed: u64,
     /// The locks that are added for the next write.
@@ -113,7 +110,7 @@ impl Session {
             connection,
             session: OnceCell::new(),
             transaction: None,
-            is_used: AtomicBool::new(false),
+            used: OnceLock::new(),
             locks: Locks::default(),
             slots: Slots::default(),
             has_written: false,
@@ -136,7 +133,7 @@ impl Session {
             connection,
             session: OnceCell::new_with(Some(Mutex::new(session))),
             transaction: Some(durability),
-            is_used: AtomicBool::new(false),
+            used: OnceLock::new(),
             committed: 0,
             locks: Locks::default(),
             slots: Slots::default(),
@@ -159,7 +156,7 @@ impl Session {
     }
 
     fn is_used(&self) -> bool {
-        self.is_used.load(Ordering::Relaxed)
+        self.used.get().is_some()
     }
 
     async fn lock_with(
@@ -177,7 +174,7 @@ impl Session {
             let begun = self.start(&mut session, durability, concern).await;
             begun.map_err(|error| translate(error, None))?;
         }
-        self.is_used.store(true, Ordering::Relaxed);
+        self.used.get_or_init(Instant::now);
         Ok(session)
     }
 
@@ -212,6 +209,19 @@ impl Session {
         self.database().collection(name)
     }
 
+    /// The answer to a request.
+    pub(super) fn answer<T>(&self, sent: DriverResult<T>, about: About<'_>) -> Result<T> {
+        sent.map_err(|error| self.told(translate(error, Some(about))))
+    }
+
+    /// An error, which says so if the transaction was lost since it takes too long.
+    fn told(&self, error: Error) -> Error {
+        match (self.transaction, self.used.get()) {
+            (Some(_), Some(begun)) => after(begun.elapsed(), error),
+            _ => error,
+        }
+    }
+
     /// The answer to the first message of a query, or nothing if it must be sent again: to read a state that the session may
     /// see.
     pub(super) async fn settled<T>(
@@ -229,7 +239,7 @@ impl Session {
         // Another state is as good, as long as nothing is read of this one.
         let is_new = self.transaction.is_none() && session.snapshot_time().is_none();
         if !(is_new && has_no_snapshot(&error)) || begin.elapsed() > SNAPSHOT {
-            return Err(translate(error, Some(about)));
+            return self.answer(Err(error), about);
         }
         tokio::time::sleep(BETWEEN_SNAPSHOTS).await;
         *session = self.start_snapshot(None).await?;
@@ -285,7 +295,10 @@ impl Session {
         }
         self.connection.check_open()?;
         match self.take_used() {
-            Some(session) => to_its_end(commit(self.connection.clone(), session)).await,
+            Some(session) => {
+                let committed = to_its_end(commit(self.connection.clone(), session)).await;
+                committed.map_err(|error| self.told(error))
+            }
             None => Ok(()),
         }
     }

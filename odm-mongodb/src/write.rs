@@ -12,7 +12,7 @@ use odm_store::{
 };
 
 use super::{
-    error::{About, conflict, driver, lacks_bulk_write, of_statement},
+    error::{About, conflict, lacks_bulk_write, of_statement},
     lock::{self, SlotsStatement},
     reply::number,
     schema::check_name,
@@ -50,7 +50,7 @@ impl Session {
             "updates": [{ "q": slots.filter.clone(), "u": slots.update.clone(), "multi": true }],
         };
         let action = self.connection.database.run_raw_command(command);
-        let reply = driver(
+        let reply = self.answer(
             action.session(session).await,
             About::collection(lock::COLLECTION),
         )?;
@@ -160,7 +160,7 @@ impl Session {
             self.connection.lacks_bulk_write();
             return Err(conflict("the server refuses `bulkWrite`; run it again"));
         }
-        let reply = driver(sent, About::collection(statements[0].collection))?;
+        let reply = self.answer(sent, About::collection(statements[0].collection))?;
         let results = results(&reply);
         if let Some(error) = results.iter().find(|result| number(result, "ok") == 0) {
             let at = number(error, "idx") as usize;
@@ -188,7 +188,7 @@ impl Session {
             let locked = database.collection::<Document>(lock::COLLECTION);
             let filter = Document::try_from(slots.filter.clone()).map_err(Error::malformed)?;
             let matched = locked.count_documents(filter).session(session);
-            slots.check(driver(matched.await, about)?)?;
+            slots.check(self.answer(matched.await, about)?)?;
         }
         let written = written.saturating_sub(slots_number);
         check_number(statements[0].collection, expected, written)?;
@@ -229,7 +229,7 @@ impl Session {
             .run_raw_command(command)
             .session(session)
             .await;
-        let reply = driver(sent, About::collection(collection))?;
+        let reply = self.answer(sent, About::collection(collection))?;
         check_errors(collection, &reply)?;
         check_number(collection, written_by(statements), number(&reply, "n"))
     }
@@ -365,7 +365,7 @@ impl Transaction for Session {
             shows: false,
         };
         let action = self.connection.database.run_command(command);
-        let reply = driver(action.session(&mut *session).await, about)?;
+        let reply = self.answer(action.session(&mut *session).await, about)?;
         check_errors(&write.collection, &reply)?;
         let removed = number(&reply, "n");
         let cost = Cost {
