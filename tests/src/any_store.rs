@@ -5,11 +5,13 @@ use std::{fmt, sync::Arc};
 use async_trait::async_trait;
 use odm::{
     Result,
+    bson::Bson,
     store::{
         Durability,
         contract::{
-            Capabilities, CollectionSpec, CollectionValidator, Reader, Store, StoreWatch,
-            Transaction, TransactionOptions, UnitOfWork, Updated, WatchRequest, WriteAlone,
+            Capabilities, CollectionSpec, CollectionValidator, Reader, Store, StoreSession,
+            StoreWatch, Transaction, TransactionOptions, UnitOfWork, Updated, WatchRequest,
+            WriteAlone,
         },
         embedded::Embedded,
         mongodb::MongoDb,
@@ -90,6 +92,14 @@ impl Store for AnyStore {
 
     async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>> {
         self.store.begin(options).await
+    }
+
+    async fn session(&self) -> Result<Option<Box<dyn StoreSession>>> {
+        self.store.session().await
+    }
+
+    async fn kill_session(&self, id: &Bson) -> Result<()> {
+        self.store.kill_session(id).await
     }
 
     async fn watch(&self, request: &WatchRequest) -> Result<StoreWatch> {
