@@ -71,7 +71,7 @@ pub struct Delay {
     pub by: Duration,
 }
 
-/// An answer of the proxy in place of the server's, which does not get the request.
+/// An error in the answer to a request.
 #[derive(Debug, Clone, Copy)]
 pub struct Refusal {
     /// The server's code.
@@ -80,6 +80,9 @@ pub struct Refusal {
     pub name: &'static str,
     /// The labels of the error.
     pub labels: &'static [&'static str],
+    /// Of a request, which the server does not get, or of an answer: then it has done what was asked, and the error is that of the
+    /// write concern.
+    pub side: Side,
 }
 
 /// The requests that are refused.
@@ -92,6 +95,16 @@ enum Refused {
 }
 
 impl Refusal {
+    /// That of a request, without labels.
+    pub const fn new(code: i32, name: &'static str) -> Self {
+        Refusal {
+            code,
+            name,
+            labels: &[],
+            side: Side::Request,
+        }
+    }
+
     /// Whether the error says that the transaction has ended.
     fn ends(self) -> bool {
         self.labels.contains(&"TransientTransactionError")
@@ -105,6 +118,18 @@ impl Refusal {
             "codeName": self.name,
             "errorLabels": self.labels,
         }
+    }
+
+    /// The answer of a server that has done what was asked.
+    fn beside(self, mut answer: Document) -> Document {
+        let error = doc! {
+            "code": self.code,
+            "codeName": self.name,
+            "errmsg": "refused by a proxy",
+        };
+        answer.insert("writeConcernError", error);
+        answer.insert("errorLabels", self.labels);
+        answer
     }
 }
 
@@ -223,8 +248,8 @@ impl Proxy {
         };
     }
 
-    /// Counts messages from now on, and refuses one of them, by its number from 1 on. A transaction whose commit is refused is
-    /// aborted, if the error says so.
+    /// Counts messages from now on, and has the answer to one of them say an error, by its number from 1 on. A transaction whose commit
+    /// is refused is aborted, if the error says so.
     ///
     /// # Panics
     ///
@@ -384,6 +409,8 @@ struct Asked {
     command: String,
     /// The answer, whatever the server says.
     answer: Option<Document>,
+    /// What the answer says besides.
+    refusal: Option<Refusal>,
 }
 
 /// What the proxy does with a message.
@@ -418,6 +445,8 @@ async fn connect(shared: Arc<Shared>, client: TcpStream) {
         let command = command.map_or(String::new(), |(name, _)| name.as_str().to_owned());
         let disguise = *shared.disguise.lock().unwrap();
         let refusal = shared.refusal(number, &command);
+        let of = |side| refusal.filter(|refusal| refusal.side == side);
+        let (refusal, later) = (of(Side::Request), of(Side::Answer));
         let aborts = command == "commitTransaction" && refusal.is_some_and(Refusal::ends);
         let by_disguise = || disguise?.answer(&command, body?);
         let (fate, answer) = match (refusal.map(Refusal::answer).or_else(by_disguise), body) {
@@ -437,6 +466,7 @@ async fn connect(shared: Arc<Shared>, client: TcpStream) {
             number,
             command,
             answer,
+            refusal: later,
         };
         asked.lock().unwrap().insert(id(message, 4), request);
         fate
@@ -446,6 +476,7 @@ async fn connect(shared: Arc<Shared>, client: TcpStream) {
             number,
             command,
             answer,
+            refusal,
         } = asked
             .lock()
             .unwrap()
@@ -460,11 +491,16 @@ async fn connect(shared: Arc<Shared>, client: TcpStream) {
         if let Some(by) = shared.delay(number, Side::Answer) {
             return Fate::Late(by);
         }
-        let Some(disguise) = *shared.disguise.lock().unwrap() else {
+        let disguise = *shared.disguise.lock().unwrap();
+        if refusal.is_none() && disguise.is_none() {
             return Fate::Passed;
-        };
+        }
         let answer = body(message).and_then(|body| Document::try_from(body).ok());
-        match answer.and_then(|answer| disguise.changed(&command, answer)) {
+        let changed = answer.and_then(|answer| match refusal {
+            Some(refusal) => Some(refusal.beside(answer)),
+            None => disguise?.changed(&command, answer),
+        });
+        match changed {
             Some(changed) => Fate::Changed(with_body(id(message, 4), id(message, 8), &changed)),
             None => Fate::Passed,
         }

@@ -90,9 +90,9 @@ impl Cuts {
     }
 }
 
-/// How an act goes on after a connection was cut that can be opened again.
+/// How an act goes on after what the library can run again, as a connection that was cut and can be opened again.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum After {
+pub(crate) enum After {
     /// It is run again by the library.
     GoesOn,
     /// Its caller may have to run it again.

@@ -111,7 +111,7 @@ fn a_worker_that_may_not_end_the_transaction_of_a_dead_one_warns_and_goes_on_on_
         };
         let leases = server.database.collection::<Document>("_odm_leases");
         leases.insert_one(dead).await.unwrap();
-        let unauthorized = Refusal { code: 13, name: "Unauthorized", labels: &[] };
+        let unauthorized = Refusal::new(13, "Unauthorized");
         proxy.refuse_each(&["killSessions"], unauthorized);
         library.caught_up().await.unwrap();
         assert!(proxy.commands().contains(&"killSessions".to_owned()));

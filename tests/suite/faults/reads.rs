@@ -13,7 +13,7 @@ use super::models::{Library, library, note};
 const MOST: Duration = Duration::from_secs(120);
 const PATIENCE: Duration = Duration::from_secs(10);
 
-const UNAVAILABLE: Refusal = Refusal { code: 246, name: "SnapshotUnavailable", labels: &[] };
+const UNAVAILABLE: Refusal = Refusal::new(246, "SnapshotUnavailable");
 
 /// A library with a note, behind a proxy.
 async fn with_note(server: &TestDatabase) -> (Proxy, Library) {

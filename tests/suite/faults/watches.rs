@@ -93,7 +93,7 @@ fn a_watch_says_that_changes_are_missing_and_goes_on_with_later_ones_on_mongodb(
     on_mongodb_database(MOST, async |server: &TestDatabase| {
         let (proxy, watcher, writer) = watcher_and_writer(server).await;
         // The oplog does not go back so far, at the first call and in the middle of a stream.
-        let lost = Refusal { code: 286, name: "ChangeStreamHistoryLost", labels: &[] };
+        let lost = Refusal::new(286, "ChangeStreamHistoryLost");
         let mut changes = watcher.notes.watch(Filter::all()).await.unwrap();
         writer.notes.insert(note(1, "new")).await.unwrap();
         assert_eq!(next(&mut changes).await.unwrap(), 1);
@@ -143,7 +143,7 @@ fn a_change_whose_documents_the_server_does_not_keep_is_said_to_be_missing_on_mo
 fn who_may_not_watch_is_told_what_it_takes_on_mongodb() {
     on_mongodb_database(MOST, async |server: &TestDatabase| {
         let (proxy, watcher, _writer) = watcher_and_writer(server).await;
-        proxy.refuse(2, Refusal { code: 13, name: "Unauthorized", labels: &[] });
+        proxy.refuse(2, Refusal::new(13, "Unauthorized"));
         let error = watcher.notes.watch(Filter::all()).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused, "{error}");
         assert!(error.to_string().contains("grant it"), "{error}");
