@@ -90,6 +90,8 @@ pub struct Refusal {
 enum Refused {
     /// The one of this number.
     At(usize),
+    /// The first one of this command.
+    First(&'static str),
     /// Each of these commands.
     Each(&'static [&'static str]),
 }
@@ -261,6 +263,18 @@ impl Proxy {
         };
     }
 
+    /// Counts messages from now on, and refuses the first command of this name.
+    ///
+    /// # Panics
+    ///
+    /// If another thread has.
+    pub fn refuse_first(&self, command: &'static str, refusal: Refusal) {
+        *self.shared.seen.lock().unwrap() = Seen {
+            refusal: Some((Refused::First(command), refusal)),
+            ..Seen::default()
+        };
+    }
+
     /// Counts messages from now on, and refuses each of these commands until another plan.
     ///
     /// # Panics
@@ -356,11 +370,16 @@ impl Shared {
 
     /// The refusal of a message.
     fn refusal(&self, number: Option<usize>, command: &str) -> Option<Refusal> {
-        let (refused, refusal) = self.seen.lock().unwrap().refusal?;
+        let mut seen = self.seen.lock().unwrap();
+        let (refused, refusal) = seen.refusal?;
         let is_refused = match refused {
             Refused::At(at) => Some(at) == number,
+            Refused::First(first) => first == command,
             Refused::Each(commands) => commands.contains(&command),
         };
+        if is_refused && matches!(refused, Refused::First(_)) {
+            seen.refusal = None;
+        }
         is_refused.then_some(refusal)
     }
 

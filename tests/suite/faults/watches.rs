@@ -15,6 +15,9 @@ const MOST: Duration = Duration::from_secs(200);
 /// How long a store waits for its server.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// The oplog does not go back so far.
+const LOST: Refusal = Refusal::new(286, "ChangeStreamHistoryLost");
+
 async fn next(changes: &mut ChangeStream<Note>) -> odm::Result<i32> {
     let next = tokio::time::timeout(Duration::from_secs(60), changes.next());
     let next = next.await.expect("a change").expect("the store is open");
@@ -92,14 +95,12 @@ fn a_token_goes_on_in_another_process_on_mongodb() {
 fn a_watch_says_that_changes_are_missing_and_goes_on_with_later_ones_on_mongodb() {
     on_mongodb_database(MOST, async |server: &TestDatabase| {
         let (proxy, watcher, writer) = watcher_and_writer(server).await;
-        // The oplog does not go back so far, at the first call and in the middle of a stream.
-        let lost = Refusal::new(286, "ChangeStreamHistoryLost");
         let mut changes = watcher.notes.watch(Filter::all()).await.unwrap();
         writer.notes.insert(note(1, "new")).await.unwrap();
         assert_eq!(next(&mut changes).await.unwrap(), 1);
         let token = changes.token().clone();
-        // The list of collections comes first.
-        proxy.refuse(2, lost);
+        // The oplog does not go back so far. The list of collections comes first.
+        proxy.refuse(2, LOST);
         let resumed = watcher.notes.watch(Filter::all()).resume_after(token).await;
         assert_eq!(resumed.unwrap_err().kind(), ErrorKind::Lagged);
 
@@ -113,6 +114,50 @@ fn a_watch_says_that_changes_are_missing_and_goes_on_with_later_ones_on_mongodb(
         tokio::time::sleep(Duration::from_secs(3)).await;
         writer.notes.insert(note(2, "new")).await.unwrap();
         assert_eq!(goes_on.await.unwrap().unwrap(), 2);
+    });
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_stream_whose_next_change_the_server_has_lost_says_so_and_goes_on_on_mongodb() {
+    on_mongodb_database(MOST, async |server: &TestDatabase| {
+        let (proxy, watcher, writer) = watcher_and_writer(server).await;
+        let mut changes = watcher.notes.watch(Filter::all()).await.unwrap();
+        writer.notes.insert(note(1, "new")).await.unwrap();
+        assert_eq!(next(&mut changes).await.unwrap(), 1);
+        // In the middle of the stream, and where it is opened again after its token.
+        proxy.refuse_each(&["getMore", "aggregate"], LOST);
+        writer.notes.insert(note(2, "lost")).await.unwrap();
+        let error = next(&mut changes).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Lagged, "{error}");
+        assert!(error.to_string().contains("cannot show the next change"), "{error}");
+        let commands = proxy.commands();
+        assert_eq!(commands.first().map(String::as_str), Some("getMore"), "{commands:?}");
+        proxy.plan(None);
+        let goes_on = tokio::spawn(async move { next(&mut changes).await });
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        writer.notes.insert(note(3, "new")).await.unwrap();
+        assert_eq!(goes_on.await.unwrap().unwrap(), 3);
+    });
+}
+
+/// A server gives the error the label with which the driver opens the stream again by itself. Without it the store does.
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn a_stream_goes_on_after_its_member_is_no_primary_any_more_on_mongodb() {
+    const RESUMABLE: &[&str] = &["ResumableChangeStreamError"];
+    const NONE: &[&str] = &[];
+    on_mongodb_database(MOST, async |server: &TestDatabase| {
+        let (proxy, watcher, writer) = watcher_and_writer(server).await;
+        let mut changes = watcher.notes.watch(Filter::all()).await.unwrap();
+        for (number, labels) in [(1, RESUMABLE), (2, NONE)] {
+            let moved = Refusal { labels, ..Refusal::new(10_107, "NotWritablePrimary") };
+            proxy.refuse_first("getMore", moved);
+            writer.notes.insert(note(number, "new")).await.unwrap();
+            assert_eq!(next(&mut changes).await.unwrap(), number, "{labels:?}");
+            let commands = proxy.commands();
+            assert!(commands.contains(&"aggregate".to_owned()), "not opened again: {commands:?}");
+        }
     });
 }
 
