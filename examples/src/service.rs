@@ -97,7 +97,8 @@ fn unless_seen(headers: &HeaderMap, tag: ETag, shown: impl Serialize) -> Respons
 }
 
 async fn add_part(State(db): State<Catalog>, body: Body<NewPart>) -> Answer<impl IntoResponse> {
-    let Json(part) = body?;
+    let Json(mut part) = body?;
+    part.name_folded = odm::fold_case(&part.name);
     let part = db.parts.insert(part).await?;
     Ok((StatusCode::CREATED, tagged(part)?))
 }
@@ -133,7 +134,8 @@ async fn change_part(
     IfMatch(seen): IfMatch,
     body: Body<PartPatch>,
 ) -> Answer<Response> {
-    let (Path(id), Json(patch)) = (id?, body?);
+    let (Path(id), Json(mut patch)) = (id?, body?);
+    patch.name_folded = patch.name.as_deref().map(odm::fold_case);
     let update = db.parts.update(id).if_match(seen).set_all(patch);
     tagged(update.returning().await?)
 }
@@ -188,6 +190,7 @@ async fn add_product(
 ) -> Answer<(StatusCode, Json<Product>)> {
     let Json(body) = body?;
     let product = NewProduct {
+        name_folded: odm::fold_case(&body.name),
         name: body.name,
         manufacturer: body.manufacturer,
         catalog_number: body.catalog_number,
@@ -243,11 +246,11 @@ async fn parts(
     listing: Parameters<Listing>,
 ) -> Answer<Json<Items<Part>>> {
     let Query(listing) = listing?;
-    let name = Part::fields().name;
+    let name = Part::fields().name_folded;
     let mut found = db
         .parts
-        .find(name.starts_with_ignore_case(&listing.name))
-        .sort(name.asc().ignore_case());
+        .find(name.starts_with(&odm::fold_case(&listing.name)))
+        .sort(name.asc());
     if let Some(after) = &listing.after {
         found = found.after(after);
     }
@@ -259,11 +262,11 @@ async fn products(
     listing: Parameters<Listing>,
 ) -> Answer<Json<Items<Product>>> {
     let Query(listing) = listing?;
-    let name = Product::fields().name;
+    let name = Product::fields().name_folded;
     let mut found = db
         .products
-        .find(name.starts_with_ignore_case(&listing.name))
-        .sort(name.asc().ignore_case());
+        .find(name.starts_with(&odm::fold_case(&listing.name)))
+        .sort(name.asc());
     if let Some(after) = &listing.after {
         found = found.after(after);
     }

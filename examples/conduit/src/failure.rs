@@ -63,6 +63,8 @@ impl From<odm::Error> for Failure {
             ErrorKind::NotFound => Failure::not_found("document"),
             ErrorKind::DuplicateKey => {
                 let path = error.location().and_then(|place| place.path.as_deref());
+                // The folded text stands for what a client has sent.
+                let path = path.map(|path| path.trim_end_matches("_folded"));
                 Failure::invalid(match path {
                     // The slug is made of the title.
                     Some(path @ ("username" | "email" | "slug")) => {

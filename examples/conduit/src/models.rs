@@ -15,13 +15,19 @@ pub struct User {
     #[public(skip)]
     pub id: ObjectId,
     /// The name, in which case does not tell users apart. It is a part of addresses.
-    #[index(unique, case_insensitive)]
     #[validate(max_length = 40, pattern = r"^[\p{L}\p{N}_-][\p{L}\p{N}_.-]*\z")]
     pub username: String,
+    /// The same in any case, by `odm::fold_case`.
+    #[index(unique)]
+    #[public(skip)]
+    pub username_folded: String,
     /// The address, by which a user signs in.
-    #[index(unique, case_insensitive)]
     #[validate(max_length = 254, pattern = r"^[^@\s]+@[^@\s]+\z")]
     pub email: String,
+    /// The same in any case.
+    #[index(unique)]
+    #[public(skip)]
+    pub email_folded: String,
     /// The hash of the password, with its salt and settings.
     #[public(skip)]
     pub password_hash: String,
@@ -222,6 +228,12 @@ pub struct UserPatch {
     pub username: Option<String>,
     /// The address.
     pub email: Option<String>,
+    /// A new name in any case.
+    #[serde(skip)]
+    pub username_folded: Option<String>,
+    /// A new address in any case.
+    #[serde(skip)]
+    pub email_folded: Option<String>,
     /// The hash of a new password.
     #[serde(skip)]
     pub password_hash: Option<String>,

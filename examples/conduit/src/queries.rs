@@ -91,17 +91,17 @@ const TAGS: u64 = 20;
 impl Conduit {
     /// Returns the user with a name, in any case.
     pub async fn user_named(&self, username: &str) -> Answer<User> {
-        let name = User::fields().username;
-        let found = self.users.find(name.eq_ignore_case(username)).first();
+        let name = User::fields().username_folded;
+        let found = self.users.find(name.eq(odm::fold_case(username))).first();
         found.await?.ok_or_else(|| Failure::not_found("profile"))
     }
 
     /// Returns the user with an address, in any case.
     pub async fn user_by_email(&self, email: &str) -> Answer<Option<User>> {
-        let address = User::fields().email;
+        let address = User::fields().email_folded;
         Ok(self
             .users
-            .find(address.eq_ignore_case(email))
+            .find(address.eq(odm::fold_case(email)))
             .first()
             .await?)
     }
@@ -142,11 +142,11 @@ impl Conduit {
             found = found.filter(found_in);
         }
         if let Some(name) = &listing.author {
-            let named = User::fields().username.eq_ignore_case(name);
+            let named = User::fields().username_folded.eq(odm::fold_case(name));
             found = found.whose(article.author.id, named);
         }
         if let Some(name) = &listing.favorited {
-            let named = User::fields().username.eq_ignore_case(name);
+            let named = User::fields().username_folded.eq(odm::fold_case(name));
             let user = self.users.find(named).first().await?;
             found = found.any_referrer(favorite.article, favorite.user.in_(&user));
         }

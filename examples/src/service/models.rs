@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(
     collection = "parts",
-    new(name = "NewPart", derive(Debug, Clone, Deserialize)),
-    index(fields = "name", case_insensitive)
+    new(name = "NewPart", derive(Debug, Clone, Deserialize))
 )]
 pub struct Part {
     /// Made by chance.
@@ -22,6 +21,10 @@ pub struct Part {
     /// What it is called.
     #[validate(max_length = 200, pattern = r"\S")]
     pub name: String,
+    /// The same in any case, which the service makes: parts are found and sorted by it.
+    #[index]
+    #[serde(default)]
+    pub name_folded: String,
     /// How many are on hand.
     #[validate(max = 1_000_000)]
     pub qty: u32,
@@ -43,6 +46,9 @@ pub struct Part {
 pub struct PartPatch {
     /// What it is called.
     pub name: Option<String>,
+    /// The same in any case.
+    #[serde(skip)]
+    pub name_folded: Option<String>,
     /// How many are on hand.
     pub qty: Option<u32>,
     /// What it costs to buy.
@@ -53,11 +59,7 @@ pub struct PartPatch {
 
 /// A product of replacement parts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
-#[document(
-    collection = "products",
-    new = "NewProduct",
-    index(fields = "name", case_insensitive)
-)]
+#[document(collection = "products", new = "NewProduct")]
 pub struct Product {
     /// Made by chance.
     #[serde(rename = "_id")]
@@ -66,6 +68,9 @@ pub struct Product {
     /// What it is called.
     #[validate(max_length = 200, pattern = r"\S")]
     pub name: String,
+    /// The same in any case.
+    #[index]
+    pub name_folded: String,
     /// Who makes it.
     #[validate(max_length = 200, pattern = r"\S")]
     pub manufacturer: String,
