@@ -4,7 +4,11 @@
 
 use std::time::Instant;
 
-use odm::{Embedded, prelude::*, store::{Durability, contract::Store}};
+use odm::{
+    Embedded,
+    prelude::*,
+    store::{Durability, contract::Store},
+};
 use serde::{Deserialize, Serialize};
 
 use crate::shared::{

@@ -20,7 +20,15 @@ use std::{
 };
 
 use clap::ValueEnum;
-use odm::{bson::doc, prelude::*, store::{Durability, contract::Store, embedded::{Builder, Embedded}}};
+use odm::{
+    bson::doc,
+    prelude::*,
+    store::{
+        Durability,
+        contract::Store,
+        embedded::{Builder, Embedded},
+    },
+};
 use serde::{Deserialize, Serialize};
 
 use crate::shared::{

@@ -13,7 +13,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use odm::{bson::doc, prelude::*, store::{Durability, contract::Store, embedded::Embedded}};
+use odm::{
+    bson::doc,
+    prelude::*,
+    store::{Durability, contract::Store, embedded::Embedded},
+};
 use serde::{Deserialize, Serialize};
 
 use crate::shared::{

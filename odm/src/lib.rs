@@ -96,7 +96,7 @@ pub mod migration;
 #[allow(missing_debug_implementations, reason = "most types are empty markers")]
 pub mod model;
 pub mod plan {
-    //! Dry runs of writes: see [`WriteBuilder::plan`](crate::repository::WriteBuilder::plan).
+    //! Dry runs of writes, by `.plan()` of their [builders](crate::repository#dry-runs).
 
     pub use crate::maintain::{PlanStep, PlannedChanges, WritePlan};
 }

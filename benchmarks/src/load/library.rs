@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mongodb::Client;
-use odm::{ErrorKind, OpenOptions, MongoDb, prelude::*};
+use odm::{ErrorKind, MongoDb, OpenOptions, prelude::*};
 use serde::{Deserialize, Serialize};
 
 use super::{Act, Outcome, Sizes};

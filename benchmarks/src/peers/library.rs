@@ -7,7 +7,11 @@ mod models;
 
 use std::path::Path;
 
-use odm::{Embedded, prelude::*, store::{Durability, contract::Store}};
+use odm::{
+    Embedded,
+    prelude::*,
+    store::{Durability, contract::Store},
+};
 
 pub(super) use self::load::load;
 use self::models::{
