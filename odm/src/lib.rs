@@ -95,11 +95,7 @@ mod measure;
 pub mod migration;
 #[allow(missing_debug_implementations, reason = "most types are empty markers")]
 pub mod model;
-pub mod plan {
-    //! Dry runs of writes, by `.plan()` of their [builders](crate::repository#dry-runs).
-
-    pub use crate::maintain::{PlanStep, PlannedChanges, WritePlan};
-}
+pub mod plan;
 pub mod prelude;
 pub mod query;
 pub mod repository;
