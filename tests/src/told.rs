@@ -11,7 +11,7 @@ use tracing::{
     span,
 };
 
-/// The warnings and errors of the library, as a subscriber of its events.
+/// The warnings and errors of the library, each as the text of its fields, as a subscriber of its events.
 #[derive(Debug, Clone, Default)]
 pub struct Told(Arc<Mutex<Vec<String>>>);
 
@@ -22,18 +22,24 @@ impl Told {
     ///
     /// If another thread has.
     pub fn has(&self, text: &str) -> bool {
-        let told = self.0.lock().unwrap();
-        told.iter().any(|told| told.contains(text))
+        self.all().iter().any(|told| told.contains(text))
+    }
+
+    /// All of them, in their order.
+    ///
+    /// # Panics
+    ///
+    /// If another thread has.
+    pub fn all(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
     }
 }
 
-struct Message(String);
+struct Fields(String);
 
-impl Visit for Message {
+impl Visit for Fields {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        if field.name() == "message" {
-            self.0 = format!("{value:?}");
-        }
+        self.0 += &format!("{}={value:?};", field.name());
     }
 }
 
@@ -43,9 +49,9 @@ impl Subscriber for Told {
     }
 
     fn event(&self, event: &Event<'_>) {
-        let mut message = Message(String::new());
-        event.record(&mut message);
-        self.0.lock().unwrap().push(message.0);
+        let mut fields = Fields(String::new());
+        event.record(&mut fields);
+        self.0.lock().unwrap().push(fields.0);
     }
 
     fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
