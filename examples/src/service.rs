@@ -90,10 +90,10 @@ fn unless_seen(headers: &HeaderMap, tag: ETag, shown: impl Serialize) -> Respons
     let seen = headers.get(header::IF_NONE_MATCH);
     let is_seen = seen.is_some_and(|seen| tag.is_in(seen));
     let tag = [(header::ETAG, tag.to_string())];
-    match is_seen {
-        true => (StatusCode::NOT_MODIFIED, tag).into_response(),
-        false => (tag, Json(shown)).into_response(),
+    if is_seen {
+        return (StatusCode::NOT_MODIFIED, tag).into_response();
     }
+    (tag, Json(shown)).into_response()
 }
 
 async fn add_part(State(db): State<Catalog>, body: Body<NewPart>) -> Answer<impl IntoResponse> {

@@ -154,10 +154,10 @@ const LIFETIME: Duration = Duration::from_secs(50);
 
 /// The error of a request in a transaction that has begun so long ago: where it is lost, it may be so each time that it is run.
 pub(super) fn after(age: Duration, error: Error) -> Error {
-    match error.is_conflict() && age > LIFETIME {
-        true => too_long(error),
-        false => error,
+    if error.is_conflict() && age > LIFETIME {
+        return too_long(error);
     }
+    error
 }
 
 #[cold]

@@ -37,6 +37,7 @@ mod watch;
 mod write;
 
 use std::{
+    borrow::Cow,
     collections::HashMap,
     sync::{
         Arc, LazyLock, PoisonError,
@@ -257,9 +258,15 @@ impl Connection {
 
     /// The form of a filter that means the same on this server.
     fn form(&self, filter: &Filter) -> Document {
-        match self.has_null_in_arrays {
-            true => null::portable(filter).to_document(),
-            false => filter.to_document(),
+        self.portable(filter).to_document()
+    }
+
+    /// The filter that means the same on this server.
+    fn portable<'f>(&self, filter: &'f Filter) -> Cow<'f, Filter> {
+        if self.has_null_in_arrays {
+            Cow::Owned(null::portable(filter))
+        } else {
+            Cow::Borrowed(filter)
         }
     }
 

@@ -30,7 +30,6 @@ use tokio::sync::watch;
 use super::{
     Connection,
     error::{About, caused, code, code_of, translate},
-    null,
 };
 
 /// How long a stream that cannot be opened again waits before the next try.
@@ -62,14 +61,10 @@ pub(super) async fn begin(connection: &Connection, request: &WatchRequest) -> Re
         Some(token) => Some(server_token(token).ok_or_else(|| token.invalid(name))?),
         None => None,
     };
-    let portable = match connection.has_null_in_arrays {
-        true => null::portable(&request.filter),
-        false => request.filter.clone(),
-    };
     let mut events = Events {
         database: connection.database.clone(),
         collection: connection.database.collection(name),
-        pipeline: pipeline(&portable),
+        pipeline: pipeline(&connection.portable(&request.filter)),
         stream: None,
         token,
         failures: 0,

@@ -64,10 +64,7 @@ const CRATES: [(&str, &str); 5] = [
 /// The root of the crate that a module is in.
 fn crate_of(module: &str) -> &str {
     let first = module.split("::").next().unwrap_or_default();
-    match CRATES.iter().any(|(path, _)| *path == first) {
-        true => first,
-        false => "",
-    }
+    if CRATES.iter().any(|(path, _)| *path == first) { first } else { "" }
 }
 
 /// A module, by its path from the root of `odm`, or from the name of another crate.

@@ -156,9 +156,10 @@ fn a_damaged_file_is_refused_or_can_be_used() {
         fs::write(&damaged, &file).unwrap();
         // Of the case before, if that could not close its store.
         let _ = fs::remove_file(folder.path().join("damaged.odm.log"));
-        match checks {
-            true => runtime.block_on(opened(&damaged, true)),
-            false => used_in_a_process(&damaged),
+        if checks {
+            runtime.block_on(opened(&damaged, true));
+        } else {
+            used_in_a_process(&damaged);
         }
     };
     // The lists of freed pages are damaged.

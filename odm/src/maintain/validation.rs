@@ -76,13 +76,14 @@ fn refuse_uncopied(
     }
     let id = RawBson::from(id(after));
     let CopiedField { value, copy, .. } = field;
-    let needed = match field.is_shown {
-        true => format!(
+    let needed = if field.is_shown {
+        format!(
             "which the elements of the subset `{copy}` need: give it a value, or make it an `Option` in both"
-        ),
-        false => format!(
+        )
+    } else {
+        format!(
             "of which `{copy}` is a copy that is always there: give it a value, or make the copy an `Option`"
-        ),
+        )
     };
     let message = format!(
         "invalid document: `{collection}` with `_id` = {} has no `{value}`, {needed}",

@@ -83,9 +83,10 @@ impl<S> Having<S> {
     fn combined(node: Node, nesting: usize) -> Self {
         let is_too_deep = nesting > Filter::MAX_NESTING;
         Having {
-            node: match is_too_deep {
-                true => Err(mql::Error::TooDeep(Filter::MAX_NESTING).into()),
-                false => Ok(node),
+            node: if is_too_deep {
+                Err(mql::Error::TooDeep(Filter::MAX_NESTING).into())
+            } else {
+                Ok(node)
             },
             nesting,
             rows: PhantomData,
