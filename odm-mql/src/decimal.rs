@@ -97,7 +97,7 @@ impl Decimal {
         Decimal::scientific(value, format!("{:.14e}", value.abs()))
     }
 
-    /// A double, rounded to all digits that a decimal has. One that is exact has the greatest exponent up to 0 that is.
+    /// A double, rounded to all digits that a decimal has. An exact result has no trailing zeros in its fraction.
     pub(super) fn wide_double(value: f64) -> Decimal {
         let wide = Decimal::scientific(value, format!("{:.33e}", value.abs()));
         let Decimal::Finite(mut it) = wide else {
@@ -235,8 +235,8 @@ impl Decimal {
         }
     }
 
-    /// The value with no digits below `10^place`. What is dropped decides with the sign, and with the last
-    /// digit that stays, whether that digit grows.
+    /// The value without the digits below `10^place`. `grows` decides whether the last kept digit grows, from the dropped part, the sign
+    /// and the parity of that digit.
     pub(super) fn cut(self, place: i32, grows: fn(Dropped, bool, bool) -> bool) -> Decimal {
         let Decimal::Finite(it) = self else {
             return self;
@@ -287,7 +287,7 @@ impl Decimal {
     }
 }
 
-/// What digits that are dropped are worth, as a part of the last digit that stays.
+/// The value of dropped digits, as a part of the last kept digit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dropped {
     Nothing,
@@ -317,7 +317,7 @@ fn product(a: u128, b: u128) -> (u128, u128) {
     (a1 * b1 + middle / HALF + low / LIMB, low % LIMB)
 }
 
-/// The sum of two numbers, the first of which has the greater exponent.
+/// The sum of two numbers. The first has the greater exponent.
 fn sum(a: Finite, b: Finite) -> Decimal {
     let shift = (a.exponent - b.exponent) as u32;
     let (mut a, mut b, mut rest) = (a, b, false);
@@ -327,8 +327,8 @@ fn sum(a: Finite, b: Finite) -> Decimal {
     } else if a.coefficient == 0 {
         (high, low) = (0, 0);
     } else {
-        // The first moves into the upper limb. Of the second the digits in reach count, and whether there
-        // are more, which is so only if the first has all its digits.
+        // The first moves into the upper limb. The digits of the second within reach are added; `rest` records further digits, which exist
+        // only if the first has all its digits.
         let room = (DIGITS - digits(a.coefficient)).min(shift - DIGITS);
         a.coefficient *= power(room);
         let beyond = shift - DIGITS - room;
@@ -366,7 +366,7 @@ fn quotient(negative: bool, a: Finite, b: Finite) -> Decimal {
     if a.coefficient == 0 {
         return rounded(negative, 0, 0, false, ideal);
     }
-    // Digit by digit, until there is one more than a coefficient has, or nothing is left.
+    // Digit by digit, until the coefficient has one digit too many or nothing remains.
     let mut coefficient = a.coefficient / b.coefficient;
     let mut rest = a.coefficient % b.coefficient;
     let mut exponent = ideal;
@@ -419,7 +419,7 @@ fn dropped(high: u128, low: u128, drop: u32, rest: bool) -> (u128, Dropped) {
     }
 }
 
-/// A part of a unit of ten or more, or of one that only a rest is below.
+/// Dropped digits as a part of their unit, which is at least ten, or 1 if only `rest` is below it.
 fn part(gone: u128, unit: u128, rest: bool) -> Dropped {
     match (gone.cmp(&(unit / 2)), unit) {
         (_, 1) if rest => Dropped::BelowHalf,

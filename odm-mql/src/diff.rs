@@ -7,9 +7,8 @@ use bson::{RawBsonRef, RawDocument};
 use super::{Operation, Update};
 use crate::steps;
 
-/// Adds to an update what makes one document of the other, field by field, also in embedded
-/// documents. A field that neither holds, such as one that only a newer version of the model knows,
-/// stays as it is; the `ignored` paths are left out.
+/// Adds to an update the changes that turn one document into the other, field by field, also in embedded documents. A field that neither
+/// has, such as a field of a newer version of the model, stays as it is; the `ignored` paths are left out.
 ///
 /// # Errors
 ///
@@ -74,7 +73,7 @@ fn by_name(document: &RawDocument) -> Result<HashMap<&str, RawBsonRef<'_>>, bson
     Ok(fields)
 }
 
-/// Whether two values are stored as the same bytes: 0.0 and -0.0 are equal, and are not.
+/// Whether two values are stored as the same bytes: 0.0 and -0.0 are equal, but differ in bytes.
 fn is_same(before: RawBsonRef<'_>, after: RawBsonRef<'_>) -> bool {
     match (before, after) {
         (RawBsonRef::Double(before), RawBsonRef::Double(after)) => {
@@ -145,7 +144,7 @@ mod tests {
         }
     }
 
-    /// The fields of a document and of those in it, in one order, with the bits of each double.
+    /// The fields of a document and of its embedded documents, sorted, with the bits of each double.
     fn sorted(document: &RawDocument) -> String {
         let mut fields: Vec<String> = document
             .iter()

@@ -173,8 +173,7 @@ pub enum Error {
         /// The greatest number of bytes.
         limit: usize,
     },
-    /// A positional `$` where the filter matched by no element of an array, or by one that the array on the
-    /// path does not have.
+    /// A positional `$` where the filter matched by no element of an array, or by an element that the array on the path does not have.
     #[error(
         "no position for `{path}`: the filter must match the document by an element of the array"
     )]
@@ -219,7 +218,7 @@ pub enum Error {
     Malformed(String),
 }
 
-/// What is wrong with two paths of one request.
+/// The message about two overlapping paths of one request.
 fn conflict(path: &str, other: &str) -> String {
     match path == other {
         true => format!("conflicting paths: `{path}` is named twice; name each field once"),

@@ -19,12 +19,12 @@ use crate::{
 
 /// An expression: a value, a path as `$a.b`, or an operator with its operands.
 ///
-/// The operators are those that the documentation of [`mql`](crate) lists. A path that goes through an
-/// array gives the values in its elements that are documents; a number in a path is a name.
+/// The documentation of [`mql`](crate) lists the operators. A path through an array gives the values in the elements that are documents; a
+/// number in a path is a name.
 ///
-/// Operands are evaluated in order, and those of `$and`, `$or`, `$cond`, `$ifNull` and `$switch` only as far as they
-/// are needed. MongoDB's optimizer evaluates those that read no field before all others: where `a` is 0,
-/// `{ $or: [{ $divide: [1, "$a"] }, true] }` fails here, and `{ $ifNull: ["$a", { $divide: [1, 0] }] }` there.
+/// Operands are evaluated in order; `$and`, `$or`, `$cond`, `$ifNull` and `$switch` evaluate only the operands that they need. MongoDB's
+/// optimizer evaluates operands that read no field before all others: where `a` is 0, `{ $or: [{ $divide: [1, "$a"] }, true] }` fails here,
+/// and `{ $ifNull: ["$a", { $divide: [1, 0] }] }` there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expr(Node);
 
@@ -87,7 +87,7 @@ impl Expr {
     ///
     /// # Errors
     ///
-    /// Those of [`evaluate`](Expr::evaluate).
+    /// The errors of [`evaluate`](Expr::evaluate).
     pub fn holds(&self, document: &RawDocument) -> Result<bool, Error> {
         let value = self.evaluate(document)?;
         Ok(value.is_some_and(|value| evaluate::truthy(value.as_raw_bson_ref())))

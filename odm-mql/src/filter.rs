@@ -159,8 +159,8 @@ impl Filter {
         Ok((form, filter))
     }
 
-    /// Returns the filter as text without its values, in which `?` stands for each: paths and operators. Branches
-    /// of an `$or` that are alike, one after another, are shown once.
+    /// Returns the filter as text, with `?` in the place of each value: paths and operators. Consecutive equal branches of an `$or` are
+    /// shown once.
     #[doc(hidden)]
     pub fn shape(&self) -> String {
         shape::filter(self)
@@ -243,8 +243,8 @@ impl Filter {
         }
     }
 
-    /// Whether an expression is a part of the filter. What it gives for a document is not known before it
-    /// is evaluated: it can fail, and no index helps.
+    /// Whether an expression is a part of the filter. Its result for a document is unknown before it is evaluated: it can fail, and no
+    /// index helps.
     pub fn has_expr(&self) -> bool {
         match self {
             Filter::And(all) | Filter::Or(all) | Filter::Nor(all) => {
@@ -318,7 +318,7 @@ impl Test {
     ///
     /// # Errors
     ///
-    /// Those of [`Filter::matches`].
+    /// The errors of [`Filter::matches`].
     pub fn matches(&self, value: Option<RawBsonRef<'_>>) -> Result<bool, Error> {
         self.matches_within(value, &Steps::default())
     }
@@ -339,7 +339,7 @@ impl Test {
     ///
     /// # Errors
     ///
-    /// Those of [`Filter::matches`].
+    /// The errors of [`Filter::matches`].
     pub fn matches_element(&self, element: RawBsonRef<'_>) -> Result<bool, Error> {
         let steps = Steps::default();
         let matcher = Matcher::new(&steps);

@@ -1,4 +1,4 @@
-//! Groups of documents, and what is computed of each: MongoDB's `$unwind` and `$group`.
+//! Groups of documents and their aggregates: MongoDB's `$unwind` and `$group`.
 
 mod date;
 mod state;
@@ -21,22 +21,22 @@ use super::{
 
 pub use date::DateUnit;
 
-/// Groups of documents with equal keys, and what is computed of each group: the stages `$unwind` and `$group`.
+/// Groups of documents with equal keys, and the aggregates of each group: the stages `$unwind` and `$group`.
 ///
-/// Of each group there is a *row*: a document with the keys in `_id`, by their positions, and the values of the
-/// accumulators, by theirs, as `{ _id: { 0: "bolt" }, 0: 12, 1: 3.5 }`. [`key_path`](Group::key_path) and
-/// [`value_path`](Group::value_path) name the fields, for a filter and a sort of rows.
+/// Each group has a *row*: a document with the keys in `_id`, by position, and the values of the accumulators, by position too, as `{ _id:
+/// { 0: "bolt" }, 0: 12, 1: 3.5 }`. [`key_path`](Group::key_path) and [`value_path`](Group::value_path) name the fields, for a filter and a
+/// sort of rows.
 ///
-/// A path sees what an [expression](super::Expr) sees: an array on it gives the array of the values in its
-/// elements, which is no number.
+/// A path has the same meaning as in an [expression](super::Expr): an array on it gives the array of the values in its elements, which is
+/// not a number.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Group {
-    /// The path of an array: each of its elements is grouped, as if it stood in the place of the array. A
-    /// document without the field, with null or an empty array there has none; another value is one element.
+    /// The path of an array: each of its elements is grouped, as if it stood in the place of the array. A missing field, null or an empty
+    /// array gives no element; any other value counts as one element.
     pub unwind: Option<Cow<'static, str>>,
     /// The keys. Without keys all documents are one group, which has a row even if there are no documents.
     pub keys: Vec<GroupKey>,
-    /// What is computed of each group.
+    /// The aggregates of each group.
     pub accumulators: Vec<Accumulator>,
 }
 
@@ -48,20 +48,19 @@ pub struct Group {
 pub struct GroupKey {
     /// The path of the value.
     pub path: Cow<'static, str>,
-    /// Of a date, the start of this unit that it is in, in UTC.
+    /// The unit to whose start, in UTC, a date is truncated.
     pub start_of: Option<DateUnit>,
 }
 
-/// What is computed of a group.
+/// An aggregate of a group.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Accumulator {
     /// The number of documents, or of elements of the array that is unwound: an `Int64`.
     Count,
-    /// The sum of the numbers at a path; other values are ignored, and the sum of none is 0.
+    /// The sum of the numbers at a path; other values are ignored, and the sum of no numbers is 0.
     ///
-    /// Its type is the widest of theirs. Whole numbers are added exactly: a sum of `Int32` that needs more bits is
-    /// an `Int64`, and one that needs more than 64 is a double. Doubles are added with a compensation of what is
-    /// rounded.
+    /// Its type is the widest type of the numbers. Whole numbers are added exactly: a sum of `Int32` that needs more bits is an `Int64`,
+    /// and a sum that needs more than 64 is a double. Doubles are added with compensation for rounding.
     Sum(Cow<'static, str>),
     /// The mean of the numbers at a path: a double, or a decimal if one of them is, or null if there are none.
     Avg(Cow<'static, str>),
@@ -224,7 +223,7 @@ impl Grouping<'_> {
     ///
     /// # Errors
     ///
-    /// [`Expression`](Error::Expression) if a key is the start of a unit of what is no date.
+    /// [`Expression`](Error::Expression) if a key is the start of a unit and its value is not a date.
     pub fn add(&mut self, document: &RawDocument) -> Result<(), Error> {
         let item = |element| Item { document, element };
         let Some(unwind) = &self.group.unwind else {

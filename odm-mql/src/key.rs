@@ -43,8 +43,7 @@ pub fn of(value: RawBsonRef<'_>) -> Vec<u8> {
     key
 }
 
-/// Appends the key of a value such that keys sort in this direction: a descending one is the
-/// ascending one with all bits inverted.
+/// Appends the key of a value such that keys sort in this direction: a descending key is the ascending key with all bits inverted.
 #[doc(hidden)]
 pub fn encode_directed(value: RawBsonRef<'_>, direction: Direction, out: &mut Vec<u8>) {
     let start = out.len();
@@ -56,8 +55,7 @@ pub fn encode_directed(value: RawBsonRef<'_>, direction: Direction, out: &mut Ve
     }
 }
 
-/// Appends the key of a value as [`encode_directed`] does, where a text is folded: those that differ in nothing but
-/// case have the same key.
+/// Appends the key of a value as [`encode_directed`] does, with texts folded: texts that differ only in case have the same key.
 #[doc(hidden)]
 pub fn encode_folded(value: RawBsonRef<'_>, direction: Direction, out: &mut Vec<u8>) {
     match value {
@@ -129,7 +127,7 @@ fn encode_body(value: RawBsonRef<'_>, out: &mut Vec<u8>, depth: usize) {
         RawBsonRef::ObjectId(id) => out.extend_from_slice(&id.bytes()),
         RawBsonRef::Boolean(value) => out.push(value.into()),
         RawBsonRef::DateTime(date) => {
-            // The sign bit is inverted, so that what is before 1970 comes first.
+            // The sign bit is inverted, so that dates before 1970 come first.
             let millis = date.timestamp_millis() ^ i64::MIN;
             out.extend_from_slice(&millis.to_be_bytes());
         }
@@ -191,7 +189,7 @@ fn encode_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     out.push(0);
 }
 
-/// The length of what [`encode_body`] wrote for a class.
+/// The length of the body that [`encode_body`] wrote for a class.
 fn body_len(class: u8, bytes: &[u8], mask: u8, depth: usize) -> Option<usize> {
     const MIN_KEY: u8 = Class::MinKey as u8;
     const UNDEFINED: u8 = Class::Undefined as u8;

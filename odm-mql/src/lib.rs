@@ -9,7 +9,7 @@
 //! # Ok::<_, odm_mql::Error>(())
 //! ```
 //!
-//! The meaning is MongoDB's, that of its errors' [codes](Error::code) included. The operators are:
+//! The meaning is MongoDB's, including the [codes](Error::code) of its errors. The operators are:
 //!
 //! | in | operators |
 //! |---|---|
@@ -27,7 +27,7 @@
 //! |---|---|
 //! | filters | `$where` `$text` `$rand` `$sampleRate` `$near` `$nearSphere` `$geoNear` `$geoWithin` `$geoIntersects` `$within` `$meta` `$alwaysTrue` `$alwaysFalse` `$_internalSchemaType` |
 //! | schemas | `encrypt` `encryptMetadata` |
-//! | expressions | all operators of texts, dates, timestamps, objects, sets, bits, trigonometry, powers and logarithms, conversions of types and accumulators, such as `$concat` `$dateAdd` `$mergeObjects` `$setUnion` `$sqrt` `$toInt` `$sum`; of arrays `$map` `$filter` `$reduce` `$zip` `$range` `$concatArrays` `$indexOfArray` `$reverseArray` `$sortArray` `$firstN` `$lastN` `$maxN` `$minN` `$arrayToObject` `$objectToArray`; `$let` `$getField` `$rand` `$function` `$meta`, and all variables but those above |
+//! | expressions | all operators of texts, dates, timestamps, objects, sets, bits, trigonometry, powers and logarithms, conversions of types and accumulators, such as `$concat` `$dateAdd` `$mergeObjects` `$setUnion` `$sqrt` `$toInt` `$sum`; of arrays `$map` `$filter` `$reduce` `$zip` `$range` `$concatArrays` `$indexOfArray` `$reverseArray` `$sortArray` `$firstN` `$lastN` `$maxN` `$minN` `$arrayToObject` `$objectToArray`; `$let` `$getField` `$rand` `$function` `$meta`, and all other variables |
 //! | updates | pipelines: an update is a document |
 //! | projections | `$meta`, and a computed field inside of the field that `$` is about |
 //! | sorts | `$meta` |
@@ -35,13 +35,12 @@
 //! There are no other stages of aggregation and no views. In the place of collations a [sort](Sort::ignoring_case) and an
 //! index can ignore case, and so can a [pattern](Pattern).
 //!
-//! Regular expressions are those of PCRE2: see [`Pattern`]. Decimals have 34 digits, rounded half to even.
-//! The types grow with the language, by a new minor version. Matches on them are exhaustive, so that the compiler tells whoever
-//! translates them of a new operator.
+//! Regular expressions follow PCRE2: see [`Pattern`]. Decimals have 34 digits, rounded half to even. The types grow with the language, by a
+//! new minor version. Matches on them are exhaustive, so that the compiler reports a new operator to code that translates them.
 
 #![deny(missing_docs)]
 #![warn(missing_debug_implementations)]
-// Of numbers that come from users or are stored, and of times: see `clippy.toml`.
+// For times, and for numbers that come from users or are stored: see `clippy.toml`.
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 mod decimal;

@@ -115,7 +115,7 @@ impl Number {
         }
     }
 
-    /// The length of the encoding at the start of these bytes, each of which was combined with `mask`.
+    /// The length of the encoding at the start of these bytes, each combined with `mask`.
     pub(super) fn encoded_len(bytes: &[u8], mask: u8) -> Option<usize> {
         if bytes.get(8)? ^ mask == 0 {
             return Some(9);

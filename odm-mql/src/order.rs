@@ -76,7 +76,7 @@ pub fn compare(a: RawBsonRef<'_>, b: RawBsonRef<'_>) -> Ordering {
     compare_at(a, b, 0)
 }
 
-/// Compares two values as [`compare`] does, but texts as they are when they are folded.
+/// Compares two values as [`compare`] does, with case folding of texts.
 pub(super) fn compare_folded(a: RawBsonRef<'_>, b: RawBsonRef<'_>) -> Ordering {
     use RawBsonRef::{String, Symbol};
     match (a, b) {

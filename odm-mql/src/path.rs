@@ -109,8 +109,8 @@ pub(super) fn bad(path: &str, reason: &'static str, code: i32) -> Error {
     }
 }
 
-/// Whether two documents have the same values at a path, in the same places. If so, whatever depends on
-/// these values alone is the same: index entries, references. It may say no of values that are the same.
+/// Whether two documents have the same values at a path, in the same places. If so, everything that depends on these values alone is the
+/// same: index entries, references. The result may be `false` for values that are the same.
 #[doc(hidden)]
 pub fn is_same(a: &RawDocument, b: &RawDocument, path: &str) -> bool {
     let (name, rest) = split(path);
@@ -177,8 +177,7 @@ where
     Visitor::new(leaf, &mut |value, _| test(value)).document(document, path, None)
 }
 
-/// Calls `each` with each value at a path: of an array at its end, with each element, one level deep. A
-/// missing value is none.
+/// Calls `each` with each value at a path, or, if an array is at its end, with each element, one level deep. Skips a missing value.
 #[doc(hidden)]
 pub fn each_value<'a>(
     document: &'a RawDocument,

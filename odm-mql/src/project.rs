@@ -12,8 +12,8 @@ use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
 
 use crate::{Error, Expr, Filter, Test, error::code, path::overlap, types::bad_as};
 
-/// The fields of a document that are returned, in the order of the document, and after them those that are
-/// computed, in the order of the projection.
+/// The fields of a document that are returned, in the order of the document, and after them the computed fields, in the order of the
+/// projection.
 ///
 /// The default is all fields.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -171,7 +171,7 @@ impl Projection {
     ///
     /// # Errors
     ///
-    /// Those of [`apply`](Projection::apply).
+    /// The errors of [`apply`](Projection::apply).
     pub fn apply_matched(
         &self,
         filter: &Filter,

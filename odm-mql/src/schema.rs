@@ -1,4 +1,4 @@
-//! Schemas: what documents must look like, in MongoDB's dialect of JSON Schema (draft 4).
+//! Schemas: rules for documents, in MongoDB's dialect of JSON Schema (draft 4).
 
 mod check;
 mod equality;
@@ -32,10 +32,9 @@ use crate::{Error, error::code};
 /// and `description`. As in MongoDB, `$ref`, `$schema`, `default`, `definitions`, `format` and `id` are
 /// errors, and so is any other keyword.
 ///
-/// A rule is about values of its type, and others conform to it: `minimum` says nothing of a string. Values
-/// are equal whatever the types of their numbers and the order of their fields. A name in `properties`,
-/// `required` and `dependencies` is that of one field: where MongoDB takes a dot in it for a path, it is an
-/// error, and so is one that is there twice.
+/// A rule applies to values of its type, and all other values conform to it: `minimum` accepts every string. The types of numbers and the
+/// order of fields do not matter for equality. A name in `properties`, `required` and `dependencies` names one field: a dot in it, which
+/// MongoDB takes for a path, is an error, and so is a duplicate name.
 #[derive(Clone)]
 pub struct Schema(Arc<ParsedSchema>);
 
@@ -53,7 +52,7 @@ pub struct Violation {
     pub path: String,
     /// The keyword of the rule: `minimum`, `required`, `bsonType`.
     pub rule: String,
-    /// What the rule asks for, in words that follow the path: `must be at least 0, and is -3`.
+    /// The requirement of the rule, in words that follow the path: `must be at least 0, and is -3`.
     pub message: String,
 }
 
@@ -91,8 +90,8 @@ impl Schema {
         Ok(parsed)
     }
 
-    /// Parses a schema of the catalog, which has the keyword `nativeForm` beside those of MongoDB. The
-    /// [form](Schema::as_document) of the schema has not, since no server knows it.
+    /// Parses a schema of the catalog, which may have the keyword `nativeForm` in addition to MongoDB's keywords. The
+    /// [form](Schema::as_document) of the schema omits it, since no server knows it.
     #[doc(hidden)]
     pub fn parse_stored(schema: &RawDocument) -> Result<Schema, Error> {
         let root = parse::schema(schema).map_err(|error| *error)?;
@@ -132,7 +131,7 @@ impl Schema {
         }
     }
 
-    /// Returns every rule that a document violates, in the order of its fields. There is none if it conforms.
+    /// Returns every rule that a document violates, in the order of its fields. The list is empty if the document conforms.
     ///
     /// # Errors
     ///

@@ -61,7 +61,7 @@ impl Direction {
         }
     }
 
-    /// Parses 1 or -1, and nothing else.
+    /// Parses 1 or -1; any other value is `None`.
     pub(super) fn parse_exactly(value: &Bson) -> Option<Direction> {
         match whole_number(value)? {
             1 => Some(Direction::Ascending),
@@ -83,10 +83,10 @@ impl Direction {
 /// An array counts as its least element, or as its greatest if the direction is descending. A missing
 /// field counts as null, and an empty array comes before null.
 ///
-/// All documents have an order. MongoDB refuses to sort those in which two keys lead into different arrays, or a number
-/// in a key is both a position and the name of a field in an element.
+/// All documents have an order. MongoDB refuses to sort a document in which two keys lead into different arrays, or a number in a key is
+/// both a position and the name of a field in an element.
 ///
-/// One that [ignores case](Sort::ignoring_case) compares texts as if they were written in one case, but for `_id`.
+/// A sort that [ignores case](Sort::ignoring_case) compares texts as if they were written in one case, except in `_id`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sort {
     keys: Vec<(Cow<'static, str>, Direction)>,
@@ -99,8 +99,7 @@ impl Sort {
         Sort::default()
     }
 
-    /// Adds a key as a tie-breaker. A path that has a key keeps it, since a second one decides
-    /// nothing.
+    /// Adds a key as a tie-breaker. A path that has a key keeps it, since a second key of one path has no effect.
     pub fn by(mut self, path: impl Into<Cow<'static, str>>, direction: Direction) -> Self {
         let path = path.into();
         if self.keys.iter().all(|(other, _)| *other != path) {
@@ -109,7 +108,7 @@ impl Sort {
         self
     }
 
-    /// The sort of documents that have what it sorts at other paths.
+    /// The same sort for documents that have the sorted fields at other paths.
     #[doc(hidden)]
     pub fn moved_to(self, path: &dyn Fn(&str) -> Cow<'static, str>) -> Self {
         let keys = self.keys.into_iter();
@@ -134,8 +133,7 @@ impl Sort {
         }
     }
 
-    /// Compares the texts of all keys but `_id` as they are after Unicode's simple case folding: a collation of strength 2
-    /// is like it.
+    /// Compares the texts of all keys except `_id` after Unicode's simple case folding, much like a collation of strength 2.
     pub fn ignoring_case(self) -> Self {
         Sort {
             ignores_case: true,

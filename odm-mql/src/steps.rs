@@ -1,7 +1,7 @@
 //! The count of steps, by which tests see how the cost of an operation grows with its input.
 //!
-//! A step is what a loop over the input does once: a comparison of values, a field that is passed by while another one is
-//! looked up, a range of a plan, an entry of an index, a document. Without the feature `__steps` nothing is counted.
+//! A step is one round of a loop over the input: a comparison of values, a field that a lookup passes by, a range of a plan, an entry of an
+//! index, a document. Without the feature `__steps` nothing is counted.
 
 #[cfg(feature = "__steps")]
 mod counter {

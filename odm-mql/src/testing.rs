@@ -122,8 +122,7 @@ pub(super) fn value() -> impl Strategy<Value = Bson> {
     })
 }
 
-/// Small documents with few names and few values, so that filters match them and updates meet what
-/// is there.
+/// Small documents with few names and few values, so that filters match them and updates meet existing fields.
 pub(super) fn document() -> impl Strategy<Value = Document> {
     fields(small_nested())
 }

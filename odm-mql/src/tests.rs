@@ -1,4 +1,4 @@
-//! What holds for the layer as a whole.
+//! Properties of the layer as a whole.
 
 use bson::{DateTime, RawBsonRef, RawDocumentBuf, doc};
 use proptest::prelude::*;

@@ -15,13 +15,13 @@ use crate::{Direction, Error, Filter, Sort, Test};
 
 /// Changes of single fields.
 ///
-/// A path may name all elements of an array by `$[]`, those that meet an array filter by `$[name]`, and the
-/// one by which the filter matches the document by `$`. `$[3]` is the element at that position, which has to be
-/// there: MongoDB has no such step, and it is not parsed.
+/// A path may name all elements of an array by `$[]`, the elements that match an array filter by `$[name]`, and the element by which the
+/// filter matches the document by `$`. `$[3]` is the element at that position, which must exist: MongoDB has no such step, and it is not
+/// parsed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Update {
-    /// The operations and their paths. Their order has no effect: new fields are added to a document
-    /// in the order of their names, numbers by their value and before the others.
+    /// The operations and their paths. Their order has no effect: new fields are added to a document in the order of their names, numbers
+    /// by value and before all other names.
     pub operations: Vec<(Cow<'static, str>, Operation)>,
     /// The array filters of all `$[name]` in the paths.
     pub array_filters: Vec<ArrayFilter>,
@@ -45,13 +45,12 @@ pub enum Operation {
     Unset,
     /// Adds the number. A missing field becomes the number.
     Inc(RawBson),
-    /// Adds the number. A missing field, and one that is null, becomes the number. MongoDB has no such
-    /// operator: this is the `inc` of typed updates, of which an absent `Option` is stored as either.
+    /// Adds the number. A missing or null field becomes the number. MongoDB has no such operator: this is the `inc` of typed updates, where
+    /// an absent `Option` may be stored as missing or as null.
     Add(RawBson),
     /// Multiplies the field by the number. A missing field becomes zero.
     Mul(RawBson),
-    /// Combines the bits of a whole number with those of the operands, one after another. A missing field
-    /// counts as zero.
+    /// Combines the bits of a whole number with each operand in turn. A missing field counts as zero.
     Bit(Vec<(BitOperation, RawBson)>),
     /// Sets the field to the value if that is less, or if the field is missing.
     Min(RawBson),
@@ -119,10 +118,10 @@ pub struct Push {
     pub position: Option<i64>,
 }
 
-/// The order of an array. Elements that it takes for equal stay as they are; in MongoDB they may come in any order.
+/// The order of an array. Elements that are equal in this order keep their places; in MongoDB they may come in any order.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PushSort {
-    /// By the elements as they are.
+    /// By the elements themselves.
     Elements(Direction),
     /// By fields of the elements, which are documents.
     Fields(Sort),
@@ -161,8 +160,8 @@ impl Update {
         format::update(self)
     }
 
-    /// Returns the update in MongoDB's form, in which new fields stand in the order in which they are added to a document:
-    /// MongoDB adds them in this order whatever the form is, and other servers in that of the form. `None` if it has no such form.
+    /// Returns the update in MongoDB's form, with new fields in the order in which an update adds them to a document: MongoDB adds them in
+    /// this order regardless of the form, and other servers in the order of the form. `None` if there is no such form.
     pub fn to_ordered_document(&self) -> Option<Document> {
         format::ordered(self)
     }
@@ -185,8 +184,8 @@ impl Update {
         self.operations.push((path.into(), operation));
     }
 
-    /// Checks what does not depend on a document: invalid and conflicting paths, operands of the wrong
-    /// type, and array filters that are missing or not used.
+    /// Checks everything that does not depend on a document: invalid and conflicting paths, operands of the wrong type, and array filters
+    /// that are missing or not used.
     pub fn check(&self) -> Result<(), Error> {
         parse::check(self)
     }
@@ -205,13 +204,12 @@ impl Update {
         apply::apply(self, document, inserting, now)
     }
 
-    /// Returns what becomes of a document that the filter matches, as [`apply`](Update::apply) does. The
-    /// positional `$` is the first element of an array by which it matches.
+    /// Returns the document after the update, as [`apply`](Update::apply) does, for a document that the filter matches. The positional `$`
+    /// is the first element of an array by which it matches.
     ///
     /// # Errors
     ///
-    /// Those of [`apply`](Update::apply), and [`NoPosition`](Error::NoPosition) if the filter matches by no
-    /// element of an array.
+    /// The errors of [`apply`](Update::apply), and [`NoPosition`](Error::NoPosition) if the filter matches by no element of an array.
     pub fn apply_matched(
         &self,
         filter: &Filter,

@@ -39,7 +39,7 @@ pub(super) fn operator(
     }
 }
 
-/// Null, if the operator has no fault to find in the operands before the one that is null or missing.
+/// Null, unless the operator rejects an operand before the null or missing one.
 fn null(operator: Operator, values: &[Option<RawBson>]) -> Result<Option<RawBson>, Error> {
     if let [array, start, count] = values
         && !is_null(array)
@@ -91,7 +91,7 @@ fn slice(
     Ok(Some(RawBson::Array(part)))
 }
 
-/// The element at a position, which counts from the end below zero. There may be none.
+/// The element at a position, if it exists. A negative position counts from the end.
 fn element(array: &RawArray, at: i64) -> Option<RawBson> {
     let at = match at < 0 {
         true => (len(array) as i64).saturating_add(at),
@@ -115,8 +115,7 @@ fn array_of(operator: Operator, value: &Option<RawBson>, code: i32) -> Result<&R
     }
 }
 
-/// A whole number of 32 bits, of any numeric type; the codes are those of another type and of another
-/// number.
+/// A whole number of 32 bits, of any numeric type. The codes are for a value of another type and for another number.
 fn int(
     operator: Operator,
     value: &Option<RawBson>,

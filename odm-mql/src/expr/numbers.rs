@@ -51,7 +51,7 @@ impl Num {
         }
     }
 
-    /// The number as a double; a decimal has none here.
+    /// The number as a double, or `None` for a decimal.
     fn double(self) -> Option<f64> {
         match self {
             Num::Int(value) => Some(value.into()),
@@ -130,7 +130,7 @@ fn multiply(a: Num, b: Num) -> Num {
     }
 }
 
-/// Calculates with operands that were evaluated, of which there are as many as the operator takes.
+/// Calculates with evaluated operands, as many as the operator takes.
 pub(super) fn calculate(
     operator: Operator,
     values: &[Option<RawBson>],
@@ -176,7 +176,7 @@ pub(super) fn calculate(
     }
 }
 
-/// The error of an operand, of which this is not the first if `at` is not 0.
+/// The error of an operand, which is the first operand if `at` is 0.
 fn no_number(operator: Operator, at: usize, value: &Option<RawBson>) -> Error {
     let code = match operator {
         Operator::Round | Operator::Trunc if at > 0 => 16_004,

@@ -9,7 +9,7 @@ use crate::{
     types::{bad, bad_as, whole_number},
 };
 
-/// Which of the bits are tested for what.
+/// The bit test: all or any, set or clear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Bits {
     /// All are 1.
@@ -22,7 +22,7 @@ pub enum Bits {
     AnyClear,
 }
 
-/// The positions of a mask: those of a number, of binary data, or a list. The lowest bit is 0.
+/// The positions of a mask, given as a number, as binary data or as a list. The lowest bit is 0.
 pub(super) fn positions(operator: &str, value: &Bson) -> Result<Vec<u32>, Error> {
     let expected = "a number, binary data or an array of positions, without a sign or a fraction";
     let mask = match value {

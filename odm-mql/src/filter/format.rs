@@ -155,8 +155,8 @@ fn all_of(path: &str, tests: &[Test]) -> Document {
     self::filter(&Filter::And(all.collect()))
 }
 
-/// The tests as one document of operators. A test whose operator is taken is negated twice, which gives
-/// it a document of its own. `None` for two negations, which have no such form.
+/// The tests as one document of operators. A test whose operator is taken is negated twice, which gives it a document of its own. `None` if
+/// that would take a second `$not`.
 fn operators(tests: &[Test]) -> Option<Document> {
     let mut document = Document::new();
     let rest: Vec<Test> = tests
@@ -238,7 +238,7 @@ fn add_operator(tests: &mut Document, test: &Test) -> bool {
     free
 }
 
-/// The values and patterns of which `$nin` lets none pass, where a negation is one. Without a pattern it is another test.
+/// The operands of `$nin`, if a negation has that form: a negated list with a pattern. A list without a pattern is another test.
 fn excluded(none: &[Test]) -> Option<&[Test]> {
     match none {
         [Test::Any(any)] if any.iter().any(|test| matches!(test, Test::Regex(_))) => Some(any),

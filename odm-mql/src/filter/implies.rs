@@ -7,9 +7,8 @@ use super::{Test, matches::Matcher};
 use crate::order::{compare, is_nan, same_type_bracket};
 
 impl Test {
-    /// Whether every value that passes this test passes the other one, as far as is told without searching: by
-    /// equality, ranges, types and existence. So at one path, a document that passes this test passes the other one,
-    /// by the same element of an array.
+    /// Whether every value that passes this test is known to pass the other, by equality, ranges, types and existence alone. A document
+    /// that passes this test at a path then passes the other test at that path, by the same element of an array.
     #[doc(hidden)]
     pub fn implies(&self, other: &Test) -> bool {
         match (self, other) {
@@ -56,7 +55,7 @@ fn is_passed_by(test: &Test, value: &RawBson) -> bool {
     is_known && Matcher::new(&Steps::default()).passes(test, Some(value.as_raw_bson_ref()))
 }
 
-/// Whether a value is one that is compared as a whole, and equals no missing one.
+/// Whether a value is compared as a whole and does not equal a missing value.
 #[doc(hidden)]
 pub fn is_scalar(value: &RawBson) -> bool {
     match value.as_raw_bson_ref() {

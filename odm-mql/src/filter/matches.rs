@@ -90,8 +90,8 @@ impl<'s> Matcher<'s> {
         }
     }
 
-    /// Whether the source passes all tests, of which there are some. The values of many are searched for
-    /// together, as each of a long list in a long array would take too long.
+    /// Whether the source passes all tests, and there is one. Many values are looked up together, since a search for each value of a long
+    /// list in a long array would take too long.
     fn all<S: ValueSource>(&self, tests: &[Test], source: &S) -> bool {
         const FEW: usize = 8;
         let key = |test: &Test| match test {

@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// What a filter is on.
+/// The kind of value that a filter tests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Place {
     /// A stored document.
@@ -24,8 +24,8 @@ pub(crate) enum Place {
     ArrayFilter,
 }
 
-/// Operators that MongoDB has and this library has not, the code where they are refused by MongoDB as
-/// well, in a filter on a value, and what to do instead.
+/// Operators of MongoDB that are not supported here: the name, MongoDB's code where it refuses the operator in a filter on a value, and the
+/// alternative.
 const UNSUPPORTED: [(&str, i32, &str); 14] = [
     (
         "$where",
@@ -204,7 +204,7 @@ fn operators(document: &Document, place: Place) -> Result<Vec<Test>, Error> {
             "$options" => return Err(bad(operator, "a `$regex` beside it")),
             "$not" => Test::Not(not(value, place)?),
             "$jsonSchema" => return Err(on_whole_documents(operator, place)),
-            // Of those that are not supported, a field has the ones of geometry only.
+            // The geometric operators are the only unsupported ones that MongoDB accepts on a field.
             geo if geo.starts_with("$near") || geo.starts_with("$geo") => {
                 return Err(no_operator(operator, place));
             }

@@ -5,8 +5,8 @@ use bson::{RawBsonRef, RawDocument};
 use super::{Filter, Test, matches::Matcher};
 use crate::path::{Leaf, visit_at};
 
-/// The position of the first array on the path of the test that was examined last, of those that passed by
-/// an element. MongoDB examines the tests of a conjunction in an order of its own.
+/// The position in the first array on the path of the last examined test that passed by an element. MongoDB examines the tests of a
+/// conjunction in an order of its own.
 pub(super) fn of_filter(
     matcher: &Matcher<'_>,
     filter: &Filter,
@@ -19,8 +19,8 @@ pub(super) fn of_filter(
     positions.find_map(|(path, test)| of_test(matcher, test, document, path))
 }
 
-/// The tests that are examined for their position: those of a conjunction, and a disjunction of equalities
-/// of one field, which means `$in`.
+/// The tests that are examined for their position: the tests of a conjunction, and a disjunction of equalities of one field, which means
+/// `$in`.
 fn collect<'f>(filter: &'f Filter, tests: &mut Vec<(&'f str, PositionTest<'f>)>) {
     match filter {
         Filter::And(all) => all.iter().for_each(|one| collect(one, tests)),

@@ -30,7 +30,7 @@ fn branches(operator: &str, branches: &[Filter]) -> String {
     format!("{operator}: [{}]", shapes.join(", "))
 }
 
-/// The operator of a test, with what is in it. `None` for equality.
+/// The operator of a test, with its inner tests. `None` for equality.
 fn test_shape(test: &Test) -> Option<String> {
     let name = match test {
         Test::Eq(_) => return None,

@@ -25,8 +25,7 @@ const CYCLE: i64 = 146_097;
 const EPOCH: i64 = 719_468;
 
 impl DateUnit {
-    /// Returns the start of the unit that a date is in. Where it is no date, as it lies before the first, that is
-    /// the first date.
+    /// Returns the start of the unit that contains a date, or the first date if the unit begins before it.
     #[allow(
         clippy::arithmetic_side_effects,
         reason = "the days of 64 bits of milliseconds are far from the bounds"

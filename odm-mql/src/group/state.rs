@@ -152,7 +152,7 @@ impl Total {
         let mut sum = Doubles::default();
         let high = self.whole as f64;
         sum.add(high);
-        // What is rounded off is exact as a double, or much less than the last digit of the sum.
+        // The rounding error is exact as a double, or much less than the last digit of the sum.
         sum.add((self.whole - high as i128) as f64);
         if let Some(doubles) = &self.doubles {
             sum.add(doubles.high);
@@ -162,8 +162,7 @@ impl Total {
     }
 }
 
-/// A sum of doubles with the sum of what was rounded off, by which the order of the numbers has next to no effect
-/// on it.
+/// A sum of doubles with the sum of their rounding errors, so that the order of the numbers has next to no effect.
 #[derive(Debug, Default)]
 struct Doubles {
     high: f64,

@@ -275,7 +275,7 @@ const UNITS: [DateUnit; 4] = [
 ];
 
 fn number() -> impl Strategy<Value = Bson> {
-    // Of these, each sum is exact as a double.
+    // Each sum of these numbers is exact as a double.
     prop_oneof![
         (-9..9_i32).prop_map(Bson::Int32),
         (-9..9_i64).prop_map(Bson::Int64),

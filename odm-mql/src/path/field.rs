@@ -26,8 +26,7 @@ fn get_slowly<'a>(document: &'a RawDocument, name: &str) -> Option<RawBsonRef<'a
         .and_then(|element| element.value().ok())
 }
 
-/// The value of a field, which may be missing. `None` where the bytes are not those of the common types, and
-/// `bson` has to tell.
+/// The value of a field, which may be missing. `None` if the bytes have an uncommon type or form, so that `bson` must read them.
 fn find<'a>(document: &'a [u8], name: &[u8]) -> Option<Option<RawBsonRef<'a>>> {
     let mut rest = document.get(4..)?;
     loop {

@@ -42,7 +42,7 @@ pub fn compound_index_values<'a>(
     Ok(CompoundIndexValues { keys, multikey })
 }
 
-/// The keys of a document in a sort, of which the least one counts.
+/// The keys of a document in a sort. The least key counts.
 pub(crate) fn sort_values<'a>(
     document: &'a RawDocument,
     paths: &[&str],
@@ -113,8 +113,7 @@ impl<'a> Expansion<'_, 'a> {
                 continue;
             };
             if self.positions == Positions::All {
-                // This path may see other elements than the other paths, so all its values are combined
-                // with all of theirs.
+                // This path may see other elements than the other paths, so each of its values is combined with each of theirs.
                 for value in seen(array, rest) {
                     let mut places = places.clone();
                     places[i] = ArrayPlace::Value(value);
@@ -145,7 +144,7 @@ impl<'a> Expansion<'_, 'a> {
         let is_fixed = |(place, by_position): (&ArrayPlace<'a, '_>, &Option<_>)| {
             by_position.is_some() || matches!(place, ArrayPlace::Value(_))
         };
-        // One element is as good as all, if none is looked at.
+        // If no path looks at the elements, one element gives the same keys as all.
         let number = match places.iter().zip(&by_position).all(is_fixed) {
             true => 1,
             false => usize::MAX,

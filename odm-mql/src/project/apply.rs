@@ -34,7 +34,7 @@ struct Projector<'p> {
     mode: Mode,
     /// The document that computed fields are computed of.
     whole: &'p RawDocument,
-    /// The path of the positional `$`, and what it stands for.
+    /// The path of the positional `$`, and the position that `$` stands for.
     positional: Option<&'p str>,
     position: Option<usize>,
     out: Writer,
@@ -57,7 +57,7 @@ impl Projector<'_> {
         }
     }
 
-    /// Writes the fields that come after those of the document: the computed ones and those of `$elemMatch`.
+    /// Writes the fields that follow the fields of the document: the computed fields and the fields of `$elemMatch`.
     fn added(
         &mut self,
         document: Option<&RawDocument>,
@@ -93,7 +93,7 @@ impl Projector<'_> {
         Ok(())
     }
 
-    /// Writes a document of the computed fields, where there is none.
+    /// Writes a document of the computed fields in the place of a missing document.
     fn computed(&mut self, name: Name<'_>, nodes: &ProjectionNodes) -> Result<(), Error> {
         self.out.head(ElementType::EmbeddedDocument, name);
         let open = self.out.begin();
@@ -221,7 +221,7 @@ impl Projector<'_> {
     }
 }
 
-/// The fields of a document by their names, of which the first counts.
+/// The fields of a document by their names. The first field of a name counts.
 fn by_name<'n, 'd>(
     named: &'n mut Option<HashMap<&'d str, Element<'d>>>,
     document: Option<&'d RawDocument>,

@@ -117,7 +117,7 @@ fn operator(operator: &str, operand: &Bson, path: &str) -> Result<Rule, Error> {
     }
 }
 
-/// An expression. One that reads nothing of a document fails here and not on the first document.
+/// An expression. If it reads no field, it fails here and not on the first document.
 fn computed(value: &Bson) -> Result<Rule, Error> {
     let expr = Expr::parse(value)?;
     if expr.paths().is_empty() {

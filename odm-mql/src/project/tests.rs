@@ -276,7 +276,7 @@ fn a_position_returns_the_element_by_which_the_filter_matches() {
         ),
         Ok(doc! { "_id": 1, "x": 1, "d": { "e": [{ "f": 1, "g": 2 }] } })
     );
-    // Where there is no array, nothing is chosen.
+    // Without an array, no element is chosen.
     assert_eq!(
         matched(doc! {}, doc! { "x.$": 1 }, document()),
         Ok(doc! { "_id": 1, "x": 1 })

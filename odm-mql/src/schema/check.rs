@@ -28,7 +28,7 @@ const FEW_ITEMS: usize = 12;
 pub(super) enum Stop {
     /// A rule is violated, and which ones are is not asked.
     Violated,
-    /// Boxed, so that the frames of the visitor, of which there are as many as levels, are small.
+    /// Boxed to keep the frames of the visitor small, since there is one for each level.
     Failed(Box<Error>),
 }
 
@@ -149,7 +149,7 @@ impl<'v> Checker<'v> {
             let schemas = count(branches.len() as u64, "schema");
             format!("must conform to one of {schemas}, and conforms to none")
         })?;
-        // Which of the schemas was meant is said by the types, and by the values that tell them apart.
+        // The types, and the values that tell the schemas apart, decide which schema was meant.
         let mut meant = branches.iter().filter(|branch| fits(branch, value));
         match (meant.next(), meant.next()) {
             (Some(one), None) => self.node(one, value, path),
@@ -433,10 +433,10 @@ fn equal_items(array: &RawArray, length: usize) -> Option<(usize, usize)> {
     Some((pair[0].0, pair[1].0))
 }
 
-/// The fields that a document has, of those that rules name.
+/// The fields of a document that rules name.
 struct Seen {
     first: u64,
-    /// Those from the 64th on.
+    /// The fields from the 64th on.
     others: Vec<bool>,
 }
 

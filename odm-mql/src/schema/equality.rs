@@ -1,4 +1,4 @@
-//! The equality of values in a schema, for which the order of fields means nothing.
+//! The equality of values in a schema, which ignores the order of fields.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! Updates that keep documents in conformity with a schema, whatever is in them.
+//! Updates that keep every conforming document in conformity with a schema.
 
 use bson::{RawBson, RawBsonRef, spec::ElementType};
 use odm_pattern::Steps;
@@ -11,11 +11,11 @@ use super::{
 use crate::{Filter, Operation, Push, Test, Update};
 
 impl Schema {
-    /// Returns a filter: a document that conforms, and that it matches, conforms after the update as well. `None` if it takes
-    /// the document to say so.
+    /// Returns a filter: a conforming document that matches it conforms after the update as well. `None` if the document is needed to
+    /// decide.
     ///
-    /// Each operation is judged by the rules on its own field, so that rules which look at several fields at once, such as
-    /// `minProperties`, `anyOf` and `dependencies`, give `None`.
+    /// Each operation is judged by the rules on its own field, so rules on several fields at once, such as `minProperties`, `anyOf` and
+    /// `dependencies`, give `None`.
     #[doc(hidden)]
     pub fn kept_by(&self, update: &Update) -> Option<Filter> {
         let mut conditions = Vec::new();
@@ -29,7 +29,7 @@ impl Schema {
                 return None;
             }
             if let Some((outer, _)) = path.rsplit_once('.') {
-                // What is missing would be made, with this field alone.
+                // A missing document would be created, with this field alone.
                 conditions.push(is_of_type(outer, ElementType::EmbeddedDocument));
             }
             let change = Change { path, operation };
@@ -96,7 +96,7 @@ impl Change<'_> {
 
     fn keeps_value(&self, node: &Node, conditions: &mut Vec<Filter>) -> Option<()> {
         match self.operation {
-            // The value before is the other one that may be left.
+            // The other possible result is the value before.
             Operation::Set(value) | Operation::Min(value) | Operation::Max(value) => {
                 has_value(node, value)
             }
@@ -104,7 +104,7 @@ impl Change<'_> {
             Operation::Inc(number) | Operation::Add(number) => {
                 self.keeps_sum(node, number, conditions)
             }
-            // An array with these elements alone is what a missing field becomes.
+            // A missing field becomes an array of these elements alone.
             Operation::Push(Push {
                 each, sort: None, ..
             })
@@ -163,7 +163,7 @@ impl Change<'_> {
             }
         }
         conditions.push(is_of_type(self.path, kind));
-        // Where a difference is no number of the type, every value has a sum that is within the bound, or none has.
+        // If a difference is out of the range of the type, either every value has a sum within the bound, or no value has.
         let bounds = [
             bound(least, added, added > 0)?.map(|least| Test::Gte(least.into())),
             bound(greatest, added, added < 0)?.map(|greatest| Test::Lte(greatest.into())),
@@ -209,7 +209,7 @@ fn is_of_type(path: &str, kind: ElementType) -> Filter {
     Filter::Path(path.to_owned().into(), Test::Type(vec![kind]))
 }
 
-/// The bound of a value whose sum with a number has this bound, if there is one. `None` if no sum is within it.
+/// The bound of a value whose sum with a number has this bound, or `Some(None)` if every sum is within it. `None` if no sum is.
 fn bound(of_sum: i64, added: i64, is_wide: bool) -> Option<Option<i64>> {
     match of_sum.checked_sub(added) {
         Some(bound) => Some(Some(bound)),

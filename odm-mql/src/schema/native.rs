@@ -13,7 +13,7 @@ const DAY: i64 = 86_400_000;
 
 /// A rule of the values of one BSON type.
 pub(super) enum NativeForm {
-    /// A double that is one of 32 bits as well, but for its precision: not one that would become infinite.
+    /// A double in the range of an `f32`: it must not become infinite by the conversion. It may lose precision.
     F32,
     /// A decimal of 96 bits, with up to 28 digits behind the point.
     Decimal,
@@ -49,7 +49,7 @@ impl NativeForm {
         })
     }
 
-    /// Whether the type has a value. One of another BSON type is not what the rule is about.
+    /// Whether the type has a value. Values of another BSON type pass: the rule does not apply to them.
     pub(super) fn has(&self, value: RawBsonRef<'_>) -> bool {
         match (self, value) {
             (NativeForm::F32, RawBsonRef::Double(value)) => {
@@ -72,7 +72,7 @@ impl NativeForm {
         }
     }
 
-    /// What a value has to be, in words.
+    /// The requirement on a value, in words.
     pub(super) fn words(&self) -> String {
         match self {
             NativeForm::F32 => format!("a number of at most {:e}, as an `f32` is", f32::MAX),

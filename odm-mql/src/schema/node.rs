@@ -155,7 +155,7 @@ pub(super) struct ObjectRules {
 }
 
 impl ObjectRules {
-    /// The position of a field among those that rules name.
+    /// The position of a field among the fields that rules name.
     pub(super) fn position(&self, name: &str) -> Option<usize> {
         let order = |field: &FieldRule| -> Ordering { field.name.as_str().cmp(name) };
         self.fields.binary_search_by(order).ok()
@@ -168,7 +168,7 @@ pub(super) struct FieldRule {
     pub(super) node: Option<Node>,
 }
 
-/// What a field needs beside it.
+/// A requirement that holds in documents with a field.
 pub(super) struct Dependency {
     /// The field, as a position in the fields that rules name.
     pub(super) field: usize,

@@ -58,7 +58,7 @@ const KEYWORDS: [&str; 32] = [
 /// Keywords of JSON Schema that MongoDB refuses.
 const UNSUPPORTED: [&str; 6] = ["$ref", "$schema", "default", "definitions", "format", "id"];
 
-/// The names of types in `type`, beside `number`, and those of BSON.
+/// The names of types in `type`, except `number`, with their names in BSON.
 const JSON_TYPES: [(&str, &str); 5] = [
     ("array", "array"),
     ("boolean", "bool"),
@@ -67,7 +67,7 @@ const JSON_TYPES: [(&str, &str); 5] = [
     ("string", "string"),
 ];
 
-/// The error is boxed, so that the frames of the parser, of which there are as many as levels, are small.
+/// The error is boxed to keep the frames of the parser small, since there is one for each level.
 type Parsed<T> = Result<T, Box<Error>>;
 
 pub(super) fn schema(schema: &RawDocument) -> Parsed<Box<Node>> {
@@ -226,10 +226,10 @@ impl<'s> Keywords<'s> {
     }
 }
 
-/// Parses one schema. Of several errors that of the keyword is told which MongoDB tells.
+/// Parses one schema. If several keywords are wrong, returns the error that MongoDB returns.
 ///
-/// There is a call of it for each level of a schema, so that what it and the functions that call it hold is
-/// little: the parts that call no further are functions of their own.
+/// Each level of a schema is a call of this function, so its frame and the frames of the functions that call it must be small: the parts
+/// that do not recurse are functions of their own.
 fn node(schema: &RawDocument, path: &Path<'_>) -> Parsed<Box<Node>> {
     let mut node = Box::<Node>::default();
     let keywords = Keywords::new(schema, path)?;
@@ -327,7 +327,7 @@ fn check_distinct(names: &[String], path: &Path<'_>) -> Parsed<()> {
     }
 }
 
-/// Parses the keywords of what is neither an array nor an object.
+/// Parses the keywords that concern neither arrays nor objects.
 fn scalars(keywords: &Keywords<'_>, node: &mut Node) -> Parsed<()> {
     keywords.string("description")?;
     keywords.string("title")?;

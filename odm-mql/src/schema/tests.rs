@@ -22,8 +22,8 @@ fn told(schema: Document, document: Document) -> Vec<String> {
     told.collect()
 }
 
-/// The cases state what MongoDB documents, in extended JSON: each a schema, and a document with whether it
-/// conforms, or the code of the error.
+/// The cases state the behaviour that MongoDB documents, in extended JSON: each a schema, and a document with whether it conforms, or the
+/// code of the error.
 #[test]
 fn every_case_has_the_result_of_mongodb() {
     let mut wrong = Vec::new();
@@ -484,7 +484,7 @@ proptest! {
     }
 }
 
-/// What an update must be kept by, and documents that have to be looked at.
+/// The filters under which updates keep conformity, and `None` for updates that need the document.
 #[test]
 fn a_schema_is_kept_by_updates_that_each_conform_to_the_rules_of_their_field() {
     let schema = parse(doc! {

@@ -9,7 +9,7 @@ use crate::show;
 /// The longest text of a value in a message, in characters.
 const MAX_SHOWN: usize = 80;
 
-/// A path, of which each part is held by the call that visits it.
+/// A path. Each part is held by the call that visits it.
 #[derive(Clone, Copy)]
 pub(super) enum Path<'p> {
     Root,

@@ -91,7 +91,7 @@ struct Renamed<'d> {
 
 impl<'d> Renamed<'d> {
     fn get(&mut self, document: &'d RawDocument, name: &str) -> Option<RawBsonRef<'d>> {
-        /// So often each field is passed by until the one that is looked up.
+        /// The number of lookups that scan the fields, before the fields are indexed by name.
         const FEW: usize = 8;
         self.looks += 1;
         if self.looks <= FEW {

@@ -21,10 +21,10 @@ pub(super) fn update(update: &Update) -> Document {
     document
 }
 
-/// The same with all paths in the order of new fields. `None` if that takes an operator twice.
+/// The same with all paths in the order of new fields. `None` if an operator would occur twice.
 pub(super) fn ordered(update: &Update) -> Option<Document> {
     let mut operations: Vec<_> = update.operations.iter().collect();
-    // Those that add no field are first, each operator by itself.
+    // Operations that add no field come first, grouped by operator.
     let not_adding = |operation: &Operation| match operation {
         Operation::Unset | Operation::Pop(_) => self::operation(operation).0,
         _ => "",

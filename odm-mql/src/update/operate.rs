@@ -35,7 +35,7 @@ pub(super) enum ValueChange<'u> {
 pub(super) struct Moment<'m> {
     pub(super) inserting: bool,
     pub(super) now: DateTime,
-    /// What is left to the filters of all elements.
+    /// The remaining steps, shared by the filters of all elements.
     pub(super) steps: &'m Steps,
 }
 
@@ -173,7 +173,7 @@ fn put_if<'u>(order: Ordering, new: &'u RawBson, value: RawBsonRef<'_>) -> Value
     }
 }
 
-/// A computed number. One that equals the old one of the same type leaves it as it is: -0.0 stays.
+/// A computed number. If it equals the old value and has its type, the old value stays: so does -0.0.
 fn made<'u>(value: RawBsonRef<'_>, new: RawBson) -> ValueChange<'u> {
     let same_type = new.element_type() == value.element_type();
     if same_type && equal(new.as_raw_bson_ref(), value) {
@@ -246,7 +246,7 @@ fn field<'a>(element: RawBsonRef<'a>, path: &str) -> Option<RawBsonRef<'a>> {
         })
 }
 
-/// The array with the values that it lacks, or `None` if it has all of them.
+/// The array with the values added that it lacks, or `None` if it has all of them.
 fn added(array: &RawArray, values: &[RawBson]) -> Result<Option<RawArrayBuf>, Error> {
     let mut all = elements(array)?;
     let len = all.len();

@@ -282,7 +282,7 @@ fn check_operation(path: &str, operation: &Operation) -> Result<(), Error> {
             }
             Ok(())
         }
-        // What they name is removed at most, or is inserted.
+        // These operations remove the field at most, or insert it.
         Operation::Unset
         | Operation::SetOnInsert(_)
         | Operation::Pop(_)

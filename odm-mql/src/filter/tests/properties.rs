@@ -110,7 +110,7 @@ proptest! {
         prop_assert_eq!(all.matches(&document), and.matches(&document));
     }
 
-    /// What an index lacks, a query by it would not find.
+    /// A query by an index does not find values that the index lacks.
     #[test]
     fn an_index_has_the_value_that_a_filter_matches(
         path in path(),

@@ -62,7 +62,7 @@ fn by_position(named: NamedRules) -> Option<Box<ObjectRules>> {
     });
     let mut fields = named.fields;
     fields.extend(others);
-    // Of the rules of one field the first has the schema, if there is one.
+    // The sort is stable: the first rule of a field has the schema, if there is one.
     fields.sort_by(|a, b| a.name.cmp(&b.name));
     fields.dedup_by(|later, first| later.name == first.name);
 

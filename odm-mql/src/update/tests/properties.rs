@@ -64,7 +64,7 @@ fn update() -> impl Strategy<Value = Update> {
                 part
             };
             update.push(path + part, operation);
-            // What would conflict is left out.
+            // Conflicting operations are left out.
             if update.check().is_err() {
                 update.operations.pop();
             }
@@ -96,7 +96,7 @@ proptest! {
         }
     }
 
-    /// What holds for `$set` tells that paths lead to the same place for updates and filters.
+    /// If this holds for `$set`, paths lead to the same place in updates and filters.
     #[test]
     fn what_is_set_is_found(
         document in document(),

@@ -1,4 +1,4 @@
-//! Array filters, and what is refused.
+//! Array filters, and refused requests.
 
 use bson::doc;
 
@@ -201,7 +201,7 @@ fn an_update_of_absurd_depth_is_refused() {
         }
     }
     assert!(Update::parse(&doc! { "$set": { "x": nested(179) } }, &[]).is_ok());
-    // In arrays, and in the filter of an element.
+    // The bound applies in arrays, and in the filter of an element, too.
     let array = (0..180).fold(Bson::from(1), |inner, _| vec![inner].into());
     assert_eq!(
         refused(doc! { "$set": { "x": array } }),
