@@ -11,16 +11,16 @@ use crate::error::{Error, Result};
 pub struct BlindUpdate {
     /// The collection.
     pub collection: String,
-    /// The `_id` of the one document, or `None` for all that match.
+    /// The `_id` of one document, or `None` for all documents that match.
     pub id: Option<RawBson>,
-    /// What a document must match for the update to do what the caller means.
+    /// The condition on a document under which the update has the effect that the caller means.
     pub filter: Filter,
     /// How the documents change: by operators that can be applied to every document that matches.
     pub update: Update,
 }
 
 impl BlindUpdate {
-    /// Returns the filter of the documents, by the `_id` of one and by what they must match.
+    /// Returns the filter of the documents: `filter`, and the `_id` if there is one.
     pub fn whole_filter(&self) -> Filter {
         let by_id = |id: &RawBson| Filter::Path("_id".into(), Test::Eq(id.clone()));
         let by_id = self.id.as_ref().map(by_id).unwrap_or_default();

@@ -16,7 +16,7 @@ pub struct CollectionSpec {
     pub name: String,
     /// Its indexes, besides the one on `_id`.
     pub indexes: Vec<IndexSpec>,
-    /// Indexes that were declared and are no longer. One that is in both lists is not obsolete.
+    /// Indexes that were declared and are no longer. An index in both lists is not obsolete.
     pub obsolete: Vec<IndexSpec>,
 }
 
@@ -44,7 +44,7 @@ pub enum CollectionChange {
     },
 }
 
-/// What the documents of a collection conform to.
+/// The schemas of the documents of a collection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CollectionValidator {
     /// The name of the collection.
@@ -64,24 +64,23 @@ pub struct IndexSpec {
     pub keys: Vec<(String, Direction)>,
     /// No two documents may have the same key. One document may have a key more than once.
     pub unique: bool,
-    /// Documents in which one of the fields is missing or null have no entry, so that `unique`
-    /// means unique among those present. Where fields meet an array of which some elements have values and some do
-    /// not, a store MAY take the latter for null.
+    /// Documents in which one of the fields is missing or null have no entry, so that `unique` applies only to documents with all fields.
+    /// Where fields meet an array in which only some elements have values, a store MAY take the missing values for null.
     pub present_only: bool,
-    /// Texts that differ in nothing but case are one key, by Unicode's simple case folding. A sort that
-    /// [ignores case](odm_mql::Sort::ignoring_case) has their order. This is said of texts themselves, not of those in
-    /// a document that is a value of a field.
+    /// Texts that differ only in case are one key, by Unicode's simple case folding. A sort that [ignores
+    /// case](odm_mql::Sort::ignoring_case) has their order. This applies to texts themselves, not to texts in a document that is the value
+    /// of a field.
     pub case_insensitive: bool,
-    /// What must hold of a document that is in the index, so that `unique` means unique among those of which it does.
+    /// The condition on the documents in the index, so that `unique` applies only to documents that meet it.
     pub filter: Option<IndexFilter>,
 }
 
 impl IndexSpec {
-    /// Whether a document is in the index, unless it lacks the values of a [`present_only`](IndexSpec::present_only) one.
+    /// Whether a document is in the index, if it has the values that a [`present_only`](IndexSpec::present_only) index requires.
     ///
     /// # Errors
     ///
-    /// Those of [`IndexFilter::matches`].
+    /// The errors of [`IndexFilter::matches`].
     pub fn includes(&self, document: &RawDocument) -> Result<bool> {
         match &self.filter {
             Some(filter) => filter.matches(document),
@@ -92,8 +91,8 @@ impl IndexSpec {
     /// Returns the keys that a document has in this index, each once. A key is a value for each
     /// field.
     ///
-    /// A document has one key, or one for each element of an array that its fields meet, or none if it does not match the
-    /// filter of the index. A missing field has the value null, and an empty array the value undefined. Texts are folded if the index ignores case.
+    /// A document has one key, or one for each element of an array that its fields meet, or no key if it does not match the filter of the
+    /// index. A missing field has the value null, and an empty array the value undefined. Texts are folded if the index ignores case.
     ///
     /// # Errors
     ///
@@ -132,14 +131,14 @@ impl IndexSpec {
     ///
     /// # Errors
     ///
-    /// Those of [`keys_of`](IndexSpec::keys_of).
+    /// The errors of [`keys_of`](IndexSpec::keys_of).
     #[doc(hidden)]
     pub fn encoded_keys_of(&self, document: &RawDocument) -> Result<Vec<Vec<u8>>> {
         let keys = self.keys_of(document)?;
         Ok(keys.iter().map(|values| encoded(values)).collect())
     }
 
-    /// A value as it is in a key.
+    /// A value in the form that it has in a key.
     fn stored(&self, value: RawBsonRef<'_>) -> RawBson {
         match value {
             RawBsonRef::String(text) | RawBsonRef::Symbol(text) if self.case_insensitive => {

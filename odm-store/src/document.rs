@@ -80,7 +80,7 @@ fn check_id(collection: &str, id: RawBsonRef<'_>) -> Result<()> {
     Err(error.with_code(code::INVALID_ID_FIELD))
 }
 
-/// Checks the names in an `_id` that is a document. A filter could not tell one that begins with `$` from an operator.
+/// Checks the names in an `_id` that is a document. A filter could not tell a name that begins with `$` from an operator.
 fn check_names(collection: &str, id: RawBsonRef<'_>) -> Result<()> {
     let RawBsonRef::Document(id) = id else {
         return Ok(());
@@ -95,8 +95,8 @@ fn check_names(collection: &str, id: RawBsonRef<'_>) -> Result<()> {
     }
 }
 
-/// Returns a document that a caller writes as a whole as MongoDB stores it: with the time in place of each
-/// field `Timestamp(0, 0)` of the document itself, but for `_id`. Returns `None` if there is no such field.
+/// Returns a whole document from a caller as MongoDB stores it: with the time in the place of each top-level field `Timestamp(0, 0)`,
+/// except `_id`. Returns `None` if there is no such field.
 #[doc(hidden)]
 pub fn stamped(document: &RawDocument) -> Option<RawDocumentBuf> {
     let is_open = |name: &str, value: RawBsonRef<'_>| {

@@ -77,7 +77,7 @@ struct Inner {
 pub struct Location {
     /// The collection.
     pub collection: String,
-    /// The path of the field. Of a key of several fields, all paths, with commas between them.
+    /// The path of the field, or, for a key of several fields, all paths, with commas between them.
     pub path: Option<String>,
     /// The `_id` of the document, or the value of the field.
     pub id: Option<RawBson>,
@@ -173,7 +173,7 @@ impl Error {
         self
     }
 
-    /// Removes what stands before the names of collections.
+    /// Removes the prefix of the names of collections.
     #[must_use]
     #[doc(hidden)]
     pub fn without_prefix(mut self, prefix: &str) -> Self {
@@ -209,7 +209,7 @@ impl Error {
         self
     }
 
-    /// Marks the error as one that ends the transaction that the operation was in, if any.
+    /// Marks the error as one that ends the transaction of the operation, if there is one.
     #[doc(hidden)]
     pub fn ending_transaction(mut self) -> Self {
         Arc::make_mut(&mut self.0).ends_transaction = true;
@@ -313,7 +313,7 @@ impl Error {
         Error::new(ErrorKind::NotFound, message).at(collection, None, first)
     }
 
-    /// The error of a document that is not what its writer has read.
+    /// The error of a document that was changed since its writer has read it.
     #[doc(hidden)]
     pub fn stale(collection: &str, id: &RawBson) -> Self {
         let message = format!(
@@ -351,8 +351,8 @@ impl Error {
         self.0.location.as_ref()
     }
 
-    /// Returns the rules that a document violates, each with its path, if the error is
-    /// [`Invalid`](ErrorKind::Invalid): what a web service answers beside a form.
+    /// Returns the rules that a document violates, each with its path, if the error is [`Invalid`](ErrorKind::Invalid): the answer of a web
+    /// service to a form.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -444,8 +444,8 @@ impl Error {
         self.kind() == ErrorKind::NotFound
     }
 
-    /// Returns whether the `_id`, or the key of a unique index, is taken. The [location](Error::location) has what MongoDB calls
-    /// the pattern of the key and its value: the paths, the value or the document of values, and the name of the index.
+    /// Returns whether the `_id`, or the key of a unique index, is taken. The [location](Error::location) has MongoDB's pattern of the key
+    /// and its value: the paths, the value or the document of values, and the name of the index.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -469,7 +469,7 @@ impl Error {
         self.kind() == ErrorKind::DanglingReference
     }
 
-    /// Returns whether other documents still refer to the one that was to be deleted.
+    /// Returns whether other documents still refer to the document of the delete.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -494,7 +494,7 @@ impl Error {
         self.kind() == ErrorKind::Invalid
     }
 
-    /// Returns whether what came with a request is wrong, as for the answer 400 of a web service.
+    /// Returns whether a part of a request is wrong, as for the answer 400 of a web service.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

@@ -26,19 +26,18 @@ use super::{
 };
 use crate::error::{Error, ErrorKind, Result};
 
-/// Passes the changes of a store's commits to those who watch its collections, in this process.
+/// Passes the changes of a store's commits to the watches of its collections, in this process.
 ///
-/// A store that runs transactions one after another can have one, which all its handles share. It gives each
-/// transaction the [`FeedChanges`] of [`begin`](Feed::begin), into which the library records what is watched,
-/// [publishes](FeedChanges::publish) them with the commit, and answers [`Store::watch`] by [`watch`](Feed::watch). A clone is the
-/// same feed.
+/// A store that runs transactions one after another can have a feed, shared by all its handles. It gives each transaction the
+/// [`FeedChanges`] of [`begin`](Feed::begin), in which the library records the watched changes, [publishes](FeedChanges::publish) them with
+/// the commit, and answers [`Store::watch`] by [`watch`](Feed::watch). A clone is the same feed.
 #[derive(Clone, Default)]
 pub struct Feed(Arc<Inner>);
 
 struct Inner {
-    /// Tells the tokens of this feed from those of others, as of the same file when it was open before.
+    /// Tells the tokens of this feed from the tokens of other feeds, such as an earlier one of the same file.
     id: u64,
-    /// The number of collections of which commits are kept, so that nobody takes the lock while there is none.
+    /// The number of collections whose commits are kept, so that the lock is not taken while it is zero.
     watched: AtomicUsize,
     state: Mutex<State>,
 }
@@ -97,18 +96,18 @@ impl Feed {
         }
     }
 
-    /// Watches a collection of the feed's store, which runs a unit that does nothing for that.
+    /// Watches a collection of the feed's store. To begin, it runs an empty unit in the store.
     ///
     /// # Errors
     ///
-    /// Those of [`Store::watch`], and of the unit.
+    /// The errors of [`Store::watch`], and of the unit.
     pub async fn watch(
         &self,
         store: &(impl Store + ?Sized),
         request: &WatchRequest,
     ) -> Result<StoreWatch> {
         let mut reader = self.reader(&request.collection, request.buffer);
-        // Writes that began before do not record all that they change. Those that begin after this turn do.
+        // Units that began earlier may not record all their changes. Units that begin after this turn do.
         store.run(Arc::new(Turn), Durability::Eventual).await?;
         let token = reader.begin(request.after.as_ref())?;
         let changes = unfold(reader, |mut reader| async {
@@ -181,7 +180,7 @@ impl Feed {
         ResumeToken::from(format!("{:016x}-{kept}-{commit}-{shown}", self.0.id))
     }
 
-    /// The place of a token. `None` if it is of another feed.
+    /// The place of a token. `None` if the token belongs to another feed.
     fn place(&self, token: &ResumeToken, collection: &str) -> Result<Option<Place>> {
         let parts: Vec<&str> = token.as_str().split('-').collect();
         let place = match parts[..] {
@@ -208,7 +207,7 @@ impl fmt::Debug for Feed {
     }
 }
 
-/// A unit that does nothing, in its turn.
+/// An empty unit, which waits for its turn.
 struct Turn;
 
 #[async_trait]
@@ -262,7 +261,7 @@ impl FeedReader {
         Ok(self.feed.token(&place))
     }
 
-    /// The next change, or an error in the place of those that were missed. `None` if the store is closed.
+    /// The next change, or an error in the place of missed changes. `None` if the store is closed.
     #[doc(hidden)]
     pub async fn next(&mut self) -> Option<Result<WatchedChange>> {
         loop {
@@ -312,7 +311,7 @@ impl FeedReader {
                 let kept = state.collections.get(&self.collection)?;
                 Some(kept.changed())
             })?;
-            // It waits for what comes after this, and so before the look.
+            // The registration precedes the poll, so that no commit between the poll and the wait is missed.
             let mut changed = pin!(changed.notified());
             changed.as_mut().enable();
             if let Poll::Ready(found) = self.poll() {
@@ -355,7 +354,7 @@ impl Drop for FeedReader {
     }
 }
 
-/// What a transaction changes in collections that are watched.
+/// The changes of a transaction in watched collections.
 ///
 /// A store MUST [publish](FeedChanges::publish) it after the commit is visible and as durable as asked and before the
 /// call that commits returns, in the order of commits. It MUST drop it with a transaction, or a run of a unit of
@@ -380,7 +379,7 @@ struct RecordedChange {
 }
 
 impl FeedChanges {
-    /// Passes the changes to those who watch.
+    /// Passes the changes to the watches.
     pub fn publish(self) {
         for (collection, changes) in self.collections {
             let changes = changes.all.into_iter();
@@ -394,7 +393,7 @@ impl FeedChanges {
         }
     }
 
-    /// Takes what is recorded, and leaves nothing.
+    /// Takes the recorded changes, and leaves an empty record.
     pub fn take(&mut self) -> FeedChanges {
         let empty = self.feed.begin();
         std::mem::replace(self, empty)
@@ -406,7 +405,7 @@ impl FeedChanges {
         self.feed.is_watched(collection)
     }
 
-    /// Records a change of a document, after those that are recorded of it.
+    /// Records a change of a document, after its recorded changes.
     #[doc(hidden)]
     pub fn add(&mut self, collection: &str, change: DocumentChange, is_cold_changed: bool) {
         let key = key::of(change.id());

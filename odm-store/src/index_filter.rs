@@ -8,19 +8,18 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// The filter of a partial index: what must hold of a document that is in it.
+/// The filter of a partial index: the condition on the documents in it.
 ///
-/// It is one condition on a field, or several that must all hold: that the field equals null, a text, a number, a bool,
-/// a date, an id or binary data, or is greater or less than one of these but null; that it exists; that it has a type. So
-/// it can be told whether it follows from the filter of a query. A field that is an array fulfills a condition by any of
-/// its elements, as in a query.
+/// It is one condition on a field, or a conjunction of them: the field equals null, a text, a number, a bool, a date, an id or binary data,
+/// or is greater or less than one of these except null; it exists; it has a type. So the planner can tell whether the filter of a query
+/// implies it. A field that is an array fulfills a condition by any of its elements, as in a query.
 #[derive(Debug, Clone)]
 pub struct IndexFilter {
     filter: Filter,
     form: FilterForm,
 }
 
-/// The bytes of the BSON form of a filter, which is what is compared and stored: its operators are no names of fields.
+/// The bytes of the BSON form of a filter, for comparison and storage: in this form, operators are not names of fields.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[doc(hidden)]
 pub struct FilterForm(Vec<u8>);
@@ -30,7 +29,7 @@ impl IndexFilter {
     ///
     /// # Errors
     ///
-    /// [`Schema`](ErrorKind::Schema) if the filter has another condition, which is named, or none.
+    /// [`Schema`](ErrorKind::Schema) if the filter has another condition, which the error names, or no condition.
     pub fn new(filter: &Filter) -> Result<Self> {
         if conditions(filter).next().is_none() {
             return Err(refused(

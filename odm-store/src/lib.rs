@@ -1,10 +1,9 @@
 //! The contract between the library and a document store.
 //!
-//! A store has documents, keys and indexes. It knows no model and no relation: those are the
-//! catalog's, and the writes that follow from them are computed in `maintain`, which asks a store
-//! for its [`Capabilities`], never for its name.
+//! A store has documents, keys and indexes. It knows no models and no relations: the catalog has the relations, and `maintain` computes the
+//! writes that follow from them. `maintain` asks a store for its [`Capabilities`], never for its name.
 //!
-//! A program names `odm::store`: [`Durability`], [`Cost`], [`Explain`] and [`Cause`]. All else is for the author of a store.
+//! A program names `odm::store`: [`Durability`], [`Cost`], [`Explain`] and [`Cause`]. All other types are for the author of a store.
 //!
 //! ```
 //! # use odm::derive::examples::*; example(async |_| {
@@ -16,20 +15,18 @@
 //! # Ok(()) });
 //! ```
 //!
-//! The words MUST and MAY are those of RFC 2119, for the author of a store. What the types of
-//! [`mql`] mean is part of the contract: a filter MUST match, a sort MUST order and an
-//! update MUST change as their functions do, whether a store calls these functions or translates
-//! the values for a server. A filter that [fails](mql::Filter::matches) on a document MUST be the
-//! [error](crate::Error::failed_filter) of the call. What a store needs besides is public: the order of `_id`s and of keys as bytes
-//! ([`mql::key::of`]), the keys of a document in an index
-//! ([`IndexSpec::keys_of`]), the effect of an update ([`UpdateWrite::changed`] and
-//! [`UpdateWrite::inserted`]), and the rules of stored documents ([`check_document`]). The crate
-//! `odm-store-suite` has a conformance suite that runs on any store, and a small store to begin from.
+//! The words MUST and MAY have the meaning of RFC 2119, for the author of a store. The meaning of the types of [`mql`] is part of the
+//! contract: a filter MUST match, a sort MUST order and an update MUST change as their functions do, whether a store calls these functions
+//! or translates the values for a server. A filter that [fails](mql::Filter::matches) on a document MUST be the
+//! [error](crate::Error::failed_filter) of the call. Everything else that a store needs is public: the order of `_id`s and of keys as bytes
+//! ([`mql::key::of`]), the keys of a document in an index ([`IndexSpec::keys_of`]), the effect of an update ([`UpdateWrite::changed`] and
+//! [`UpdateWrite::inserted`]), and the rules of stored documents ([`check_document`]). The crate `odm-store-suite` has a conformance suite
+//! that runs on any store, and a small store to begin from.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]
 #![warn(missing_debug_implementations)]
-// Of numbers that come from users or are stored, and of times: see `clippy.toml`.
+// For times, and for numbers that come from users or are stored: see `clippy.toml`.
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 mod blind;
@@ -99,8 +96,7 @@ pub const RETRIED_FOR: Duration = Duration::from_secs(120);
 
 /// A place where documents are stored.
 ///
-/// Every write goes through [`run`](Store::run) or [`begin`](Store::begin), and is atomic: all of it
-/// is stored, or nothing.
+/// Every write goes through [`run`](Store::run) or [`begin`](Store::begin), and is atomic: it is stored as a whole or not at all.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a store",
     label = "expected a store",
@@ -108,10 +104,10 @@ pub const RETRIED_FOR: Duration = Duration::from_secs(120);
 )]
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
-    /// Returns what this store can do beyond what every store must.
+    /// Returns the optional abilities of this store.
     fn capabilities(&self) -> Capabilities;
 
-    /// Returns a consistent view of what is committed.
+    /// Returns a consistent view of the committed state.
     ///
     /// All reads through one reader MUST see the same state, which contains every commit that
     /// returned before this call. A store MAY fix the state at the first read, so that this call
@@ -123,11 +119,10 @@ pub trait Store: Send + Sync + 'static {
     /// Creates the collections and indexes that are missing, and removes the
     /// [obsolete](CollectionSpec::obsolete) indexes that exist with equal keys and options.
     ///
-    /// A store MUST leave all other indexes as they are. An obsolete index of the same name as a new
-    /// one MUST be in force until the new one is complete and takes its place, so that no write meets
-    /// neither of them. After an error, and after a crash, either all obsolete indexes are removed and
-    /// all missing ones exist, or all obsolete ones MUST exist as before; of the missing ones a store
-    /// MAY leave those that it has created.
+    /// A store MUST leave all other indexes as they are. An obsolete index of the same name as a new one MUST be in force until the new one
+    /// is complete and takes its place, so that every write meets one of them. After an error, and after a crash, either all obsolete
+    /// indexes are removed and all missing ones exist, or all obsolete ones MUST exist as before; a store MAY leave some of the missing
+    /// ones created.
     ///
     /// # Errors
     ///
@@ -137,11 +132,10 @@ pub trait Store: Send + Sync + 'static {
     /// index that is missing.
     async fn ensure(&self, collections: &[CollectionSpec]) -> Result<()>;
 
-    /// Lets the store refuse documents that other programs write and that do not conform, in all collections that
-    /// are named, and in no others.
+    /// Lets the store refuse nonconforming documents of other programs, in all collections that are named, and in no others.
     ///
-    /// The library checks what it writes by itself, and calls this for programs that write without it: a store MAY
-    /// do nothing, which is the default, and MUST NOT refuse a change of a document that does not conform before it.
+    /// The library checks its own writes, and calls this for programs that write without it: a store MAY do nothing, which is the default,
+    /// and MUST NOT refuse a change of a document that did not conform before it.
     async fn validate(&self, validations: &[CollectionValidator]) -> Result<()> {
         let _ = validations;
         Ok(())
@@ -159,12 +153,12 @@ pub trait Store: Send + Sync + 'static {
 
     /// Runs a write of one document without a transaction, in fewer requests than [`run`](Store::run) would take for it.
     ///
-    /// Returns `None` if nothing was written, for whatever reason, and the write is to be run as a unit of work: if there is no
-    /// document to change, if the store has no such way for it, if the server refuses it. The default returns that.
+    /// Returns `None` if the store wrote nothing and the caller has to run a unit of work instead: there is no document to change, the
+    /// store has no such way for the write, or the server refuses it. The default returns `None`.
     ///
-    /// A store with such a way has [`Capabilities::writes_alone`]. It MUST NOT write in another epoch than that of the
-    /// write, but for the time that is stated there. If more than that may have passed, and another epoch has begun, it MUST
-    /// return an error that says so.
+    /// A store with such a way has [`Capabilities::writes_alone`]. It MUST NOT write in an epoch other than that of the write, except for
+    /// the time that the capability states. If more time may have passed, and another epoch has begun, it MUST return an error that says
+    /// so.
     ///
     /// # Errors
     ///
@@ -182,14 +176,14 @@ pub trait Store: Send + Sync + 'static {
     /// Opens a transaction that the caller drives. Dropping it MUST roll it back.
     async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>>;
 
-    /// Opens a session, whose transaction another program can end where this one was killed. The default has none: a store
-    /// that ends the transactions of a program with it needs none.
+    /// Opens a session, so that another program can end its transaction after this program was killed. The default is `None`: a store that
+    /// ends the transactions of a program together with it needs no sessions.
     async fn session(&self) -> Result<Option<Box<dyn StoreSession>>> {
         Ok(None)
     }
 
-    /// Ends the transaction that is open in a session of any program, which MUST fail there. A session that has none, or that is
-    /// not known, is no error.
+    /// Ends the open transaction of a session of any program. The transaction MUST fail in that program. A session that is unknown, or has
+    /// no transaction, is no error.
     ///
     /// # Errors
     ///
@@ -201,17 +195,17 @@ pub trait Store: Send + Sync + 'static {
 
     /// Watches a collection: shows the changes of its documents as they are committed, from this call on, or from a place in them.
     ///
-    /// What was committed before the call MUST NOT be shown, if the watch does not begin at a place, and all that is committed
-    /// after its return MUST be. The watch MUST end when the store is closed, and MUST NOT keep it open. A change that
-    /// the library's own writes make MUST be shown once, and in the order of commits.
+    /// A watch that does not begin at a place MUST NOT show commits from before the call, and MUST show all commits after its return. The
+    /// watch MUST end when the store is closed, and MUST NOT keep it open. It MUST show a change by the library's own writes once, and in
+    /// the order of commits.
     ///
-    /// The default refuses: collections of the store cannot be watched. A store that runs transactions one after another, those of
-    /// [`run`](Store::run) and of [`begin`](Store::begin) together, MAY have a [`Feed`], which shows them.
+    /// The default refuses: collections of the store cannot be watched. A store that runs all transactions, of [`run`](Store::run) and of
+    /// [`begin`](Store::begin), one after another, MAY have a [`Feed`], which shows them.
     ///
     /// # Errors
     ///
-    /// [`InvalidQuery`](crate::ErrorKind::InvalidQuery) if the collection cannot be watched, or the token is none of the
-    /// store; [`Lagged`](crate::ErrorKind::Lagged) if the changes after the token are not kept any more.
+    /// [`InvalidQuery`](crate::ErrorKind::InvalidQuery) if the collection cannot be watched, or the store has not made the token;
+    /// [`Lagged`](crate::ErrorKind::Lagged) if the changes after the token are not kept any more.
     async fn watch(&self, request: &WatchRequest) -> Result<StoreWatch> {
         Err(Error::new(
             ErrorKind::InvalidQuery,
@@ -223,20 +217,18 @@ pub trait Store: Send + Sync + 'static {
         ))
     }
 
-    /// Makes all commits durable, those of calls that were made before included, and refuses later calls with
-    /// [`Closed`](crate::ErrorKind::Closed). Closing a closed store does nothing, and a call while the store is
-    /// being closed waits for that.
+    /// Makes all commits durable, also of calls that were made before, and refuses later calls with [`Closed`](crate::ErrorKind::Closed).
+    /// Closing a closed store does nothing, and a call while the store is being closed waits for that.
     async fn close(&self) -> Result<()>;
 }
 
 /// Reads of one consistent state.
 ///
-/// Documents are passed to a callback as they lie in the store, so that a caller can decode them
-/// without a copy. A callback that returns [`ControlFlow::Break`] ends the read; one that returns an
-/// error ends it with that error.
+/// Documents are passed to a callback as they lie in the store, so that a caller can decode them without a copy. A callback that returns
+/// [`ControlFlow::Break`] ends the read; a callback that returns an error ends it with that error.
 #[async_trait]
 pub trait Reader: Send + Sync {
-    /// Looks up documents by `_id`, and passes each one that exists with its position in `ids`.
+    /// Looks up documents by `_id`, and passes each existing document with its position in `ids`.
     ///
     /// The order of the calls is the store's own. A store MUST pass a document twice if its `_id`
     /// occurs twice, and MUST compare `_id`s as [`mql::order`] does, so that 1
@@ -263,11 +255,10 @@ pub trait Reader: Send + Sync {
     /// Groups the documents that a query finds, and passes the row of each group with its position in the
     /// result, in order.
     ///
-    /// The default groups what [`find`](Reader::find) passes, in the memory that the groups take. A store MAY
-    /// compute the rows in any other way, as from an index alone, and MAY bound their memory by a
-    /// [`Limit`](crate::ErrorKind::Limit). Of values that are equal in the order of
-    /// [`compare`](odm_mql::order::compare), such as 1 and 1.0, it MAY return any as a key, as the least and as
-    /// the greatest one.
+    /// The default groups the documents that [`find`](Reader::find) passes, in the memory that the groups take. A store MAY compute the
+    /// rows in any other way, as from an index alone, and MAY bound their memory by a [`Limit`](crate::ErrorKind::Limit). If values are
+    /// equal in the order of [`compare`](odm_mql::order::compare), such as 1 and 1.0, it MAY return any of them as a key, as the least and
+    /// as the greatest value.
     async fn aggregate(&self, aggregate: &Aggregate, each: Each<'_>) -> Result<Cost> {
         aggregate.run_by_find(self, STORED, each).await
     }
@@ -304,24 +295,21 @@ pub trait UnitOfWork: Send + Sync {
 
 /// Writes, and reads that see them.
 ///
-/// All reads MUST see one committed state, as those of a [`Reader`] do, with the transaction's own
-/// writes. Transactions MUST NOT see uncommitted writes of each other. If two that overlap write the
-/// same document, or add the same key of a unique index, one MUST wait for the other before it reads,
-/// or fail. Any method of a transaction that has lost such a conflict MAY return a
-/// [retryable](crate::Error::is_retryable) error. Only a store with
-/// [`Capabilities::single_writer`] promises more: that what a transaction has read is still so when it
-/// commits.
+/// All reads MUST see one committed state, like the reads of a [`Reader`], with the transaction's own writes. Transactions MUST NOT see
+/// uncommitted writes of each other. If two overlapping transactions write the same document, or add the same key of a unique index, one
+/// MUST wait for the other before it reads, or fail. Any method of a transaction that has lost such a conflict MAY return a
+/// [retryable](crate::Error::is_retryable) error. Only a store with [`Capabilities::single_writer`] promises more: the state that a
+/// transaction has read is still current when it commits.
 ///
 /// After an error of a write the caller MUST NOT commit, and a store MAY refuse everything but a
 /// rollback.
 #[async_trait]
 pub trait Transaction: Reader {
-    /// Applies a batch: at most one write for each document, as one request. Returns what it
-    /// touched.
+    /// Applies a batch: at most one write for each document, as one request. Returns the cost.
     ///
-    /// What a store stores MUST be the image after the write, byte for byte. A store MUST apply the removals of a collection
-    /// first, so that another document of the batch can take a value that is given up by a removal. No caller sends a batch
-    /// in which a document takes a value that another document has before the batch and gives up by a replacement.
+    /// The stored document MUST be the image after the write, byte for byte. A store MUST apply the removals of a collection first, so that
+    /// another document of the batch can take a value that is given up by a removal. No caller sends a batch in which a document takes a
+    /// value that another document has before the batch and gives up by a replacement.
     ///
     /// # Errors
     ///
@@ -330,7 +318,7 @@ pub trait Transaction: Reader {
     /// and [`IndexSpec::duplicate_key`] have; [`Limit`](crate::ErrorKind::Limit) or
     /// [`Encode`](crate::ErrorKind::Encode) as [`check_document`] says, and if the transaction would
     /// write more documents than the store allows; [`Corrupt`](crate::ErrorKind::Corrupt) if the transaction has no
-    /// document with the `_id` of a `before`, and, of a store that compares them, if it has another one;
+    /// document with the `_id` of a `before`, or, if the store compares them, another document than it;
     /// [`InvalidUpdate`](crate::ErrorKind::InvalidUpdate) if an `after` has another `_id`, or two arrays
     /// side by side in the fields of an index; [`Schema`](crate::ErrorKind::Schema) if the name of a
     /// collection is empty or has a NUL. The store MUST NOT apply a part.
@@ -350,7 +338,7 @@ pub trait Transaction: Reader {
     ///
     /// # Errors
     ///
-    /// Those of [`update`](Transaction::update).
+    /// The errors of [`update`](Transaction::update).
     async fn apply_with(
         &mut self,
         batch: &[CollectionWrites<'_>],
@@ -364,9 +352,8 @@ pub trait Transaction: Reader {
     ///
     /// # Errors
     ///
-    /// Those of [`apply`](Transaction::apply), and
-    /// [`InvalidUpdate`](crate::ErrorKind::InvalidUpdate) if the change cannot be applied to a
-    /// document that matches.
+    /// The errors of [`apply`](Transaction::apply), and [`InvalidUpdate`](crate::ErrorKind::InvalidUpdate) if the change cannot be applied
+    /// to a document that matches.
     async fn update(&mut self, write: &UpdateWrite) -> Result<Updated>;
 
     /// Removes the documents that match a filter.
@@ -387,20 +374,18 @@ pub trait Transaction: Reader {
         ))
     }
 
-    /// Returns what the transaction has changed in collections that somebody watches, for the library to add to;
-    /// `None` if the store has no [feed](Feed).
+    /// Returns the changes of the transaction in watched collections, for the library to add to; `None` if the store has no [feed](Feed).
     fn changes(&mut self) -> Option<&mut FeedChanges> {
         None
     }
 
-    /// Returns the locks that the transaction is about to take, for the library to add to; `None` if one transaction of the
-    /// store writes at a time, which needs none.
+    /// Returns the locks that the transaction is about to take, for the library to add to; `None` if one transaction of the store writes at
+    /// a time, so that locks are not needed.
     ///
-    /// Of two transactions that overlap and lock the same, one of them exclusively, a store MUST let only one commit. The
-    /// other MUST wait before it reads, or fail with a [retryable](crate::Error::is_retryable) error. Any transaction
-    /// that writes shares the lock of the whole store against a [new epoch](Lock::NextEpoch). A store MAY take the locks with
-    /// the next write, or with the commit, and MAY take more of them than it is asked for. A transaction that writes
-    /// nothing needs none.
+    /// If two overlapping transactions lock the same, one of them exclusively, a store MUST let only one commit. The other MUST wait before
+    /// it reads, or fail with a [retryable](crate::Error::is_retryable) error. Any transaction that writes shares the lock of the whole
+    /// store against a [new epoch](Lock::NextEpoch). A store MAY take the locks with the next write, or with the commit, and MAY take more
+    /// locks than requested. A transaction without writes needs no locks.
     fn locks(&mut self) -> Option<&mut Locks>;
 
     /// Takes the locks that were added, at once: for a transaction that reads for long before it writes, and would lose them to
@@ -411,13 +396,12 @@ pub trait Transaction: Reader {
 
     /// Makes the writes durable and visible.
     ///
-    /// After an error nothing of them MUST become visible or be stored, with one exception: if the
-    /// disk itself failed ([`Io`](crate::ErrorKind::Io) or [`Corrupt`](crate::ErrorKind::Corrupt)),
-    /// all or nothing of them is stored, and the store MUST refuse writes until it is opened again.
-    /// An error for a lost conflict MUST be [retryable](crate::Error::is_retryable).
+    /// After an error the writes MUST NOT become visible or be stored, with one exception: if the disk itself failed
+    /// ([`Io`](crate::ErrorKind::Io) or [`Corrupt`](crate::ErrorKind::Corrupt)), all or none of them are stored, and the store MUST refuse
+    /// writes until it is opened again. An error for a lost conflict MUST be [retryable](crate::Error::is_retryable).
     async fn commit(self: Box<Self>) -> Result<()>;
 
-    /// Undoes the writes, and waits until what the transaction has read is durable.
+    /// Undoes the writes, and waits until the state that the transaction has read is durable.
     async fn rollback(self: Box<Self>) -> Result<()>;
 }
 
@@ -437,8 +421,8 @@ pub enum Durability {
     /// When the call returns.
     #[default]
     Immediate,
-    /// Some time after the call returns. A crash may lose the most recent commits, but never a part
-    /// of a commit, nor a commit without those that follow it.
+    /// Some time after the call returns. A crash may lose the most recent commits, but never a part of a commit, nor a commit without all
+    /// later ones.
     Eventual,
 }
 
@@ -457,7 +441,7 @@ impl TransactionOptions {
     }
 }
 
-/// What a store can do beyond what every store must.
+/// The optional abilities of a store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Capabilities {
@@ -469,9 +453,9 @@ pub struct Capabilities {
     /// Indexes and orders can [ignore case](IndexSpec::case_insensitive). Without it an index that does is a
     /// [`Schema`](crate::ErrorKind::Schema) error, and an order an [`InvalidQuery`](crate::ErrorKind::InvalidQuery).
     pub ignores_case: bool,
-    /// Transactions can [change whole collections](Transaction::change_collections). With it a migration is built beside what
-    /// is there, and put in its place by one commit. Without it documents are changed in their place, so that one which ends
-    /// in the middle has to be carried on.
+    /// Transactions can [change whole collections](Transaction::change_collections). With this, a migration builds new collections beside
+    /// the old ones, and replaces these by one commit. Without it, a migration changes documents in place, so that an interrupted one has
+    /// to be continued.
     pub changes_collections: bool,
     /// How long a [write alone](Store::write_alone) of an earlier epoch may still be under way after a new one has begun.
     /// `None` for stores without such writes.

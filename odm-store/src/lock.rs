@@ -14,37 +14,37 @@ use crate::error::{Error, ErrorKind};
 /// A lock that a transaction holds until its end.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Lock {
-    /// Of one document, which need not exist, shared by transactions that derive from it, or from its absence.
+    /// On one document, which need not exist, shared by transactions that derive from it, or from its absence.
     Shared {
         /// The collection of the document.
         collection: String,
         /// The [key](odm_mql::key::of) of its `_id`.
         key: Vec<u8>,
     },
-    /// Of one document, for a transaction that changes what others derive from it, or searches those that refer to it.
+    /// On one document, for a transaction that changes the source of derived data, or searches the referrers of the document.
     Exclusive {
         /// The collection of the document.
         collection: String,
         /// The [key](odm_mql::key::of) of its `_id`.
         key: Vec<u8>,
     },
-    /// Of one document that the transaction changes, and so needs no lock of. If it loses a conflict and its unit is run again,
-    /// the store takes an exclusive lock at the beginning, so that the unit comes to its end among shorter ones.
+    /// On one document that the transaction changes, so that it needs no lock at first. If it loses a conflict and its unit is run again,
+    /// the store takes an exclusive lock at the beginning, so that the unit can finish among shorter ones.
     IfRunAgain {
         /// The collection of the document.
         collection: String,
         /// The [key](odm_mql::key::of) of its `_id`.
         key: Vec<u8>,
     },
-    /// Of the whole store in this epoch, a number that is 0 at first, shared by transactions that write what is right in it.
-    /// In another epoch, a transaction fails with [`OtherEpoch`].
+    /// On the whole store in this epoch, a number that is 0 at first, shared by transactions whose writes are correct in this epoch. In
+    /// another epoch, a transaction fails with [`OtherEpoch`].
     Epoch(i64),
-    /// Of the whole store, against all other transactions that write. With the commit, this epoch begins.
+    /// On the whole store, against all other transactions that write. The epoch begins with the commit.
     NextEpoch(i64),
 }
 
-/// The cause of the error of a transaction that writes what is right in another [epoch](Lock::Epoch) of the store: the
-/// relations that it follows are not those that are declared by now.
+/// The cause of the error of a transaction whose writes are for another [epoch](Lock::Epoch) of the store: it follows other relations than
+/// the declared ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OtherEpoch;
 
@@ -76,20 +76,20 @@ impl Error {
 
 /// The locks that a transaction is about to take with its next request.
 ///
-/// Snapshot isolation lets two transactions commit of which each writes what the other has read: a document copies a
-/// name while the name is changed. The locks are of the documents over which two units of work can meet like that.
+/// Snapshot isolation lets two transactions commit although each writes a document that the other has read: a document copies a name while
+/// the name is changed. The locks cover the documents over which two units of work can conflict in this way.
 #[derive(Debug, Default)]
 pub struct Locks {
     /// Whether each document is locked exclusively, by collection and key.
     documents: BTreeMap<(String, Vec<u8>), bool>,
-    /// Those that are locked if the unit is run again.
+    /// The documents that are locked if the unit is run again.
     if_run_again: BTreeSet<(String, Vec<u8>)>,
     epoch: Option<i64>,
     next_epoch: Option<i64>,
 }
 
 impl Locks {
-    /// Returns the locks, each once, and leaves none.
+    /// Returns the locks, each once, and empties the list.
     pub fn take(&mut self) -> Vec<Lock> {
         let documents = std::mem::take(&mut self.documents).into_iter();
         let documents = documents.map(|((collection, key), is_exclusive)| match is_exclusive {

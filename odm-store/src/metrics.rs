@@ -1,4 +1,4 @@
-//! Metrics, through the facade of the crate `metrics`. Without the feature of that name they are nothing.
+//! Metrics, through the facade of the crate `metrics`. Without the feature of that name they do nothing.
 
 use std::time::Duration;
 
@@ -73,8 +73,7 @@ pub fn outbox_batch(database: &'static str) {
     let _ = database;
 }
 
-/// Records what is left to the worker of the outbox: the records that wait, the age of the oldest in milliseconds, and
-/// those that are parked.
+/// Records the backlog of the worker of the outbox: the waiting records, the age of the oldest in milliseconds, and the parked records.
 pub fn outbox(database: &'static str, waiting: u64, oldest: i64, parked: usize) {
     #[cfg(feature = "metrics")]
     {
@@ -109,7 +108,7 @@ pub fn checkpoint(elapsed: Duration) {
 pub fn earlier_states(before: usize, now: usize) {
     #[cfg(feature = "metrics")]
     if before != now {
-        // Of all stores together.
+        // The sum over all stores.
         ::metrics::gauge!("odm_earlier_states").increment(now as f64 - before as f64);
     }
     #[cfg(not(feature = "metrics"))]

@@ -1,7 +1,7 @@
 //! Steps that are broken on purpose, one at a time, so that the tests can show that their oracle sees it: see
 //! `tests/suite/promise/mutants.rs`, which lists them.
 //!
-//! Without the feature `__mutants`, which is for these tests alone, nothing of it is compiled.
+//! Without the feature `__mutants`, which is for these tests alone, none of this is compiled.
 
 /// Whether a step is broken in this process, as the environment variable `ODM_MUTANT` says.
 #[cfg(feature = "__mutants")]

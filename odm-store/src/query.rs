@@ -1,4 +1,4 @@
-//! What is asked of a store, and what the answer cost.
+//! Queries to a store, and their cost.
 
 use std::{
     borrow::Cow,
@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind, Result, show};
 /// A query.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Find {
-    /// The collection. One that does not exist is empty.
+    /// The collection. A collection that does not exist is empty.
     pub collection: String,
     /// The documents that match.
     pub filter: Filter,
@@ -48,14 +48,14 @@ pub struct FindByKey {
 
 /// A query of groups of documents.
 ///
-/// A row of a group is what [`Group`] says. The rows are those that match `having`, in the order of `sort`, of
-/// which `skip` are left out.
+/// [`Group`] describes the row of a group. The result has the rows that match `having`, in the order of `sort`, without the first `skip` of
+/// them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Aggregate {
     /// The query of the documents that are grouped. Its `sort` matters only with a `skip`, a `limit` or a position;
     /// its projection has no meaning, and a store MAY ignore it.
     pub find: Find,
-    /// The groups, and what is computed of each.
+    /// The groups, and their aggregates.
     pub group: Group,
     /// The rows that match.
     pub having: Filter,
@@ -67,12 +67,12 @@ pub struct Aggregate {
     pub limit: Option<u64>,
 }
 
-/// Makes of a stored document what is grouped.
+/// Makes the document to group from a stored document.
 #[doc(hidden)]
 pub type ReadAs<'r> =
     &'r (dyn for<'d> Fn(&'d RawDocument) -> Result<Cow<'d, RawDocument>> + Send + Sync);
 
-/// Groups documents as they are.
+/// Groups documents as they are stored.
 #[doc(hidden)]
 pub const STORED: ReadAs<'static> = &|document| Ok(Cow::Borrowed(document));
 
@@ -81,8 +81,8 @@ impl Aggregate {
     ///
     /// # Errors
     ///
-    /// [`InvalidQuery`](crate::ErrorKind::InvalidQuery), with the location of the document, if a key is the start
-    /// of a unit of what is no date.
+    /// [`InvalidQuery`](crate::ErrorKind::InvalidQuery), with the location of the document, if a key is the start of a unit and its value
+    /// is not a date.
     pub fn add(&self, grouping: &mut Grouping<'_>, document: &RawDocument) -> Result<()> {
         grouping.add(document).map_err(|error| {
             let collection = &self.find.collection;
@@ -144,7 +144,7 @@ impl Aggregate {
     }
 }
 
-/// What an operation touched.
+/// The cost of an operation.
 ///
 /// A store that does not know a number, as a server without its `explain`, MUST report 0.
 ///
@@ -162,7 +162,7 @@ pub struct Cost {
     pub keys_examined: u64,
     /// Documents read.
     pub documents_examined: u64,
-    /// Those of them that queries read without the bounds or the order of an index: in scans of a collection.
+    /// Documents that queries read without the bounds or the order of an index: in scans of a collection.
     pub documents_scanned: u64,
     /// Documents returned.
     pub documents_returned: u64,
@@ -214,6 +214,6 @@ pub struct Explain {
     pub bounds: Vec<String>,
     /// Whether the index gave the order, so that nothing was sorted in memory.
     pub sorted_by_index: bool,
-    /// What it touched.
+    /// The cost of the query.
     pub cost: Cost,
 }

@@ -19,7 +19,7 @@ pub trait ReaderExt: Reader {
         self.get_one_with(collection, id, |document| Ok(document.to_owned()))
     }
 
-    /// Returns what the document with an `_id` is read as.
+    /// Returns the document with an `_id`, decoded by `read`.
     fn get_one_with<T: Send>(
         &self,
         collection: &str,
@@ -38,7 +38,7 @@ pub trait ReaderExt: Reader {
         }
     }
 
-    /// Returns those documents with these `_id`s that exist, in the order of the store.
+    /// Returns the existing documents with these `_id`s, in the order of the store.
     fn get_all(
         &self,
         collection: &str,
@@ -55,7 +55,7 @@ pub trait ReaderExt: Reader {
         }
     }
 
-    /// Returns what each document with one of these `_id`s is read as, at the position of its `_id`.
+    /// Returns the documents with these `_id`s, decoded by `read`, at the positions of their `_id`s.
     fn get_with<T: Send>(
         &self,
         collection: &str,
@@ -94,7 +94,7 @@ pub trait ReaderExt: Reader {
         self.find_with(find, |document| Ok(document.to_owned()))
     }
 
-    /// Returns what each document that a query finds is read as, in its order.
+    /// Returns the documents that a query finds, decoded by `read`, in its order.
     fn find_with<T: Send>(
         &self,
         find: &Find,

@@ -1,4 +1,4 @@
-//! Watches of a store's collections: what is asked for, and what it answers.
+//! Watches of a store's collections: requests and changes.
 
 use std::{fmt, sync::Arc};
 
@@ -12,8 +12,8 @@ use crate::error::{Error, ErrorKind, Result};
 /// A place in the changes of a collection, at which another watch can go on: see
 /// `resume_after`.
 ///
-/// It is a short text in the form of the store, without line breaks: a program may keep it in a file, or give it to a client, such
-/// as by the `id` of a server-sent event. It has no secret, and a text that is none is an error of the watch.
+/// It is a short text in the form of the store, without line breaks: a program may keep it in a file, or give it to a client, such as by
+/// the `id` of a server-sent event. It has no secret, and a text that is not a token is an error of the watch.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -55,7 +55,7 @@ impl ResumeToken {
         Error::new(ErrorKind::InvalidQuery, message)
     }
 
-    /// The error of a watch from a place of which the changes are gone.
+    /// The error of a watch from a place whose following changes are gone.
     #[doc(hidden)]
     pub fn too_old(collection: &str, why: &str) -> Error {
         let message = format!(
@@ -77,7 +77,7 @@ impl fmt::Display for ResumeToken {
     }
 }
 
-/// A watch of a collection, as it is asked of a [store](crate::Store::watch).
+/// A request to a [store](crate::Store::watch) to watch a collection.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WatchRequest {
@@ -136,7 +136,7 @@ impl fmt::Debug for StoreWatch {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WatchedChange {
-    /// `None` if nothing that is watched has changed up to the place.
+    /// `None` if no watched document has changed up to the place.
     pub change: Option<DocumentChange>,
     /// The place after it.
     pub token: ResumeToken,
@@ -149,7 +149,7 @@ impl WatchedChange {
     }
 }
 
-/// What a commit made of a document.
+/// The change of a document by a commit.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct DocumentChange {
@@ -175,7 +175,7 @@ impl DocumentChange {
         }
     }
 
-    /// The document, as it is if it still exists.
+    /// The newest image of the document.
     fn newest(&self) -> Option<&RawDocument> {
         let image = self.after.as_ref().or(self.before.as_ref());
         image.map(|image| &***image)

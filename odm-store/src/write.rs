@@ -1,4 +1,4 @@
-//! What a transaction writes.
+//! The writes of a transaction.
 
 use std::{fmt, sync::Arc};
 
@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// The part of a [batch](crate::Transaction::apply) that is about one collection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CollectionWrites<'a> {
-    /// The collection. A store MUST create one that does not exist.
+    /// The collection. A store MUST create a missing one.
     pub collection: &'a str,
     /// One write for each document, in any order.
     pub writes: Vec<DocumentWrite<'a>>,
@@ -27,12 +27,12 @@ pub enum DocumentWrite<'a> {
     Insert(&'a RawDocument),
     /// A document that changes.
     Replace {
-        /// As it is.
+        /// The current image.
         before: &'a RawDocument,
         /// As it will be, with an equal `_id`.
         after: &'a RawDocument,
     },
-    /// A document that is removed, as it is.
+    /// The removal of a document, with its current image.
     Remove(&'a RawDocument),
 }
 
@@ -65,7 +65,7 @@ impl<'a> DocumentWrite<'a> {
     }
 }
 
-/// A change of the documents that match a filter, from which nothing follows.
+/// A change without consequences of the documents that match a filter.
 #[derive(Debug, Clone)]
 pub struct UpdateWrite {
     /// The collection.
@@ -74,8 +74,8 @@ pub struct UpdateWrite {
     pub filter: Filter,
     /// How they change.
     pub change: Change,
-    /// Whether a document is inserted where none matches: what the filter fixes by equality, with
-    /// the change. It gets a new `ObjectId` if neither has an `_id`.
+    /// Whether a document is inserted if no document matches: the values that the filter fixes by equality, with the change. It gets a new
+    /// `ObjectId` if neither has an `_id`.
     pub upsert: bool,
     /// A check of each document that changes or is inserted. [`changed`](UpdateWrite::changed) and
     /// [`inserted`](UpdateWrite::inserted) run it; a store that calls neither MUST validate the documents
@@ -83,7 +83,7 @@ pub struct UpdateWrite {
     pub check: Option<DocumentCheck>,
 }
 
-/// A check of a document as it will be stored, by the one whose place it takes. An error fails the write.
+/// A check of a document as it will be stored, with the document that it replaces. An error fails the write.
 #[derive(Clone)]
 pub struct DocumentCheck(Arc<CheckFn>);
 
@@ -99,7 +99,7 @@ impl DocumentCheck {
 }
 
 impl DocumentCheck {
-    /// Checks a document as it will be stored, by the one whose place it takes.
+    /// Checks a document as it will be stored, with the document that it replaces.
     #[doc(hidden)]
     pub fn run(&self, before: Option<&RawDocument>, after: &RawDocument) -> Result<()> {
         (self.0)(before, after)
@@ -113,13 +113,13 @@ impl fmt::Debug for DocumentCheck {
 }
 
 impl UpdateWrite {
-    /// Returns what becomes of a document that matches, with `_id` as the first field, or `None` if
-    /// it stays as it is. `now` is the time of the call.
+    /// Returns a matching document after the change, with `_id` as the first field, or `None` if it stays as it is. `now` is the time of
+    /// the call.
     ///
     /// # Errors
     ///
     /// [`InvalidUpdate`](ErrorKind::InvalidUpdate) if the change cannot be applied to the document;
-    /// [`InvalidQuery`](ErrorKind::InvalidQuery) if it can be applied to none; those of the check.
+    /// [`InvalidQuery`](ErrorKind::InvalidQuery) if it can be applied to no document; the errors of the check.
     pub fn changed(&self, before: &RawDocument, now: DateTime) -> Result<Option<RawDocumentBuf>> {
         let after = match &self.change {
             Change::Update(update) => {
@@ -144,8 +144,8 @@ impl UpdateWrite {
     ///
     /// # Errors
     ///
-    /// Those of [`changed`](UpdateWrite::changed), and [`Encode`](ErrorKind::Encode) if the filter
-    /// fixes a value that cannot be stored.
+    /// The errors of [`changed`](UpdateWrite::changed), and [`Encode`](ErrorKind::Encode) if the filter fixes a value that cannot be
+    /// stored.
     pub fn inserted(&self, now: DateTime) -> Result<RawDocumentBuf> {
         let seed = self.filter.upsert_seed()?;
         let seed = RawDocumentBuf::try_from(&seed).map_err(|error| {
@@ -179,7 +179,7 @@ fn with_id_first(document: RawDocumentBuf) -> RawDocumentBuf {
     reordered.unwrap_or(document)
 }
 
-/// A whole document that takes the place of the one with this `_id`, which it keeps.
+/// A whole document that replaces the one with this `_id`, and keeps the `_id`.
 fn replacement(
     collection: &str,
     document: &RawDocument,
@@ -220,7 +220,7 @@ pub enum Change {
     Replace(RawDocumentBuf),
 }
 
-/// A removal of all documents that match a filter, from which nothing follows.
+/// A removal without consequences of all documents that match a filter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeleteWrite {
     /// The collection.
@@ -229,12 +229,12 @@ pub struct DeleteWrite {
     pub filter: Filter,
 }
 
-/// A write of one document from which nothing follows, which a store may run [alone](super::Store::write_alone).
+/// A write of one document without consequences, which a store may run [alone](super::Store::write_alone).
 #[derive(Debug, Clone)]
 pub struct WriteAlone {
     /// The write.
     pub write: SingleWrite,
-    /// The [epoch](super::Lock::Epoch) in which nothing follows from it. `None` if nothing does in any epoch.
+    /// The [epoch](super::Lock::Epoch) in which the write has no consequences. `None` if it has none in any epoch.
     pub epoch: Option<i64>,
 }
 
@@ -271,11 +271,11 @@ impl SingleWrite {
 pub struct Updated {
     /// The number of documents that matched.
     pub matched: u64,
-    /// The number of those that are different now.
+    /// The number of matching documents that have changed.
     pub modified: u64,
-    /// Whether a document was inserted, as none matched.
+    /// Whether a document was inserted because no document matched.
     pub inserted: bool,
-    /// What the update touched.
+    /// The cost of the update.
     pub cost: Cost,
 }
 
@@ -284,6 +284,6 @@ pub struct Updated {
 pub struct Deleted {
     /// The number of documents that were removed.
     pub removed: u64,
-    /// What the removal touched.
+    /// The cost of the removal.
     pub cost: Cost,
 }

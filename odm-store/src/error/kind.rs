@@ -37,8 +37,8 @@ pub enum ErrorKind {
     Stale,
     /// A filter, update, sort, projection or setting is invalid, or uses an operator that the store lacks.
     InvalidQuery,
-    /// What a request says, as by `FromRequest`, names no field or operator that there
-    /// is, or a value of another type; or a `Cursor` is no position in the query.
+    /// A request, as of `FromRequest`, names a field or operator that does not exist, or has a value of another type; or a `Cursor` is no
+    /// position in the query.
     InvalidRequest,
     /// An update cannot be applied to a document that matches it.
     InvalidUpdate,
@@ -58,8 +58,8 @@ pub enum ErrorKind {
     Encode,
     /// A stored document cannot be read as the type that was asked for.
     Decode,
-    /// What an import reads is not an export of the database, or not a whole one; or what an
-    /// import of files reads are no documents in a format that it knows.
+    /// The input of an import is not an export of the database, or is incomplete; or the files of an import have no documents in a
+    /// supported format.
     InvalidImport,
     /// A document or a unit of work is larger than the limit, or a unit of work takes longer.
     Limit,
@@ -85,11 +85,10 @@ pub enum ErrorKind {
     Corrupt,
     /// The operating system reported an error.
     Io,
-    /// The server of the store refuses a command, as for a privilege that its user lacks, or a limit of its own. Nothing of it
-    /// is stored.
+    /// The server of the store refuses a command, as for a missing privilege of its user, or a limit of its own. Nothing is stored.
     Refused,
-    /// The server of the store cannot be reached, or failed. Of a write, the error is
-    /// [retryable](crate::Error::is_retryable) if nothing of it is stored. If it is not, the write may be stored or not.
+    /// The server of the store cannot be reached, or failed. The error of a write is [retryable](crate::Error::is_retryable) if nothing of
+    /// the write is stored. If it is not retryable, the write may be stored or not.
     Unavailable,
 }
 

@@ -80,7 +80,7 @@ impl Kept {
         self.trim();
     }
 
-    /// Has a watch begin at a place, or now. `None` if commits since the place are gone.
+    /// Begins a watch at a place, or now. `None` if commits since the place are gone.
     pub(super) fn begin(&mut self, watch: u64, after: Option<&Place>) -> Option<Place> {
         let place = match after {
             None => Place {
@@ -135,7 +135,7 @@ impl Kept {
         self.first + self.commits.len() as u64
     }
 
-    /// Forgets the oldest commits that are too many, and those that all watches have taken and that take too much room.
+    /// Forgets the oldest commits that exceed the buffer, and commits that all watches have taken while memory is over its bound.
     fn trim(&mut self) {
         let end = self.end();
         let buffers = self.watches.values().map(|reader| reader.buffer);
