@@ -123,7 +123,7 @@ async fn definition(reader: &(impl Reader + ?Sized), aggregate: &Aggregate) -> V
     rows.take(aggregate.limit.unwrap_or(100) as usize).collect()
 }
 
-/// Asserts that rows are equal. Which of equal numbers a value is, the store decides.
+/// Asserts that rows are equal. The store chooses among equal numbers.
 async fn assert_defined(reader: &(impl Reader + ?Sized), aggregate: &Aggregate) {
     let (rows, _) = rows(reader, aggregate).await.expect("the query runs");
     let expected = definition(reader, aggregate).await;

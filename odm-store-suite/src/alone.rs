@@ -49,7 +49,7 @@ fn delete(id: i32) -> SingleWrite {
     })
 }
 
-/// A store whose server cannot check the epoch in the message of the write has none.
+/// Whether the store writes alone. A store whose server cannot check the epoch in the message of the write does not.
 async fn has_writes_alone(store: &impl Store) -> bool {
     let absent = alone(store, delete(-1), FIRST).await;
     absent.expect("the first epoch").is_some()

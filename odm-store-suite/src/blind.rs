@@ -107,7 +107,7 @@ pub async fn an_update_of_an_unread_document_needs_no_batch(store: impl Store) {
     ];
     let applied = transaction.apply_with(&[], &updates).await;
     assert_eq!(applied.expect("the updates are applied").1, [1]);
-    // The transaction sees what it has written.
+    // The transaction sees its own writes.
     assert_eq!(ids(&*transaction, &query(doc! { "n": 2 })).await, [1]);
     transaction.commit().await.expect("the transaction commits");
     assert_stored(&store, [doc! { "_id": 1, "n": 2_i64 }]).await;

@@ -71,7 +71,7 @@ pub async fn a_collection_takes_the_place_of_another_with_the_indexes_of_it(stor
     assert_eq!(stored(&store).await, before);
     change(&store, &[replace_by("beside")]).await.unwrap();
     assert_eq!(stored(&store).await, [raw(doc! { "_id": 3, "n": 1 })]);
-    // A reader of before sees what was there.
+    // An earlier reader sees the earlier documents.
     assert_eq!(reader.count(&query(doc! {})).await.unwrap().0, 2);
     let taken = write(&store, &[insert(doc! { "_id": 5, "n": 1 })]).await;
     assert_fails(taken, ErrorKind::DuplicateKey);
@@ -80,7 +80,7 @@ pub async fn a_collection_takes_the_place_of_another_with_the_indexes_of_it(stor
         .unwrap();
     let found = store.reader().unwrap().count(&query(doc! { "n": 2 })).await;
     assert_eq!(found.unwrap().0, 1);
-    // Its indexes are those that are asked for again.
+    // The new collection has only the indexes of the request.
     let spec = CollectionSpec {
         name: THINGS.to_owned(),
         indexes: vec![unique("by n", &["n"])],
@@ -111,7 +111,7 @@ pub async fn nothing_of_a_failed_change_of_collections_is_made(store: impl Store
         "{error}"
     );
     assert_eq!(stored(&store).await, [raw(doc! { "_id": 1 })]);
-    // What is not committed is not made.
+    // A change without a commit has no effect.
     let mut transaction = store.begin(TransactionOptions::default()).await.unwrap();
     transaction.change_collections(&changes[..1]).await.unwrap();
     assert_eq!(transaction.count(&query(doc! {})).await.unwrap().0, 0);

@@ -132,7 +132,7 @@ pub async fn a_filter_and_an_order_can_ignore_case(store: impl Store) {
         find.after = Some(sort.key(&raw(doc! { "_id": 1, path: "B" })));
         assert_eq!(ids(&*reader, &find).await, [5, 2, 4, 9]);
     }
-    // An index that ignores case answers what does not, too.
+    // An index that ignores case also answers queries that respect it.
     assert_eq!(ids(&*reader, &query(doc! { "a": "A" })).await, [2]);
     assert_eq!(
         ids(&*reader, &query(doc! { "a": { "$gt": "b" } })).await,
@@ -180,7 +180,7 @@ pub async fn a_query_returns_the_fields_of_its_projection(store: impl Store) {
     ] {
         let projection = Projection::parse(&fields).expect("the projection is valid");
         let find = Find {
-            // By a field that is not among those that are returned.
+            // By a field that the projection leaves out.
             sort: sort(doc! { "a": -1 }),
             projection: Some(projection.clone()),
             ..query(doc! { "a": { "$ne": "text" } })

@@ -77,8 +77,8 @@ pub async fn filter_sort_skip_and_limit_count_for_each_key(store: impl Store) {
     assert_eq!(reader.count_by_key(&high).await.unwrap().0, [2, 0]);
 }
 
-/// To a server a text that begins with `$` is a path in some places, and a document an expression. No
-/// key has fields that begin with `$`, since no `_id` has.
+/// A server takes a text that begins with `$` for a path in some places, and a document for an expression. No key has fields that begin
+/// with `$`, since no `_id` has.
 pub async fn keys_that_look_like_expressions_are_values(store: impl Store) {
     let keys = ["$a", "$$NOW", "$$REMOVE", "$", "a"].map(Bson::from);
     let keys = [&keys[..], &[doc! { "a.b": "$a" }.into()]].concat();

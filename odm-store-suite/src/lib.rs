@@ -17,7 +17,7 @@
 //! }
 //! ```
 //!
-//! What only some stores promise is tested where the [capabilities](odm_store::Capabilities) say so.
+//! Promises that only some stores make are tested if the [capabilities](odm_store::Capabilities) say so.
 
 #![deny(missing_docs)]
 #![warn(missing_debug_implementations)]
@@ -61,8 +61,8 @@ use std::{future::Future, pin::Pin, task::Poll};
 
 pub use map_store::MapStore;
 
-/// Makes a `#[test]` for each promise of the contract. The argument is the absolute path of a function
-/// that calls a test with a new store. Attributes before it are those of the tests.
+/// Makes a `#[test]` for each promise of the contract. The argument is the absolute path of a function that calls a test with a new store.
+/// Attributes before it apply to the tests.
 #[macro_export]
 macro_rules! store_suite {
     ($(#[$attribute:meta])* $run:path) => {

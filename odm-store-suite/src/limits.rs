@@ -1,4 +1,4 @@
-//! What a document may be.
+//! The limits of documents.
 
 use bson::{Bson, RawDocumentBuf, doc, rawdoc};
 use odm_store::{ErrorKind, Store};

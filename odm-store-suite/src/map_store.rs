@@ -1,7 +1,7 @@
 //! A second store, made from the contract of [`Store`] alone: ordered maps in memory.
 //!
-//! It has what a server has, and the embedded store has not: transactions that run side by side, each
-//! on a snapshot, of which the first to commit wins. Queries scan the collection.
+//! It works like a server, and unlike the embedded store: transactions run side by side, each on a snapshot, and the first to commit wins.
+//! Queries scan the collection.
 
 mod read;
 mod state;
@@ -61,8 +61,8 @@ impl MapStore {
         }
     }
 
-    /// Creates an empty store for whoever polls futures in an order of their own: each call of a transaction is pending
-    /// once, without a wake-up, and each write is in one.
+    /// Creates an empty store for a test that polls futures in an order of its own: each call of a transaction is pending once, without a
+    /// wake-up, and each write is in a transaction.
     pub fn stepped() -> Self {
         MapStore {
             is_stepped: true,
@@ -71,7 +71,7 @@ impl MapStore {
         }
     }
 
-    /// Returns the store without locks: what snapshot isolation alone does.
+    /// Returns the store without locks: with snapshot isolation alone.
     pub fn ignoring_locks(self) -> Self {
         MapStore {
             ignores_locks: true,

@@ -11,7 +11,7 @@ pub async fn ensure_leaves_what_exists(store: impl Store) {
     let documents = [doc! { "_id": 1, "n": 1, "a": 1, "b": 2 }];
     insert_all(&store, documents.clone()).await;
     ensure(&store, indexes()).await;
-    // With fewer indexes, and with none.
+    // With fewer indexes, and without any.
     ensure(&store, vec![index("ab", &["a", "-b"])]).await;
     ensure(&store, vec![]).await;
     store.ensure(&[]).await.expect("there is nothing to create");
@@ -131,7 +131,7 @@ pub async fn an_index_that_is_not_exactly_the_obsolete_one_is_left(store: impl S
     for spec in [
         others,
         things_without(vec![], obsolete),
-        // What is declared is not obsolete.
+        // A declared index is not obsolete.
         things_without(vec![unique("n", &["n"])], vec![unique("n", &["n"])]),
     ] {
         store.ensure(&[spec]).await.expect("nothing is missing");

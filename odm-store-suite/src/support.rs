@@ -1,4 +1,4 @@
-//! What the promises share: documents, queries and writes on the collection `things`.
+//! Helpers of the promises: documents, queries and writes on the collection `things`.
 
 use std::ops::ControlFlow;
 
@@ -69,7 +69,7 @@ pub(super) fn unique(name: &str, paths: &[&str]) -> IndexSpec {
     }
 }
 
-/// The index, as one that ignores case.
+/// The index, ignoring case.
 pub(super) fn case_insensitive(index: IndexSpec) -> IndexSpec {
     IndexSpec {
         case_insensitive: true,
@@ -94,7 +94,7 @@ pub(super) fn things(indexes: Vec<IndexSpec>) -> CollectionSpec {
     }
 }
 
-/// `things` with these indexes, and without those.
+/// `things` with the first indexes, and with the second as obsolete ones.
 pub(super) fn things_without(indexes: Vec<IndexSpec>, obsolete: Vec<IndexSpec>) -> CollectionSpec {
     CollectionSpec {
         obsolete,

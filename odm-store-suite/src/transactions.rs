@@ -19,7 +19,7 @@ pub async fn a_rollback_undoes_the_writes(store: impl Store) {
         .await
         .expect("the transaction is rolled back");
     assert_stored(&store, [doc! { "_id": 1 }]).await;
-    // Nothing is left that a later write would meet.
+    // A later write meets no remains of the transaction.
     insert_all(&store, [doc! { "_id": 2 }]).await;
 }
 

@@ -17,7 +17,7 @@ fn location(error: &Error) -> (&str, Bson) {
     )
 }
 
-/// Asserts that a document cannot be inserted beside those that are stored.
+/// Asserts that a document cannot be inserted into the stored documents.
 async fn assert_taken(store: &impl Store, document: Document) -> Error {
     let before = stored(store).await;
     let error = assert_fails(
@@ -132,7 +132,7 @@ pub async fn a_partial_index_is_unique_among_the_documents_that_match(store: imp
     insert_all(&store, [user(3, true, 18), user(4, false, 18)]).await;
     let error = assert_taken(&store, user(5, true, 30)).await;
     assert_eq!(location(&error), ("n", 7.into()));
-    // A document that comes to match takes the key, and one that no longer does gives it up.
+    // A document that begins to match takes the key, and a document that ceases to match gives it up.
     let enters = replace(user(2, true, 17), user(2, true, 18));
     assert_fails(
         write(&store, std::slice::from_ref(&enters)).await,
@@ -217,7 +217,7 @@ pub async fn each_element_of_an_array_is_a_key(store: impl Store) {
     let taken = doc! { "_id": 3, "n": 9, "l": [{ "k": 2, "v": 1 }, { "k": 1, "v": 2 }] };
     let error = assert_taken(&store, taken).await;
     assert_eq!(location(&error), ("l", doc! { "l.k": 1, "l.v": 2 }.into()));
-    // What an array gives up is free, and what it keeps is not.
+    // The values that an array gives up are free, and the values that it keeps are not.
     let [one, _] = some;
     let change = [replace(one, doc! { "_id": 1, "n": [2, 6] })];
     write(&store, &change).await.expect("the batch is applied");

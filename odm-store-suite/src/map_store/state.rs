@@ -68,8 +68,8 @@ impl State {
         self.epoch.0
     }
 
-    /// Takes the locks of a transaction that writes and has read a snapshot, as it commits. Returns whether none of them is
-    /// lost to a commit since the snapshot.
+    /// Takes the locks of a writing transaction, which has read a snapshot, at its commit. Returns whether no lock is lost to a commit
+    /// since the snapshot.
     pub(super) fn lock(&mut self, snapshot: &State, locks: Vec<Lock>) -> Result<bool> {
         let begin = snapshot.commits;
         let mut is_lost = self.epoch.1 > begin;
@@ -88,7 +88,7 @@ impl State {
                     is_lost |= last.exclusive.max(last.shared) > begin;
                     last.exclusive = commit;
                 }
-                // Of those that meet here, the first commit wins.
+                // If two transactions conflict here, the first commit wins.
                 Lock::IfRunAgain { .. } => {}
                 Lock::Epoch(epoch) if epoch != snapshot.epoch.0 => return Err(OtherEpoch.into()),
                 Lock::Epoch(_) => {}
@@ -112,7 +112,7 @@ impl State {
         Ok(Arc::make_mut(collection))
     }
 
-    /// Creates what is missing of a collection, and removes what is obsolete.
+    /// Creates the missing indexes of a collection, and removes the obsolete ones.
     pub(super) fn ensure(&mut self, spec: &CollectionSpec) -> Result<()> {
         let collection = self.collection_or_new(&spec.name)?;
         collection.indexes.retain(|index| {
@@ -260,7 +260,7 @@ impl Collection {
 
 impl Index {
     fn claim(&mut self, collection: &str, id: &Key, document: &RawDocument) -> Result<()> {
-        // The keys of other indexes are computed too, since a document may have none.
+        // The keys of other indexes are computed too, since that may fail.
         for values in self.spec.keys_of(document)? {
             if self.spec.unique && self.owners.insert(key_of(&values), id.clone()).is_some() {
                 return Err(self.spec.duplicate_key(collection, &values));
