@@ -127,8 +127,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Counts the entries with each key. Of each key one document is read, since its values cannot be decoded from
-    /// an entry.
+    /// Counts the entries with each key. Reads one document for each key, since the values cannot be decoded from an entry.
     async fn count_entries(
         &mut self,
         collection: &Collection,
@@ -193,7 +192,7 @@ fn extreme(aggregate: &Aggregate) -> Option<(&str, Direction)> {
     }
 }
 
-/// The paths of the keys, if nothing but the number of documents of each is asked for.
+/// The paths of the keys, if the aggregate only counts documents by key.
 fn counted(aggregate: &Aggregate) -> Option<Vec<&str>> {
     let group = &aggregate.group;
     let counts = |accumulator: &Accumulator| *accumulator == Accumulator::Count;

@@ -1,6 +1,7 @@
 //! Copies of a store that is open.
 //!
-//! A copy is made of one pinned state, on a thread of its own, since it blocks in writes and syncs of the new file. It begins with a checkpoint, so that the copy never has what a crash of the store could still undo.
+//! A copy is made of one pinned state, on a thread of its own, since it blocks in writes and syncs of the new file. It begins with a
+//! checkpoint, so that the copy has no commit that a crash of the store could still undo.
 
 use std::{
     fmt,
@@ -181,7 +182,7 @@ fn copy_to_file(
     )?;
     written.sync_all().map_err(cannot)?;
     drop(written);
-    // By now it can be the place of the log of a store that was made meanwhile.
+    // A store may have been created meanwhile whose log belongs at this place.
     files::refuse_own(target).map_err(cannot)?;
     new.put_in_place().map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => refuse_existing(target)

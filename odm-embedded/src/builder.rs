@@ -137,9 +137,9 @@ impl Builder {
     /// Limits the time that one unit of work may compute; all other writes wait for it meanwhile. The
     /// default is 60 s; [`Duration::MAX`] turns it off.
     ///
-    /// A unit is a write of a repository with all that follows from it. One that takes longer fails with
-    /// [`Limit`](odm_store::ErrorKind::Limit), and nothing of it is stored. The time is asked between chunks
-    /// of its work, so that it may be over by one of these. It does not include the commit.
+    /// A unit is a write of a repository with all its consequences. A unit that takes longer fails with
+    /// [`Limit`](odm_store::ErrorKind::Limit), and nothing of it is stored. The time is checked between chunks of its work, so a unit may
+    /// exceed the limit by one chunk. It does not include the commit.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -185,10 +185,10 @@ impl Builder {
         self
     }
 
-    /// Sets how long `open` waits for a file that is already open, in another process or in this one: as by the version
-    /// of a program that this one replaces. The default is not at all; [`Duration::MAX`] waits without end.
+    /// Sets how long `open` waits for a file that is already open, in another process or in this one: as by the version of a program that
+    /// this one replaces. By default, it does not wait; [`Duration::MAX`] waits without end.
     ///
-    /// It looks every 10 ms, and does not queue: of several that wait, any may be the next.
+    /// It looks every 10 ms, and does not queue: any of several waiting callers may be the next.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -215,12 +215,12 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// [`Locked`](odm_store::ErrorKind::Locked) if the file is already open, in this process or in
-    /// another, and stays so for as long as [`wait_for_lock`](Builder::wait_for_lock) says; [`Corrupt`](odm_store::ErrorKind::Corrupt) if it is not a store, is damaged, has a
-    /// format that this version does not read, or has not its own log beside it, or if that has lost what was synced:
-    /// then neither file is changed, and [`salvage`](Builder::salvage) opens what there is;
-    /// [`Io`](odm_store::ErrorKind::Io) if it cannot be opened, its folder does not exist, or a new one would take the place
-    /// of a file of another store; [`InvalidQuery`](odm_store::ErrorKind::InvalidQuery) if a setting is invalid.
+    /// [`Locked`](odm_store::ErrorKind::Locked) if the file is already open, in this process or in another, for longer than
+    /// [`wait_for_lock`](Builder::wait_for_lock) allows; [`Corrupt`](odm_store::ErrorKind::Corrupt) if it is not a store, is damaged, has a
+    /// format that this version does not read, or is not beside its own log, or if the log has lost synced records: then neither file is
+    /// changed, and [`salvage`](Builder::salvage) opens the remaining data; [`Io`](odm_store::ErrorKind::Io) if it cannot be opened, its
+    /// folder does not exist, or a new one would take the place of a file of another store;
+    /// [`InvalidQuery`](odm_store::ErrorKind::InvalidQuery) if a setting is invalid.
     pub async fn open(self, path: impl AsRef<Path>) -> Result<Embedded> {
         // Without one, the time is beyond all others.
         let end = Instant::now().checked_add(self.lock_wait);
@@ -238,12 +238,12 @@ impl Builder {
         }
     }
 
-    /// Opens a store whose log is damaged, missing or another's, with what lies before the damage: all units that the
-    /// store's own file has, and those of the log up to the first that cannot be read. What is left out is said in the
-    /// result. A store that [`open`](Builder::open) opens is opened as it is.
+    /// Opens a store whose log is damaged, missing or another's, with the units before the damage: all units in the store's own file, and
+    /// the units of the log up to the first unreadable one. The result says what is left out. A store that [`open`](Builder::open) opens is
+    /// opened as it is.
     ///
-    /// Prefer a [backup](Embedded::backup) that has more. The log is copied before it is given up, so that nothing that
-    /// can still be read in it is gone; all that was read of it is in the file when this returns.
+    /// Prefer a [backup](Embedded::backup) that has more. The log is copied before it is given up, so that its readable parts are not lost;
+    /// all units that were read from it are in the file when this returns.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -260,7 +260,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Builder::open), but not those that are about a log that is damaged or missing.
+    /// The errors of [`open`](Builder::open), except errors about a log that is damaged or missing.
     pub async fn salvage(mut self, path: impl AsRef<Path>) -> Result<Salvaged> {
         self.settings.salvage = true;
         let place = Place::File(path.as_ref().to_owned());
@@ -277,7 +277,7 @@ impl Builder {
     /// # Ok(()) });
     /// ```
     pub async fn memory(mut self) -> Result<Embedded> {
-        // There is nothing to wait for.
+        // There is no file to sync.
         self.settings.durability = Durability::Eventual;
         let (store, _) = Embedded::start(Place::Memory, self.settings).await?;
         Ok(store)

@@ -8,7 +8,7 @@ use super::{
 };
 
 impl Work {
-    /// Changes whole collections. The documents of those that are removed are swept later, as garbage.
+    /// Changes whole collections. The documents of removed collections are swept later, as garbage.
     pub(super) fn change_collections(&mut self, changes: &[CollectionChange]) -> Result<()> {
         let mut schema = Schema::clone(&self.schema);
         for change in changes {

@@ -1,6 +1,6 @@
-//! What a compaction has done.
+//! The result of a compaction.
 
-/// What a compaction has done, from [`Embedded::compact`](super::Embedded::compact).
+/// The result of a compaction, from [`Embedded::compact`](super::Embedded::compact).
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -12,7 +12,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Compacted {
-    /// The bytes of the file before. Of a store in memory, those that it took there.
+    /// The bytes of the file before, or of the memory of a store in memory.
     pub before: u64,
     /// The bytes of the file after.
     pub after: u64,

@@ -11,7 +11,7 @@ use super::{
     snapshot::Snapshot,
 };
 
-/// How many bytes the cache of the copy may hold. What is over it is written.
+/// The size of the cache of the copy, in bytes. Pages beyond it are written.
 const CACHE: usize = 16 << 20;
 
 /// How many bytes are copied between two reports.
@@ -37,7 +37,7 @@ pub struct BackupProgress {
     pub entries: u64,
     /// The number of all that the copy will have.
     pub of: u64,
-    /// The bytes of those that are copied.
+    /// The bytes of the copied entries.
     pub bytes: u64,
 }
 

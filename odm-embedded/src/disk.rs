@@ -18,8 +18,7 @@ use crate::{
     place::{Replacement, StoreFile},
 };
 
-/// A disk, as the file of a store and as the place of its log. What was written since the last sync of a file
-/// may be lost, in any part.
+/// A disk, as the file of a store and as the place of its log. Writes since the last sync of a file may be lost, in any part.
 #[derive(Debug, Clone, Default)]
 pub struct Disk(Arc<State>);
 
@@ -30,7 +29,7 @@ struct State {
     /// The copy of a damaged log.
     kept: Mutex<Option<Vec<u8>>>,
     syncs: AtomicUsize,
-    /// How many changes it still takes. None: all.
+    /// How many changes it still takes; `None` for any number.
     left: Mutex<Option<usize>>,
     operations: AtomicUsize,
     held: Mutex<bool>,
@@ -46,7 +45,7 @@ struct Named {
 }
 
 impl Named {
-    /// The file, which is made where there is none.
+    /// The file, which is created if it is missing.
     fn file(&mut self) -> File {
         if self.now.is_none() {
             self.now = Some(File::default());
@@ -210,12 +209,12 @@ impl Disk {
         self.0.syncs.load(Ordering::SeqCst)
     }
 
-    /// What the file of the store has.
+    /// The content of the store's file.
     pub fn bytes(&self) -> Vec<u8> {
         self.store().file().data().now.clone()
     }
 
-    /// What the file of the log has, if there is one.
+    /// The content of the log's file, if there is one.
     pub fn log_bytes(&self) -> Option<Vec<u8>> {
         self.log().now.as_ref().map(|file| file.data().now.clone())
     }
@@ -265,7 +264,7 @@ impl Disk {
         }
     }
 
-    /// What is left if everything since the last sync is lost.
+    /// The disk after the loss of all writes since the last sync.
     pub fn after_power_loss(&self) -> Disk {
         self.file();
         let synced = |file: &File| file.data().synced.clone();
@@ -274,8 +273,7 @@ impl Disk {
         Disk::holding(store.unwrap_or_default(), log)
     }
 
-    /// What is left if only some of the writes since the last sync have reached the disk, and of some only a
-    /// part.
+    /// The disk if only some of the writes since the last sync have reached it, and some of these only in part.
     pub fn after_partial_loss(&self, seed: u64) -> Disk {
         let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         let store = self.store().after_partial_loss(&mut random, SECTOR);
@@ -283,7 +281,7 @@ impl Disk {
         Disk::holding(store.unwrap_or_default(), log)
     }
 
-    /// What is left if the process ends, and the machine goes on.
+    /// The disk if the process ends, and the machine goes on.
     pub fn after_exit(&self) -> Disk {
         Disk::holding(self.bytes(), self.log_bytes())
     }

@@ -1,7 +1,7 @@
 //! The storage engine: ordered maps of bytes, the trees, with snapshots and atomic commits over all of them,
 //! kept by redb.
 //!
-//! Each tree is a table of redb. A tree without entries has none.
+//! Each tree with entries is a table of redb.
 //!
 //! No other module of the store names redb, except tests that make files of their own.
 //!
@@ -47,7 +47,7 @@ use odm_store::{Error, ErrorKind, Result};
 
 use super::layout::Tree;
 
-/// The value that a key of a tree gets, or `None` to remove the key.
+/// The new value of a key of a tree, or `None` to remove the key.
 pub(super) type KeyChange<'a> = (Tree, &'a [u8], Option<&'a [u8]>);
 
 /// An open database.
@@ -62,7 +62,7 @@ pub(super) struct Engine {
     retired: Arc<Retired>,
 }
 
-/// How many bytes the cache of one that only reads may hold.
+/// The size of the cache of a database that is only read, in bytes.
 const CHECK_CACHE: usize = 16 << 20;
 
 impl Engine {
@@ -84,13 +84,13 @@ impl Engine {
         }
     }
 
-    /// Drops the database as a process that is killed does: of a file that is refused, or to which nothing may be written.
+    /// Drops the database as a process that is killed does: if its file is refused, or must not be written.
     pub(super) fn leave(self) {
         leave(self.database);
     }
 
-    /// Locks a backend, and reads the newest state in it, without a change: what opening it would write goes to
-    /// memory. It stays locked for the one who opens it next.
+    /// Locks a backend, and reads the newest state in it, without a change: the writes of the opening go to memory. The backend stays
+    /// locked for the next engine that opens it.
     pub(super) fn look<T>(
         backend: Arc<dyn Backend>,
         name: &Arc<str>,
@@ -149,8 +149,7 @@ impl Engine {
         }
     }
 
-    /// Returns the error of the first write that the disk refused, if there was one. Nothing can be
-    /// written since then.
+    /// Returns the error of the first write that the disk refused, if there was one. No later write reaches the file.
     pub(super) fn check_writable(&self) -> Result<()> {
         check_writable(&self.shield, &self.name)
     }
@@ -182,8 +181,8 @@ impl Engine {
         len.map_err(|error| failed(&self.name, redb::Error::Io(error)))
     }
 
-    /// Puts another database in the place of this one. The states of this one stay readable, and the last of them
-    /// closes it; to its file nothing is written any more.
+    /// Puts another database in the place of this one. The states of this one stay readable, and the last of them closes it; its file is
+    /// not written any more.
     pub(super) fn replace_by(&mut self, new: Engine) {
         let why = "another file has taken its place";
         self.shield.refuse(io::Error::other(why));
@@ -198,13 +197,11 @@ impl Engine {
         self.shield.refuse(io::Error::other(cause.to_string()));
     }
 
-    /// Applies all changes, or none. Those of a tree come one after another, each key once; it is fastest in
-    /// ascending order.
+    /// Applies all changes, or none. The changes of a tree come one after another, each key once; ascending order is fastest.
     ///
-    /// With `durable`, this commit and all before it survive a crash once this returns. Without it, a crash
-    /// undoes this commit and all later ones up to the next that is durable. After an
-    /// error it is unknown whether the changes are on disk, and the engine must not be written to
-    /// again; its states can still be read.
+    /// With `durable`, this commit and all before it survive a crash once this returns. Without it, a crash undoes this commit and all
+    /// later ones up to the next durable one. After an error it is unknown whether the changes are on disk, and the engine must not be
+    /// written to again; its states can still be read.
     pub(super) fn commit<'a>(
         &mut self,
         changes: impl Iterator<Item = KeyChange<'a>>,
@@ -216,10 +213,10 @@ impl Engine {
     /// Applies the last changes before the engine is dropped, durably. The contract is that of
     /// [`commit`](Engine::commit).
     ///
-    /// It does not store which pages are free: redb's own commit does, when the database is closed. Two such commits
-    /// in a row, a state that is held, or changes that were not durable before leave lists of freed pages in the file
-    /// until the next commit. If these are damaged later, redb aborts the process when it reads them: it panics while a
-    /// panic unwinds. So the last commits before the close are two of these.
+    /// It does not store which pages are free: redb's own commit does, when the database is closed. Two such commits in a row, an open
+    /// state, or earlier changes that were not durable leave lists of freed pages in the file until the next commit. If these are damaged
+    /// later, redb aborts the process when it reads them: it panics while a panic unwinds. So the last two commits before the close are of
+    /// this kind.
     pub(super) fn commit_last<'a>(
         &mut self,
         changes: impl Iterator<Item = KeyChange<'a>>,
@@ -254,7 +251,7 @@ impl Engine {
         self.check_writable()
     }
 
-    /// Opens a transaction. Until it ends, nothing else can be committed, and it must end by
+    /// Opens a transaction. Until it ends, there can be no other commit, and it must end by
     /// [`commit_open`](Engine::commit_open) or [`abort`](Engine::abort).
     pub(super) fn begin(&mut self) -> Result<Uncommitted> {
         self.check_writable()?;
@@ -274,8 +271,7 @@ impl Engine {
     /// Commits an open transaction durably. The contract is that of [`commit`](Engine::commit).
     pub(super) fn commit_open(&mut self, transaction: &Uncommitted) -> Result<()> {
         if let Err(error) = self.check_writable() {
-            // The pages of the transaction are not on the disk. Nothing can be written any more,
-            // whether it could be undone or not.
+            // The pages of the transaction are not on the disk. Whether the abort succeeds or not, no more writes are possible.
             let _ = self.abort(transaction);
             return Err(error);
         }
@@ -333,12 +329,12 @@ impl Engine {
         }
     }
 
-    /// Verifies all checksums of the last commit, which must be durable, by the bytes of the file and not by what is
-    /// in memory. Nothing is written, and states may be held.
+    /// Verifies all checksums of the last commit, which must be durable, by the bytes of the file and not of the memory. Writes nothing,
+    /// and states may be open.
     pub(super) fn check_file(&self) -> Result<()> {
         self.check_writable()?;
         let name = &self.name;
-        // What opening and closing the file would change in it goes to the memory of this shield.
+        // The shield keeps in memory the changes that opening and closing the file would make.
         let shield = Arc::new(Shield::default());
         shield.refuse(io::ErrorKind::ReadOnlyFilesystem.into());
         let backend = Shielded::new(Shared::new(self.backend.clone(), Role::Guest), shield);
@@ -369,10 +365,10 @@ impl Engine {
     }
 }
 
-/// Drops a database without the commit that redb makes at its end. Where the file is damaged, this commit can panic while a panic
-/// unwinds, which aborts the process.
+/// Drops a database without the commit that redb makes at its end. In a damaged file, this commit can panic while a panic unwinds, which
+/// aborts the process.
 fn leave(database: Database) {
-    // While a panic unwinds, redb writes nothing. Where a panic aborts the process, there is no such way.
+    // While a panic unwinds, redb writes nothing. If panics abort the process, this way is not available.
     if cfg!(panic = "unwind") {
         let unwound: thread::Result<()> = catch_unwind(AssertUnwindSafe(|| {
             let _database = database;

@@ -26,7 +26,7 @@ use super::{
 /// portions, too.
 const PORTION: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 
-/// The bytes that no portion exceeds by more than those of a document. Its entries are written in the order of their
+/// A portion ends at this many bytes, and may exceed them by the entries of one document. Its entries are written in the order of their
 /// keys, so that one long portion writes each page of an index once where many short ones write it again and again.
 const LONG_PORTION: usize = 16 * PORTION;
 
@@ -37,8 +37,8 @@ const ENTRY: usize = 64;
 pub(super) struct Portion<'a> {
     bytes: usize,
     began: Instant,
-    /// The time that the last turn of the other writes took. Where they wait again, a portion takes as long: a build
-    /// must not be slower than the inserts beside it.
+    /// The duration of the last turn of the other writes. If they wait again, a portion takes as long: a build must not be slower than
+    /// concurrent inserts.
     turn: Duration,
     is_awaited: &'a dyn Fn() -> bool,
 }
@@ -60,7 +60,7 @@ impl<'a> Portion<'a> {
 }
 
 /// Creates missing collections, and begins to build missing indexes. Returns the trees of the wanted indexes that
-/// are not in force. Those that are `awaited` by others stay as they are.
+/// are not in force. Trees that are `awaited` by others stay as they are.
 pub(super) fn declare(
     work: &mut Work,
     collections: &[CollectionSpec],
@@ -199,7 +199,7 @@ pub(super) fn fill(
             break;
         }
     }
-    // In one record of the schema, however many they are.
+    // In one record of the schema for all of them.
     if let Some((&tree, _)) = filled.first_key_value() {
         let mut schema = Schema::clone(&work.schema);
         schema.change_indexes(&filled.keys().copied().collect(), |index| {
@@ -301,8 +301,8 @@ pub(super) fn remove(work: &mut Work, tree: Tree) -> Result<()> {
     work.set_schema(schema)
 }
 
-/// Removes the next entries of the trees that are garbage. Those without any are none any more, in one record of the schema,
-/// however many they are.
+/// Removes the next entries of the trees that are garbage. Trees without entries cease to be garbage, in one record of the schema for all
+/// of them.
 pub(super) fn sweep(work: &mut Work, mut portion: Portion<'_>) -> Result<()> {
     let garbage = work.schema.garbage.clone();
     let (mut keys, mut empty) = (Vec::new(), 0);

@@ -191,7 +191,7 @@ impl<'q> Execution<'q> {
         })
     }
 
-    /// Goes on to the end of the query, or to the end of a chunk: then it returns `None`.
+    /// Continues to the end of the query, or to the end of a chunk: then it returns `None`.
     fn run(&mut self, context: &mut ExecContext<'_>) -> Result<Option<ControlFlow<()>>> {
         let before = context.cost.documents_examined;
         let flow = match self.stage {
@@ -369,7 +369,7 @@ pub(super) async fn count(
     Ok(count)
 }
 
-/// The entries that a query finds, if those that pass are of the documents that it finds.
+/// The entries that a query finds, if the entries that pass are exactly those of its documents.
 fn counted_entries<'q>(
     view: View<'q>,
     collection: &'q Collection,
@@ -383,6 +383,6 @@ fn counted_entries<'q>(
         // All of an index is less than all documents.
         plan = query.covering(collection, &[])?;
     }
-    // In a box, so that the future of a count is small.
+    // Boxed, so that the future of a count is small.
     plan.is_exact().then(|| Box::new(plan.entries(view)))
 }

@@ -103,8 +103,8 @@ fn store_of_leftover(name: &str) -> Option<&str> {
     is_unique.then_some(place)
 }
 
-/// Refuses to make a file where a store has one of its own, or will have: the log of a file that is there, or a file that
-/// `open` takes for what a crash has left. The file system finds the other file, by whatever links and letter case.
+/// Refuses to make a file at the place of a present or future file of a store: the log of an existing file, or a file that `open` takes for
+/// the remains of a crash. The file system finds the other file, by any links and letter case.
 pub(super) fn refuse_own(path: &Path) -> io::Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let why = if store_of_leftover(&name.to_lowercase()).is_some() {
@@ -126,7 +126,7 @@ fn store_of_log(path: &Path) -> Option<PathBuf> {
     is_log.then(|| path.with_extension(""))
 }
 
-/// Whether two paths lead to one name in one folder, whatever file has it, or will have.
+/// Whether two paths lead to one name in one folder, whether or not a file has the name.
 pub(super) fn are_same(one: &Path, other: &Path) -> bool {
     let folders = [one, other].map(|path| folder_of(path).canonicalize());
     let names = [one, other].map(|path| path.file_name().unwrap_or_default().to_ascii_lowercase());
@@ -148,7 +148,7 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Opens a file to read and to write it, or returns `None` if there is none.
+/// Opens a file to read and to write it, or returns `None` if it does not exist.
 pub(super) fn open(path: &Path) -> io::Result<Option<File>> {
     let file = match OpenOptions::new().read(true).write(true).open(path) {
         Ok(file) => file,

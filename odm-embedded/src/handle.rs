@@ -1,4 +1,4 @@
-//! What the clones of a store share.
+//! The shared state of the clones of a store.
 
 use std::{
     mem,
@@ -20,10 +20,10 @@ pub(super) struct Handle {
     pub(super) published: Arc<Published>,
     pub(super) writer: ThreadId,
     pub(super) thread: Mutex<Option<JoinHandle<()>>>,
-    /// The process that has these threads. One that was forked from it has none of them.
+    /// The process that has these threads. A process that was forked from it has no such threads.
     pub(super) process: u32,
     pub(super) name: String,
-    /// The path of the file, whatever folder the process is in. `None` in memory.
+    /// The path of the file, independent of the folder of the process. `None` in memory.
     pub(super) path: Option<PathBuf>,
     pub(super) id: StoreId,
 }
@@ -51,7 +51,7 @@ impl Handle {
         }
     }
 
-    /// Whether this process was forked from the one that has opened the store.
+    /// Whether this process was forked from the process that has opened the store.
     fn is_forked(&self) -> bool {
         process::id() != self.process
     }
@@ -86,7 +86,7 @@ impl Drop for Handle {
             .unwrap_or_else(PoisonError::into_inner)
             .take();
         if self.is_forked() {
-            // Here is no thread that ends, and none that gives back what it has locked.
+            // A forked process has no thread to end, and none that releases its locks.
             mem::forget((self.queue.take(), thread));
             return;
         }

@@ -1,4 +1,4 @@
-//! What the writer and the caller of a transaction tell each other while it is open.
+//! The state that the writer and the caller of an open transaction share.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},

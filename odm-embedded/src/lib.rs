@@ -1,8 +1,8 @@
 //! The embedded store: documents in one file, without a server.
 //!
-//! Reads run on the calling task, on a snapshot. One thread runs the writes, one after another, and
-//! commits waiting ones together. Each write is one unit: all of it is stored, or nothing. A second thread syncs the
-//! redo log, which lies beside the file while the store is open, as `NAME.log`.
+//! Reads run on the calling task, on a snapshot. One thread runs the writes, one after another, and commits waiting ones together. Each
+//! write is one unit: it is stored as a whole or not at all. A second thread syncs the redo log, which lies beside the file while the store
+//! is open, as `NAME.log`.
 //!
 //! ```
 //! # use odm::derive::examples::*; example(async |_| {
@@ -23,7 +23,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]
 #![warn(missing_debug_implementations)]
-// Of numbers that come from users or are stored, and of times: see `clippy.toml`.
+// For times, and for numbers that come from users or are stored: see `clippy.toml`.
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 mod aggregate;
@@ -156,10 +156,9 @@ impl Embedded {
     /// # Errors
     ///
     /// [`Locked`](odm_store::ErrorKind::Locked) if the file is already open, in this process or in another;
-    /// [`Corrupt`](odm_store::ErrorKind::Corrupt) if it is not a store, is damaged, or has a format that this
-    /// version does not read, or if its log is missing or another's, or has lost what was synced, which
-    /// [`Builder::salvage`] can open; [`Io`](odm_store::ErrorKind::Io) if it cannot be
-    /// opened, its folder does not exist, or a new one would take the place of a file of another store.
+    /// [`Corrupt`](odm_store::ErrorKind::Corrupt) if it is not a store, is damaged, or has a format that this version does not read, or if
+    /// its log is missing or another's, or has lost synced records, which [`Builder::salvage`] can open; [`Io`](odm_store::ErrorKind::Io)
+    /// if it cannot be opened, its folder does not exist, or a new one would take the place of a file of another store.
     pub async fn open(path: impl AsRef<Path>) -> Result<Embedded> {
         Embedded::builder().open(path).await
     }
@@ -210,15 +209,13 @@ impl Embedded {
         verify::verify(&*self.handle.published.get()?).await
     }
 
-    /// Verifies the checksums of all that is stored in the file, and then what
-    /// [`check_integrity`](Embedded::check_integrity) verifies: `store.check().await?` finds a bit that the disk has
-    /// flipped.
+    /// Verifies the checksums of the whole file, and then the same as [`check_integrity`](Embedded::check_integrity):
+    /// `store.check().await?` finds a bit that the disk has flipped.
     ///
-    /// It begins with the log, and a checkpoint. Writes wait while the checksums are verified, which reads the whole file; reads
-    /// go on, and so do writes during the rest, which is about the same state. The file is read as the operating system has it,
-    /// which may be from its cache. Nothing is repaired: after an error, go back to a [backup](Embedded::backup). But of a log
-    /// that is damaged nothing is lost while the store is open: the checkpoint has its commits, and the error says so.
-    /// What is still read from memory can go on for a while.
+    /// It begins with the log, and a checkpoint. Writes wait while the checksums are verified, which reads the whole file; reads go on, and
+    /// so do writes during the rest, which is about the same state. The file is read through the operating system, and so perhaps from its
+    /// cache. Nothing is repaired: after an error, go back to a [backup](Embedded::backup). But a damaged log loses nothing while the store
+    /// is open: the checkpoint has its commits, and the error says so. Reads that memory can still answer can go on for a while.
     ///
     /// Dropping the future ends it after the checksums.
     ///
@@ -272,9 +269,9 @@ impl Embedded {
     /// go on, and are not waited for: snapshots, streams and backups that have begun go on with the old file, whose space
     /// the disk has again when the last of them ends. The disk must have room for both until then.
     ///
-    /// A crash leaves all documents, in the old file or in the new one. What it leaves of a new file that was not whole,
-    /// `NAME.new-..`, is removed when the store is opened again. The new file has the owner and the
-    /// permissions of the old one. Of a store in memory, the memory is given back in the same way.
+    /// A crash leaves all documents, in the old file or in the new one. If it leaves an incomplete new file, `NAME.new-..`, the next
+    /// opening of the store removes it. The new file has the owner and the permissions of the old one. A store in memory gives memory back
+    /// in the same way.
     ///
     /// ```
     /// # use odm::Embedded;
@@ -301,16 +298,14 @@ impl Embedded {
 
     /// Copies the store into a new file while others read and write: `store.backup("shop-monday.odm").await?`.
     ///
-    /// The copy has one state of the store between the call and its end, with all that was committed before the
-    /// call, and is a closed store: open it in place of the other. It is complete under its name or not there at
-    /// all. It is written under another name beside it, made durable and renamed; if the process is killed
-    /// meanwhile, a file `NAME.new-..` is left, which can be removed.
+    /// The copy has one state of the store between the call and its end, with all commits from before the call, and is a closed store: open
+    /// it in place of the other. It is complete under its name or not there at all. It is written under another name beside it, made
+    /// durable and renamed; if the process is killed meanwhile, a file `NAME.new-..` is left, which can be removed.
     ///
-    /// It begins with a checkpoint, so that the copy has nothing that the store itself can still lose. Writes do
-    /// not wait for the rest. Until it ends, the store does not use the space again of pages that writes
-    /// replace: its file grows by all that is written meanwhile, a page that changes ten times by ten pages. Back up
-    /// a store that is written to all the time when little is written, and see that the disk has room for the copy
-    /// and for that. A store in memory is backed up in the same way, and the copy is opened as a file.
+    /// It begins with a checkpoint, so that the copy has no commit that the store itself can still lose. Writes do not wait for the rest.
+    /// Until it ends, the store does not reuse the space of pages that writes replace: its file grows by all that is written meanwhile, a
+    /// page that changes ten times by ten pages. Back up a store with constant writes when they are few, and see that the disk has room for
+    /// the copy and for that growth. A store in memory is backed up in the same way, and the copy is opened as a file.
     ///
     /// ```
     /// # use odm::Embedded;
@@ -326,15 +321,13 @@ impl Embedded {
     /// # Ok::<_, odm::Error>(()) }).unwrap();
     /// ```
     ///
-    /// Dropping the future ends it: soon after, what was written is removed. A backup that has just become complete
-    /// stays.
+    /// Dropping the future ends it: soon after, the partial copy is removed. A backup that has just become complete stays.
     ///
     /// # Errors
     ///
-    /// [`Io`](odm_store::ErrorKind::Io) if there is a file of the name or of that of its log, which stays, if the name is that of a file
-    /// that this store or another one has or will have, or if the copy cannot be written; [`Closed`](odm_store::ErrorKind::Closed) if the store is closed, also meanwhile, unless the rest of it
-    /// is in the cache;
-    /// [`Corrupt`](odm_store::ErrorKind::Corrupt) if it cannot be read.
+    /// [`Io`](odm_store::ErrorKind::Io) if a file has the name of the copy or of its log, which stays, if the name is that of a present or
+    /// future file of this or another store, or if the copy cannot be written; [`Closed`](odm_store::ErrorKind::Closed) if the store is
+    /// closed, also meanwhile, unless the rest of it is in the cache; [`Corrupt`](odm_store::ErrorKind::Corrupt) if it cannot be read.
     pub fn backup(&self, path: impl AsRef<Path>) -> Backup {
         Backup::new(self.clone(), path.as_ref())
     }
@@ -464,7 +457,7 @@ impl Store for Embedded {
         let handle = &self.handle;
         let is_closed = || handle.published.get().is_err();
         let (reply, answer) = oneshot::channel();
-        // Of several calls the first one closes the store, and the others wait in the queue until it has.
+        // The first of several calls closes the store, and the others wait in the queue until it has.
         match handle.send(Request::Close { reply }).await {
             Ok(()) => match answer.await {
                 Ok(closed) => closed,

@@ -11,12 +11,12 @@
 //! Each checkpoint begins a *generation* of the log. In this order:
 //!
 //! 1. The head of the new generation is written and synced, beside that of the present one.
-//! 2. The engine commits, durably, all changes and the name of the new generation. Before this moment a crash
-//!    leaves the records of the present generation to be applied, and after it none.
+//! 2. The engine commits, durably, all changes and the name of the new generation. Before this moment a crash leaves the records of the
+//!    present generation to be applied, and after it no records.
 //! 3. Records of the new generation are written over those of the last one.
 //!
-//! So the engine always names a generation whose head is in the log. Where it is not, the log is missing, older
-//! than the store, or another's, and the store is not opened without it: its last commits would be lost.
+//! So the engine always names a generation whose head is in the log. If the head is not there, the log is missing, older than the store, or
+//! another's, and the store is not opened without it: its last commits would be lost.
 //!
 //! There is no log before the first record, and none after the store was closed, or was recovered: its one file is whole
 //! then, and names the last generation as closed. A log is removed only if its store is known to have all of it: if the store
@@ -24,9 +24,8 @@
 //!
 //! # Damage
 //!
-//! A record that was synced and cannot be read is told from one that was torn by a crash, and the store is not opened
-//! without it either: see `contents`. A log is judged before the engine can write to its own file, so that a store that
-//! is refused is left as it is, in both files.
+//! A synced record that cannot be read is told from a record torn by a crash, and the store is not opened without it either: see
+//! `contents`. A log is judged before the engine can write to its own file, so that both files of a refused store stay as they are.
 
 mod contents;
 mod file;
@@ -73,7 +72,7 @@ pub(super) struct Log {
     open: Option<Open>,
 }
 
-/// What the file of a log says of its store. Nothing is changed yet, in either file.
+/// The content of a log, as far as its store needs it. Nothing is changed yet, in either file.
 #[derive(Debug, Default)]
 pub(super) struct Recovery {
     /// The commits that the store lost in a crash, and its log did not.
@@ -95,11 +94,11 @@ impl Recovery {
 }
 
 impl Log {
-    /// The log of a store whose file is locked, and what it says. `named` is the record of the generation in that file.
+    /// The log of a store whose file is locked, and its content. `named` is the record of the generation in that file.
     ///
     /// # Errors
     ///
-    /// `Corrupt` if the log cannot be told to be that of the store, or that of nothing.
+    /// `Corrupt` if it is uncertain whether the log belongs to the store, or whether the log is unused.
     pub(super) fn open(
         place: Box<dyn LogFile>,
         max_len: u64,
@@ -130,7 +129,7 @@ impl Log {
             Some(unclosed) => log.judge(store, unclosed, file, bytes.as_deref())?,
             None => {
                 let first = named.is_some().then_some(log.first);
-                // Of the last time, or created for this time and not used.
+                // Of the last generation, or created for the next one and not used.
                 let is_unneeded = |bytes: &Vec<u8>| {
                     named.is_some_and(|named| Head::read(bytes, named).is_some())
                         || head::is_unused(bytes, first)
@@ -147,7 +146,7 @@ impl Log {
         Ok((log, recovery))
     }
 
-    /// What a log has for a store that was not closed.
+    /// The content of a log for a store that was not closed.
     fn judge(
         &mut self,
         store: &str,
@@ -191,7 +190,7 @@ impl Log {
         })
     }
 
-    /// Copies the file, of which the store will not have all, to a new one beside it. Returns its path.
+    /// Copies the file to a new one beside it, before the store gives up a part of it. Returns its path.
     pub(super) fn keep(&self, recovery: &Recovery) -> Result<Option<PathBuf>> {
         let kept = recovery.bytes.as_ref().map(|bytes| {
             let kept = self.place.keep(bytes);
@@ -200,7 +199,7 @@ impl Log {
         kept.transpose()
     }
 
-    /// Makes what the log had durable in the engine, and removes the file, which the store needs no more.
+    /// Makes the changes of the log durable in the engine, and removes the file, which the store does not need any more.
     pub(super) fn recover(&mut self, engine: &mut Engine, recovery: &Recovery) -> Result<()> {
         let has_use = self.open.is_some();
         if recovery.bytes.is_some() && !has_use {
@@ -227,8 +226,8 @@ impl Log {
         }
     }
 
-    /// Appends the changes of some units, unless the log is full or has no file yet, or the changes are too many:
-    /// then the result is `None`, and a checkpoint must be made with them.
+    /// Appends the changes of some units, unless the log is full or has no file yet, or the changes are too many: then the result is
+    /// `None`, and a checkpoint must be made with them.
     ///
     /// A crash may lose the record, or have it, until the result is synced.
     pub(super) fn append(&mut self, units: usize, changes: &Overlay) -> Result<Option<Appended>> {
@@ -244,7 +243,7 @@ impl Log {
         cannot("write to", &self.place.name(), error)
     }
 
-    /// Makes all commits and these changes durable in the engine, and cuts the log. Nothing may be synced meanwhile.
+    /// Makes all commits and these changes durable in the engine, and cuts the log. No sync may run meanwhile.
     pub(super) fn checkpoint(&mut self, engine: &mut Engine, changes: &Overlay) -> Result<()> {
         let begun = match &mut self.open {
             Some(open) => open.begin_generation(),
@@ -288,7 +287,7 @@ impl Log {
         self.open.as_ref().is_none_or(|open| open.units == 0)
     }
 
-    /// Verifies that the file has the head and all records, by its bytes and not by what is in memory.
+    /// Verifies that the file has the head and all records, by its bytes and not by the memory.
     pub(super) fn verify(&self) -> Result<()> {
         let Some(open) = &self.open else {
             return Ok(());
@@ -324,7 +323,7 @@ fn encode(named: &Generation) -> Result<Vec<u8>> {
 
 /// All bytes of a log.
 fn read(file: &dyn Backend) -> io::Result<Vec<u8>> {
-    // What stands behind was never written as a log.
+    // The bytes behind were never written as a log.
     let len = file.len()?.min(MAX_LEN);
     let mut bytes = vec![0; len as usize];
     file.read(0, &mut bytes)?;

@@ -53,7 +53,7 @@ struct Location {
     name: Arc<str>,
 }
 
-/// Opens the store at a place, and reads its newest state. Returns what was in its log as well.
+/// Opens the store at a place, and reads its newest state. Returns the findings in its log as well.
 pub(super) fn open(place: Place, settings: Settings) -> Result<(Opened, Found)> {
     let Location {
         backend,
@@ -129,7 +129,7 @@ fn read(
     Ok((log, found, newest))
 }
 
-/// Locks a store, and returns the record that names its log. Nothing is changed.
+/// Locks a store, and returns the record that names its log. Changes nothing.
 fn look(backend: Arc<dyn Backend>, name: &Arc<str>) -> Result<Option<Vec<u8>>> {
     Engine::look(backend, name, |state| {
         has_format(state, name)?;
@@ -138,8 +138,8 @@ fn look(backend: Arc<dyn Backend>, name: &Arc<str>) -> Result<Option<Vec<u8>>> {
     })
 }
 
-/// Reads the log, and refuses the store if it has lost what was synced, unless it is to be salvaged: then the log is
-/// copied. Nothing else is changed.
+/// Reads the log, and refuses the store if the log has lost synced records, unless it is to be salvaged: then the log is copied. Changes
+/// nothing else.
 fn judge(
     place: Box<dyn LogFile>,
     named: Option<&[u8]>,
@@ -195,7 +195,7 @@ fn initialize(engine: &mut Engine, name: &str) -> Result<()> {
     )
 }
 
-/// Whether there is a store, whose format is known then. A new one has nothing.
+/// Whether there is a store, whose format is known then. A new file is empty.
 fn has_format(state: &State, name: &str) -> Result<bool> {
     let Some(record) = state.get(META, FORMAT_RECORD)? else {
         return match state.trees()?.is_empty() {
@@ -255,8 +255,7 @@ pub(super) struct Locked {
 
 /// Locks the file of a store, unless the path does not lead to it any more.
 ///
-/// Another process can have compacted the store, and ended, since the file was opened: nobody would find what is written
-/// to this one.
+/// Another process can have compacted the store, and ended, since the file was opened: writes to this file would be lost.
 pub(super) fn lock(file: File, path: &Path, name: &Arc<str>) -> Result<Option<Locked>> {
     let cannot_open = |error| cannot("open", name, error);
     let identity = Identity::of(&file.metadata().map_err(cannot_open)?);

@@ -1,4 +1,4 @@
-//! Uncommitted changes, the last of which can be undone.
+//! Uncommitted changes. The last ones can be undone.
 
 use std::{
     collections::{BTreeMap, btree_map},
@@ -10,7 +10,7 @@ use odm_mql::steps;
 
 use super::{engine, layout::Tree};
 
-/// A new value, or `None` for a key that is removed.
+/// A new value, or `None` for a removed key.
 pub(super) type KeyChange = Option<Arc<[u8]>>;
 
 /// The changes of one tree.

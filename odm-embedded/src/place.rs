@@ -1,4 +1,4 @@
-//! Where the file of a store is, and how another takes its place while the store is open.
+//! The place of the file of a store, and its replacement by another file while the store is open.
 
 use std::{
     fs::{self, File, Metadata},
@@ -25,7 +25,7 @@ pub(super) struct Replacement {
     pub(super) make_durable: Box<dyn FnOnce() -> io::Result<PutInPlace>>,
 }
 
-/// Makes a file whose content is durable the one that is found at the place, durably.
+/// Puts a file whose content is durable at the place, durably.
 ///
 /// After an error either of the two files may be found there, now and after a crash.
 pub(super) type PutInPlace = Box<dyn FnOnce() -> io::Result<Box<dyn StoreFile>>>;
@@ -96,7 +96,7 @@ impl StoreFile for OnDisk {
     }
 }
 
-/// What tells a file from all others while it is open. It is not known but on Unix, where all files are the same.
+/// The identity of an open file. It is known on Unix only; elsewhere, all files have the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Identity {
     device: u64,

@@ -7,8 +7,8 @@
 //! for each document; all documents. A disjunction (`$or`) is read by one access path for each of its branches,
 //! if each branch has a selective one.
 //!
-//! An index may offer too many documents, never too few: the documents that it finds are compared
-//! with the filter again, unless the bounds, and the tests of keys within them, say all that the filter does.
+//! An index may offer too many documents, never too few: the documents that it finds are compared with the filter again, unless the bounds,
+//! and the tests of keys within them, are equivalent to the filter.
 
 mod access_path;
 mod bounds;
@@ -100,8 +100,7 @@ impl<'q> OrderSpec<'q> {
         }
     }
 
-    /// Whether to read several ranges at the same time for this order. All documents are as easily sorted
-    /// by `_id` alone.
+    /// Whether to read several ranges at the same time for this order. If all documents are requested by `_id` alone, a sort is as cheap.
     fn is_worth_merging(&self) -> bool {
         self.is_limited || !self.fields.is_empty()
     }
@@ -119,7 +118,7 @@ pub(super) enum Plan<'f, 's> {
 }
 
 impl<'f, 's> Plan<'f, 's> {
-    /// The access paths, of which there is at least one.
+    /// The access paths, at least one.
     pub(super) fn access_paths(&self) -> &[AccessPath<'f, 's>] {
         match self {
             Plan::One(access) => std::slice::from_ref(access),
@@ -241,7 +240,7 @@ pub(super) fn covering<'f, 's>(
     wanted: &OrderSpec<'_>,
     paths: &[&str],
 ) -> Option<Plan<'f, 's>> {
-    // One that has a document several times does not serve.
+    // A source with several entries for a document is not suitable.
     let indexes = collection.in_force().map(|index| Source::index(index, 1));
     let sources = indexes.chain([Source::documents(collection)]);
     let sources = sources.filter(|source| !source.repeats() && source.has_fields(paths));
@@ -314,8 +313,7 @@ fn best<'f, 's>(
     best
 }
 
-/// How many keys of an index there are for a document of the collection, at least 1. An estimate: what is not committed
-/// yet does not count.
+/// How many keys of an index there are for a document of the collection, at least 1. An estimate: uncommitted changes do not count.
 fn keys_per_document(view: View<'_>, collection: &Collection, index: &Index) -> u64 {
     const UNKNOWN: u64 = 2;
     if !index.multikey.contains(&true) {

@@ -1,4 +1,4 @@
-//! What was in the log of a store that was opened.
+//! The result of a salvage.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use odm_store::Error;
 
 use super::Embedded;
 
-/// A store that was opened without what its log has lost, from [`Builder::salvage`](super::Builder::salvage).
+/// A store that was opened without the lost part of its log, from [`Builder::salvage`](super::Builder::salvage).
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -21,20 +21,19 @@ use super::Embedded;
 pub struct Salvaged {
     /// The store.
     pub store: Embedded,
-    /// What was wrong with the log: the error that [`open`](super::Builder::open) would have returned. `None` if nothing
-    /// was, so that nothing is left out.
+    /// The damage of the log: the error that [`open`](super::Builder::open) would have returned. `None` if the log was sound, so that
+    /// nothing is left out.
     pub damage: Option<Error>,
     /// The number of units that were applied from the log.
     pub applied: u64,
-    /// The number of units that are known to be left out, those that the log may still have behind the damage included.
-    /// It can be more, and of a log that is missing or is another's it is 0.
+    /// The number of units that are known to be left out, including the ones that the log may still have behind the damage. More may be
+    /// left out, and if the log is missing or another's, it is 0.
     pub left_out: u64,
-    /// A copy of the damaged log, beside it. `None` if nothing was damaged, or there was no log. Nothing reads it any
-    /// more.
+    /// A copy of the damaged log, beside it. `None` if nothing was damaged, or there was no log. The library does not read it any more.
     pub log: Option<PathBuf>,
 }
 
-/// What was found in a log.
+/// The findings in a log.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) damage: Option<Error>,

@@ -63,7 +63,7 @@ pub(super) struct PlanEntry<'a> {
     pub(super) key: Bytes<'a>,
     value: Bytes<'a>,
     kind: EntryKind,
-    /// Whether its key passes the tests of its access path. The document of one that does not is none that is asked for.
+    /// Whether its key passes the tests of its access path. If not, its document does not match the query.
     pub(super) passes: bool,
     /// Whether the document may have more entries.
     pub(super) repeats: bool,
@@ -74,7 +74,7 @@ pub(super) struct PlanEntry<'a> {
 /// The position of the key of `_id`.
 #[derive(Clone, Copy)]
 enum EntryKind {
-    /// In the key, which is that of the document.
+    /// In the key, which is the key of the document.
     Document,
     /// In the value.
     Unique,

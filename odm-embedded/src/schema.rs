@@ -44,8 +44,8 @@ pub(super) struct Index {
     /// For each field, whether a document ever had an array at its path. It is set in the unit that
     /// stores the first such document, and never unset.
     pub(super) multikey: Vec<bool>,
-    /// How far the index is built; `None` once it is in force. Until then exactly the documents up to that point have
-    /// entries, those that are written meanwhile included.
+    /// How far the index is built; `None` once it is in force. Until then exactly the documents up to that point have entries, also
+    /// documents that are written meanwhile.
     pub(super) build: Option<Build>,
 }
 

@@ -1,4 +1,4 @@
-//! A transaction: that of a unit, on the writer's thread, or one that a caller drives.
+//! A transaction: of a unit, on the writer's thread, or driven by a caller.
 
 use std::sync::Arc;
 
@@ -74,8 +74,8 @@ impl Session {
         Ok(call)
     }
 
-    /// Begins a call, if the transaction is still the one that writes. The writer alone decides when
-    /// it is not; a call that began before that goes on, and its work is never committed.
+    /// Begins a call, if the transaction is still the one that writes. Only the writer ends it; a call that began before that goes on, and
+    /// its work is never committed.
     fn begin_call(&self) -> Result<Option<CallInProgress>> {
         let call = match &self.lease {
             None => {

@@ -25,12 +25,12 @@ pub(super) struct Settings {
     /// The length that the log does not exceed, in bytes.
     pub(super) log_size: u64,
     pub(super) check: bool,
-    /// Whether a store whose log is damaged is opened without what that has lost.
+    /// Whether a store whose log is damaged is opened without the lost part.
     pub(super) salvage: bool,
 }
 
 impl Settings {
-    /// Refuses what cannot be in force.
+    /// Refuses settings that cannot work.
     pub(super) fn check(&self) -> Result<()> {
         match self.queue {
             0 => Err(Error::new(

@@ -18,12 +18,12 @@ use super::{log::Beside, snapshot::Published};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreSize {
-    /// The bytes of the file, pages that are free included. `None` in memory.
+    /// The bytes of the file, including free pages. `None` in memory.
     pub file: Option<u64>,
-    /// The bytes of the log beside it, 0 if there is none.
+    /// The bytes of the log beside it, 0 if it does not exist.
     pub log: u64,
-    /// The number of earlier states that somebody reads: by a snapshot, a stream, a backup or a read that began before
-    /// the last commit. While there is one, the space of what has changed since is not used again.
+    /// The number of earlier states that are still read: by a snapshot, a stream, a backup or a read that began before the last commit.
+    /// While there is one, the space of pages that have changed since is not used again.
     pub earlier_states: u64,
     /// How long ago a commit replaced the oldest of them.
     pub oldest_state: Option<Duration>,
@@ -49,7 +49,7 @@ pub struct CollectionSize {
     pub name: String,
     /// The number of its documents.
     pub documents: u64,
-    /// Its indexes, in the order of their names, those that are being built included.
+    /// Its indexes, in the order of their names, including indexes that are being built.
     pub indexes: Vec<IndexSize>,
 }
 

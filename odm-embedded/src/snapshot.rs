@@ -81,7 +81,7 @@ impl Reader for Snapshot {
 pub(super) struct Published {
     newest: RwLock<Result<Arc<Snapshot>>>,
     earlier: Mutex<EarlierStates>,
-    /// The changes of the states that are published, for those who watch.
+    /// The changes of the published states, for watches.
     pub(super) feed: Feed,
 }
 
@@ -94,7 +94,7 @@ struct EarlierStates {
 }
 
 impl EarlierStates {
-    /// Forgets those that nobody reads any more.
+    /// Forgets the states that are not read any more.
     fn update(&mut self) {
         self.all.retain(|(_, state)| state.strong_count() > 0);
     }
@@ -125,7 +125,7 @@ impl Published {
         let last = self.set(Ok(snapshot));
         let mut earlier = self.earlier.lock().unwrap_or_else(PoisonError::into_inner);
         earlier.update();
-        // The one that is replaced now is told of at the next commit: until then it is rarely more than a read.
+        // The state that is replaced now is reported at the next commit: until then it is rarely more than a read.
         let number = earlier.all.len();
         earlier.tell(number);
         if let Ok(last) = &last

@@ -46,7 +46,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Runs a future on this thread. Drops it and returns `None` if it is not ready at the deadline. There may be none.
+/// Runs a future on this thread. Drops it and returns `None` if it is not ready at the deadline, if there is one.
 pub(super) fn block_on<F: Future>(future: F, deadline: Option<Instant>) -> Option<F::Output> {
     let mut future = pin!(future);
     // Most futures are ready at once.
@@ -82,7 +82,7 @@ pub(super) fn block_on<F: Future>(future: F, deadline: Option<Instant>) -> Optio
     }
 }
 
-/// The end of a time that begins now; `None` where no clock shows it, so that the time never ends.
+/// The end of a duration that begins now; `None` if the clock cannot express it, so that it never ends.
 pub(super) fn end_of(time: Duration) -> Option<Instant> {
     Instant::now().checked_add(time)
 }
@@ -96,7 +96,7 @@ pub(super) struct YieldBudget {
     end: ChunkEnd,
 }
 
-/// What a long read does at the end of a chunk.
+/// The action of a long read at the end of a chunk.
 enum ChunkEnd {
     Yield,
     AskDeadline(Deadline),

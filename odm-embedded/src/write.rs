@@ -107,7 +107,7 @@ impl Work {
         let Some(collection) = self.schema.collection(collection) else {
             return Ok(targets);
         };
-        // Most writes are by `_id`, of which there is one, and which needs no plan.
+        // Most writes are by one `_id`, and need no plan.
         if let Filter::Path(path, Test::Eq(id)) = filter
             && path == "_id"
         {
@@ -209,8 +209,7 @@ impl Work {
         self.claim(&collection.name, after, claims)
     }
 
-    /// Changes the index entries of a document. Only entries that differ are written; those that
-    /// are new in unique indexes are returned.
+    /// Changes the index entries of a document. Only changed entries are written; new entries in unique indexes are returned.
     fn change_entries(
         &mut self,
         collection: &Arc<Collection>,

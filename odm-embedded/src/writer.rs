@@ -61,11 +61,11 @@ pub(super) struct Writer {
     next: Option<Request>,
     /// The callers who wait for indexes.
     ensures: VecDeque<Ensure>,
-    /// The begin of the present turn of the requests, beside a build; `None` in the turn of a portion.
+    /// The begin of the present turn of the requests, during a build; `None` in the turn of a portion.
     turn_began: Option<Instant>,
     /// How long the last turn of the requests was.
     turn: Duration,
-    /// Whether what indexes have left could not be removed.
+    /// Whether the remains of removed indexes could not be swept.
     is_sweep_stuck: bool,
     published: Arc<Published>,
     settings: Arc<Settings>,
@@ -210,7 +210,7 @@ impl Writer {
     fn wait(&mut self) -> Event {
         let turn_began = self.turn_began.take();
         if self.has_portion() {
-            // In turns, so that neither waits for all of the other.
+            // In turns, so that neither waits for all work of the other.
             if let Some(began) = turn_began {
                 self.turn = began.elapsed();
                 return Event::Portion;
@@ -268,8 +268,8 @@ impl Writer {
 
     /// Commits work, and answers when it is visible and as durable as requested.
     ///
-    /// After an error it is unknown whether the disk has the work. None of it becomes visible, and
-    /// nothing is written, before the store is opened again; it then has all of the work or nothing.
+    /// After an error it is unknown whether the disk has the work. The work does not become visible, and there are no further writes,
+    /// before the store is opened again; it then has all of the work or nothing.
     fn commit(&mut self, work: &Work, durable: bool, changes: Vec<FeedChanges>, answers: Answers) {
         let units = answers.len();
         let stored = match work.overlay.is_empty() {
@@ -364,7 +364,7 @@ impl Writer {
     fn check(&mut self) -> Result<()> {
         self.settle()?;
         let logged = self.log.as_ref().map_or(Ok(()), Log::verify);
-        // It leaves in the file what is needed to open it beside, and what the log may have lost.
+        // The file then has what a guest needs to open it, and the commits that the log may have lost.
         self.checkpoint(&Overlay::default())?;
         self.engine.check_file().and(logged)
     }
@@ -399,7 +399,7 @@ impl Writer {
     }
 }
 
-/// Lets the engine write nothing any more. Returns the error of all later writes.
+/// Ends all writes of the engine. Returns the error of all later writes.
 #[cold]
 fn stop(engine: &Engine, cause: Error) -> Error {
     let message =
@@ -425,7 +425,7 @@ impl Request {
             Request::Unit { reply, .. } | Request::Ensure { reply, .. } => {
                 drop(reply.send(Err(error)));
             }
-            // By now it is closed.
+            // The store is closed by now.
             Request::Close { reply } => drop(reply.send(Ok(()))),
             Request::Lease { granted, .. } => drop(granted.send(Err(error))),
             Request::Checkpoint { reply } | Request::Check { reply } => {

@@ -1,4 +1,4 @@
-//! A storage backend that several databases read: the one that writes to it, and those that verify it.
+//! A storage backend that several databases read: one of them writes to it, and the others verify it.
 
 use std::{io, ops::Bound, sync::Arc};
 
@@ -11,14 +11,14 @@ pub(super) struct Shared {
     role: Role,
 }
 
-/// What a database does with the locks of its file.
+/// How a database treats the locks of its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// It locks the file, and closes it: the one that writes.
+    /// It locks the file, and closes it: the database that writes.
     Owner,
     /// It locks the file, and leaves it locked for the owner that comes after it.
     First,
-    /// It does neither: one beside the owner, which does nothing meanwhile.
+    /// It does neither: a database beside the owner, which is idle meanwhile.
     Guest,
 }
 

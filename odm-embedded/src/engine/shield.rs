@@ -1,8 +1,7 @@
 //! A storage backend that survives the failure of the disk it writes to.
 //!
-//! redb refuses everything once a write has failed, reads included. Here, the first failed write
-//! freezes the file as a crash at that moment would: nothing is written to it any more. Later writes
-//! go to memory instead, where reads find them, so that the states that were committed before stay
+//! redb refuses everything once a write has failed, reads included. Here, the first failed write freezes the file as a crash at that moment
+//! would: no later write reaches it. Later writes go to memory instead, where reads find them, so that earlier committed states stay
 //! readable. A commit must check [`Shield::failure`] afterwards, since redb itself sees no error.
 
 use std::{
@@ -21,7 +20,7 @@ use redb::{BackendError, StorageBackend};
 #[derive(Debug, Default)]
 pub(super) struct Shield {
     frozen: AtomicBool,
-    /// Why the next write fails, whatever the disk would say to it.
+    /// The error of the next write, regardless of the disk.
     refusal: OnceLock<io::Error>,
     state: Mutex<Frozen>,
 }
@@ -30,8 +29,7 @@ pub(super) struct Shield {
 struct Frozen {
     /// The first error.
     cause: Option<io::Error>,
-    /// Writes that did not reach the file, by offset. Of two that overlap, the one with the greater
-    /// offset is newer.
+    /// Writes that did not reach the file, by offset. If two overlap, the one with the greater offset is newer.
     writes: BTreeMap<u64, Vec<u8>>,
     /// The length that the file would have.
     len: u64,

@@ -29,7 +29,7 @@ type PageEntry = redb::Result<(Page, Page), StorageError>;
 pub(in super::super) enum State {
     /// A committed one, as a read transaction sees it.
     Committed(Committed),
-    /// The one that the changes of an open transaction have made so far.
+    /// The state that the changes of an open transaction have made so far.
     Uncommitted(Arc<Uncommitted>),
 }
 
@@ -94,7 +94,7 @@ impl State {
     ///
     /// # Errors
     ///
-    /// `Corrupt` if there are other tables than those of trees.
+    /// `Corrupt` if there is a table that does not belong to a tree.
     pub(in super::super) fn trees(&self) -> Result<BTreeSet<Tree>> {
         let State::Committed(Committed {
             transaction, name, ..

@@ -16,7 +16,7 @@ pub(super) fn with_definition<T>(
     call(TableDefinition::new(&tree.to_string()))
 }
 
-/// The tree whose table this is, or `None` if the table belongs to somebody else.
+/// The tree of a table, or `None` if the table does not belong to a tree.
 pub(super) fn tree_of(table: &impl TableHandle) -> Option<Tree> {
     let tree = table.name().parse().ok();
     tree.filter(|tree: &Tree| *tree <= MAX_TREE && tree.to_string() == table.name())

@@ -1,8 +1,7 @@
 //! A transaction of the engine that stays open while a large unit of work runs in it.
 //!
-//! redb keeps the pages that it changes in its cache and writes them to free parts of the file when
-//! the cache is full, so that the changes take bounded memory. Nothing refers to these pages before
-//! the commit: after a crash the file has the state before the transaction.
+//! redb keeps the pages that it changes in its cache and writes them to free parts of the file when the cache is full, so that the changes
+//! take bounded memory. No other page refers to these before the commit: after a crash the file has the state before the transaction.
 
 use std::{
     collections::VecDeque,
@@ -158,7 +157,7 @@ pub(super) struct CopiedRange {
     portion: VecDeque<Entry>,
     /// How many entries the next portion holds.
     len: usize,
-    /// Whether no entry is left but those in the portion.
+    /// Whether the portion has all remaining entries.
     exhausted: bool,
 }
 
@@ -203,7 +202,7 @@ impl CopiedRange {
                 self.lower.push(0);
             }
         }
-        // An empty range is no error here, but one whose bounds are reversed is one in redb.
+        // An empty range is no error here, but reversed bounds are an error in redb.
         self.exhausted |= self.lower >= self.upper;
         Ok(())
     }

@@ -11,8 +11,8 @@ use super::{
     Emit, Query,
 };
 
-/// The last step: compares documents, which come in order, with the filter and the position, and passes
-/// those between skip and limit on.
+/// The last step: compares documents, which come in order, with the filter and the position, and passes on the documents between skip and
+/// limit.
 pub(super) struct Sink<'e> {
     collection: &'e str,
     filters: &'e [&'e Filter],
@@ -33,7 +33,7 @@ impl<'e> Sink<'e> {
         order: SortStrategy,
         emit: Emit<'e>,
     ) -> Result<Self> {
-        // Most queries compare nothing with the order.
+        // Most queries do not compare documents in an order.
         let total = match order {
             SortStrategy::FullSort => query.sort.total(),
             _ if query.after.is_some() => query.sort.total(),

@@ -1,17 +1,16 @@
-//! What is in the file of a log, and whether something is damaged in it.
+//! The content of a log, and the detection of damage in it.
 //!
-//! The records are read from the first one on. The first that is not whole, or is not the next one, is either the end,
-//! torn by a crash, or damaged. It is damaged if something that can be read says that its place was synced: the mark, or
-//! the head of a record of the same generation, wherever it stands behind.
+//! The records are read from the first one on. The first that is incomplete, or is not the next one, is either the end, torn by a crash, or
+//! damaged. It is damaged if something readable says that its place was synced: the mark, or the head of a record of the same generation,
+//! anywhere behind.
 //!
-//! That is never said of what a crash may lose. A record and the mark say how far the file *was* synced, by a sync that
-//! had succeeded before they were written, and nothing that is synced is written again in its generation. A disk may
-//! store a later record that was not synced and not an earlier one: the later one then says that the earlier was not
-//! synced either. And all that was acknowledged lies before a position that the mark had in the file when the
-//! acknowledgement was given.
+//! They never say so of a place that a crash may lose. A record and the mark say how far the file *was* synced, by a sync that had
+//! succeeded before they were written, and synced bytes are not written again in their generation. A disk may store a later record that was
+//! not synced and not an earlier one: the later one then says that the earlier was not synced either. And all acknowledged records lie
+//! before a position that the mark had in the file when the acknowledgement was given.
 //!
-//! What cannot be decided: whether something is missing behind all that can be read, if the mark is an older one or
-//! cannot be read either. After a loss of power that may be so of the records of the last two syncs.
+//! It cannot be decided whether something is missing behind all readable records, if the mark is an older one or cannot be read either.
+//! After a loss of power this may hold for the records of the last two syncs.
 
 use super::{
     format_1,
@@ -40,7 +39,7 @@ pub(super) struct Damage {
     pub(super) units: u64,
 }
 
-/// Reads the records of a generation. `None` if there is a whole one that only a later version can have written.
+/// Reads the records of a generation. `None` if a whole record can only be from a later version.
 pub(super) fn read(bytes: &[u8], head: &Head) -> Option<Contents> {
     let generation = head.named.generation as u64;
     let mut contents = Contents {
@@ -84,13 +83,13 @@ fn apply(record: &Record<'_>, changes: &mut Overlay) -> Option<()> {
             (tree, key, None) => changes.remove(tree, key),
         }
     }
-    // Nothing of it is undone.
+    // The changes are never undone.
     changes.forget();
     Some(())
 }
 
-/// Looks behind the last record that was read for one that says that more was synced. Damage can move records by any
-/// number of bytes, so each byte may be the first of one.
+/// Searches behind the last record that was read for a record that says that more was synced. Damage can move records by any number of
+/// bytes, so a record may begin at each byte.
 fn find_damage(bytes: &[u8], salt: Salt, generation: u64, read: &Contents) -> Option<Damage> {
     let mark = Mark::read(bytes, salt, generation);
     let (mut synced, mut units) = mark.map_or((0, 0), |mark| (mark.end, mark.units));

@@ -13,7 +13,7 @@ use crate::{
     files::{self, NewFile},
 };
 
-/// The place of a log: a name that has a file, or none.
+/// The place of a log: a name, which may have a file.
 pub(in super::super) trait LogFile: Send {
     /// The name, for messages.
     fn name(&self) -> String;
@@ -21,8 +21,8 @@ pub(in super::super) trait LogFile: Send {
     /// Opens and locks the file, if it is there.
     fn open(&self) -> io::Result<Option<Arc<dyn Backend>>>;
 
-    /// Makes and locks a file with this content. Both its content and its name are durable when this returns,
-    /// and a crash leaves a whole file or none. A file that is there is an error.
+    /// Makes and locks a file with this content. Both its content and its name are durable when this returns, and a crash leaves a whole
+    /// file or no file. An existing file is an error.
     fn create(&self, content: &[u8]) -> io::Result<Arc<dyn Backend>>;
 
     /// Makes another file beside it with this content, durably, under a name that says that it is damaged. Returns
@@ -61,7 +61,7 @@ impl LogFile for Beside {
 
     fn open(&self) -> io::Result<Option<Arc<dyn Backend>>> {
         if self.0.is_symlink() {
-            // The file that it leads to can be anything, also one that is made by another call.
+            // The link can lead to any file, also to one that another call makes.
             return Err(io::Error::other(
                 "it is a link: move it away, and put the log itself there, if this is where it leads to",
             ));
@@ -95,8 +95,8 @@ impl LogFile for Beside {
     }
 }
 
-/// Who has the store's file locked is alone with its log; the lock of the log is for those who moved or linked
-/// one of the two files meanwhile.
+/// The owner of the lock on the store's file is alone with its log; the lock of the log protects against callers who moved or linked one of
+/// the two files meanwhile.
 fn locked(file: File) -> io::Result<Arc<dyn Backend>> {
     let file = FileBackend::new(file).map_err(io::Error::other)?;
     match file.try_lock_range(Bound::Unbounded, Bound::Unbounded)? {

@@ -9,7 +9,7 @@
 //! | 4 | number of units |
 //! | | the changes, as in format 2 |
 //!
-//! There is no mark, and no record says what is synced: damage cannot be told from a torn end.
+//! There is no mark, and no record says how far the log is synced: damage cannot be told from a torn end.
 
 use super::{
     head::PAGE,
@@ -21,7 +21,7 @@ pub(super) const FORMAT: u32 = 1;
 /// Where the first record is.
 pub(super) const RECORDS: usize = 2 * PAGE;
 
-/// The length of what stands before the changes.
+/// The length of the bytes before the changes.
 const HEAD: usize = 28;
 
 /// The record at the start of the bytes, if it is whole and has this generation and number.

@@ -44,12 +44,12 @@ impl Generation {
     }
 }
 
-/// What the head of a generation says.
+/// The content of the head of a generation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Head {
     pub(super) named: Generation,
-    /// A random number that nothing else in the world has, so that no bytes of another log, or of another generation
-    /// of this one, are taken for records. Format 1 has none.
+    /// A random number, unique in the world, so that bytes of another log, or of another generation of this one, are not taken for records.
+    /// Format 1 has no seed.
     seed: Option<u64>,
 }
 
@@ -92,7 +92,7 @@ impl Head {
         }
     }
 
-    /// What the checksums of this generation begin with, or `None` in format 1.
+    /// The salt of the checksums of this generation, or `None` in format 1.
     pub(super) fn salt(&self) -> Option<Salt> {
         let mut hasher = crc32fast::Hasher::new();
         hasher.update(&self.named.log.bytes());

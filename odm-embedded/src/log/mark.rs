@@ -7,9 +7,9 @@
 //! | 8 | number of units of the generation that are synced |
 //! | 8 | position behind their records |
 //!
-//! It is written after each sync and before anyone is told of it, into a sector of its own, which a disk writes whole or
-//! not at all. It is not synced itself: the next sync does that. So a process that is killed leaves the last mark, and
-//! a loss of power one that is a sync or two older, or none. One that cannot be read says nothing.
+//! It is written after each sync and before anyone is told of it, into a sector of its own, which a disk writes whole or not at all. It is
+//! not synced itself: the next sync does that. So a process that is killed leaves the last mark, and a loss of power leaves a mark that is
+//! a sync or two older, or none. An unreadable mark says nothing.
 
 use std::{
     io,
@@ -76,7 +76,7 @@ impl Appended {
     /// Makes the record and all before it durable, and says so in the log.
     pub(in super::super) fn sync(&self) -> io::Result<()> {
         self.file.sync_data()?;
-        // From here on it is true, whatever is written meanwhile, and whatever of that reaches the disk.
+        // From here on it is true, regardless of later writes and of how many of them reach the disk.
         self.synced.fetch_max(self.mark.end, Ordering::Relaxed);
         self.file.write(PLACE as u64, &self.mark.encode(self.salt))
     }

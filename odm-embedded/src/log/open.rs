@@ -23,8 +23,7 @@ const RECORD_PART: u64 = 4;
 /// The number of changes after which the log is cut. It bounds the pages that the engine must write then.
 const MAX_CHANGES: usize = 1 << 15;
 
-/// By how much a log grows. It is filled with zeros, since a sync is fast where the length and the blocks of a file
-/// stay.
+/// The number of bytes by which a log grows. It is filled with zeros, since a sync is fast if the length and the blocks of a file stay.
 const GROWTH: u64 = 1 << 20;
 
 /// A log that has a file.
@@ -66,10 +65,10 @@ impl Open {
         max_len: u64,
     ) -> io::Result<Option<Appended>> {
         let Some(salt) = self.head.salt() else {
-            // Of an older version: it is only read.
+            // A log of an older version is only read.
             return Ok(None);
         };
-        // What a portion of an index has changed counts as a unit.
+        // The changes of a portion of an index count as a unit.
         let units = u32::try_from(units.max(1)).unwrap_or(u32::MAX);
         let head = RecordHead {
             generation: self.head.named.generation as u64,

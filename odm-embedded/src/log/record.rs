@@ -12,18 +12,18 @@
 //! | 8 | position up to which the log was synced before the record was written |
 //! | | the changes |
 //!
-//! The head has a checksum of its own, so that the search for records behind damage computes none over bytes of which
-//! it does not know that they are one, and so that the head of a record says what it says even if the rest is damaged.
+//! The head has a checksum of its own, so that the search for records behind damage does not compute checksums over bytes that may not be a
+//! record, and so that the head of a record is valid even if the rest is damaged.
 //!
-//! A change is the number of its tree, the length of its key, the length of its value (4 bytes each), the key
-//! and the value. The length of the value is `ffffffff` if the key is removed. The length `fffffffe` is reserved for
-//! values that are written as what differs from the value before, and other kinds of records for other things than
-//! changes: they are refused, since only a later version can have written them.
+//! A change is the number of its tree, the length of its key, the length of its value (4 bytes each), the key and the value. The length of
+//! the value is `ffffffff` if the key is removed. The length `fffffffe` is reserved for values that are written as the difference from the
+//! value before, and other kinds of records for content other than changes: they are refused, since only a later version can have written
+//! them.
 
 use super::head::Salt;
 use crate::{engine::KeyChange, layout::Tree};
 
-/// The length of what stands before the changes.
+/// The length of the bytes before the changes.
 pub(super) const HEAD: usize = 44;
 
 /// Where a head has its generation.
@@ -38,7 +38,7 @@ const REMOVED: u32 = u32::MAX;
 /// The length of a value that is written as a difference.
 const DIFFERENCE: u32 = u32::MAX - 1;
 
-/// What the head of a record says of it.
+/// The content of the head of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RecordHead {
     pub(super) generation: u64,
@@ -86,7 +86,7 @@ pub(super) fn encode<'a>(
     true
 }
 
-/// A record of which the head is whole, and the rest may not be.
+/// A record whose head is whole. The rest may be torn.
 pub(super) struct Found<'b> {
     pub(super) head: RecordHead,
     kind: u32,
@@ -136,7 +136,7 @@ impl<'b> Found<'b> {
         })
     }
 
-    /// Whether this version of the library knows what it has.
+    /// Whether this version of the library can read its content.
     pub(super) fn is_of_changes(&self) -> bool {
         self.kind == CHANGES
     }
@@ -151,7 +151,7 @@ pub(super) struct Record<'b> {
 }
 
 impl<'b> Record<'b> {
-    /// The changes, in their order. `None` stands for one that cannot be read.
+    /// The changes, in their order. `None` stands for a change that cannot be read.
     pub(super) fn changes(&self) -> impl Iterator<Item = Option<KeyChange<'b>>> {
         let mut rest = self.changes;
         std::iter::from_fn(move || {
@@ -242,7 +242,7 @@ mod tests {
             let mut torn = whole.clone();
             torn[len] ^= 1;
             assert!(decode(&torn).is_none(), "byte {len}");
-            // What is behind the head does not matter to what it says.
+            // The bytes behind the head have no effect on its content.
             let head = Found::decode(&torn, SALT, HERE.generation);
             assert_eq!(head.is_some(), len >= HEAD, "byte {len}");
         }

@@ -119,9 +119,8 @@ impl<'s> Source<'s> {
         self.index.is_some_and(|index| index.spec.present_only)
     }
 
-    /// Whether two fields may take their values from elements of one array. A document is found
-    /// under each pair of values of one element, so the bounds of both fields do not fit together
-    /// where the conditions may hold for different elements.
+    /// Whether two fields may take their values from elements of one array. A document is found under each pair of values of one element,
+    /// so the bounds of both fields cannot be combined if different elements may fulfill the conditions.
     fn share_array(&self, a: usize, b: usize) -> bool {
         let first = |at| self.field(at).0.split('.').next();
         self.is_multikey(a) && first(a) == first(b)
@@ -136,13 +135,13 @@ pub(in super::super) struct AccessPath<'f, 's> {
     pub(in super::super) ranges: Vec<KeyRange>,
     pub(in super::super) backward: bool,
     pub(in super::super) order: SortStrategy,
-    /// The number of fields before those that give the order.
+    /// The number of fields before the fields that give the order.
     pub(in super::super) order_from: usize,
     /// Whether these have other values in each range, so that the ranges must be merged.
     pub(in super::super) is_merged: bool,
     /// The tests behind the bounds, each with its field.
     pub(super) bounds: Vec<(usize, &'f Test)>,
-    /// What is tested of each key within the ranges.
+    /// The tests of each key within the ranges.
     key_tests: Vec<KeyTest>,
     /// Whether each range is one whole key.
     pub(in super::super) points: bool,
@@ -292,7 +291,7 @@ struct KeyBounds<'f> {
     single: usize,
     /// The values of the next field, if it is bounded.
     range: Option<Vec<Interval>>,
-    /// What is tested of the keys within the bounds.
+    /// The tests of the keys within the bounds.
     tests: Vec<KeyTest>,
     /// How many constraints, besides those that the source fulfills, are fulfilled by all keys within the bounds that
     /// pass the tests.
@@ -315,7 +314,7 @@ impl<'f> KeyBounds<'f> {
         for at in 0..source.len() {
             let shares_array = |&(used, _): &(usize, _)| source.share_array(used, at);
             is_bounded &= bounds.range.is_none() && !bounds.used.iter().any(shares_array);
-            // Of a document with several keys, another one may pass.
+            // If a document has several keys, another one may pass.
             if !is_bounded && source.repeats() {
                 break;
             }
@@ -392,7 +391,7 @@ impl<'f> KeyBounds<'f> {
 /// Whether each document that matches has entries in an index that leaves out null.
 fn has_all(source: &Source<'_>, constraints: &Constraints<'_>) -> bool {
     let fields = 0..source.len();
-    // Of two fields in one array, a document may have each in an element without the other.
+    // If two fields are in one array, a document may have each in an element without the other.
     let parted = fields
         .clone()
         .any(|a| fields.clone().any(|b| a != b && source.share_array(a, b)));
@@ -410,13 +409,13 @@ fn has_all(source: &Source<'_>, constraints: &Constraints<'_>) -> bool {
 struct FieldBounds<'f> {
     /// The tests that are used.
     tests: Vec<&'f Test>,
-    /// How many of them, besides those that the source fulfills, pass by all values within the bounds, and by no others.
+    /// How many of the tests, except those that the source fulfills, pass exactly the values within the bounds.
     exact: usize,
     intervals: Vec<Interval>,
 }
 
 impl<'f> FieldBounds<'f> {
-    /// What the constraints on a field leave to it. `None` if no constraint bounds it.
+    /// The values that the constraints on a field allow. `None` if no constraint bounds it.
     fn new(constraints: &Constraints<'f>, source: &Source<'_>, at: usize) -> Option<Self> {
         let path = source.field(at).0;
         let on_path = constraints.all.iter().filter(|one| one.path == path);

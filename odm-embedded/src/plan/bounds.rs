@@ -163,14 +163,14 @@ pub(super) fn contains(set: &[Interval], key: &[u8]) -> bool {
     set.get(at).is_some_and(|interval| interval.contains(key))
 }
 
-/// The intersection of two sets, in each of which the intervals are disjoint and in ascending order.
+/// The intersection of two sets. In each, the intervals are disjoint and in ascending order.
 fn intersect(a: &[Interval], b: &[Interval]) -> Vec<Interval> {
     let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
     let mut both = Vec::new();
     while let (Some(one), Some(other)) = (a.peek(), b.peek()) {
         steps::step();
         both.extend(one.intersect(other));
-        // The one that ends first has nothing in common with the next of the other set.
+        // The interval that ends first is disjoint from the next of the other set.
         match one.upper() <= other.upper() {
             true => a.next(),
             false => b.next(),
@@ -179,8 +179,8 @@ fn intersect(a: &[Interval], b: &[Interval]) -> Vec<Interval> {
     both
 }
 
-/// The intersection of sets, as [`intersect`] of two: the short ones first, so that each value of a long one is looked
-/// at once. `None` if there is no set.
+/// The intersection of sets, as [`intersect`] of two: the short ones first, so that each value of a long one is compared once. `None` if
+/// there is no set.
 pub(super) fn intersection<'i>(mut sets: Vec<Cow<'i, [Interval]>>) -> Option<Cow<'i, [Interval]>> {
     sets.sort_by_key(|set| set.len());
     let mut sets = sets.into_iter();

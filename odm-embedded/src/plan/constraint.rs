@@ -14,7 +14,7 @@ use super::bounds::{Cut, Interval, intersection};
 #[derive(Debug, Clone)]
 pub(in super::super) struct Constraint<'f> {
     pub(super) path: Cow<'f, str>,
-    /// The bounds in an index, if the test has some in one that tells case apart.
+    /// The bounds in a case-sensitive index, if the test has any.
     bounds: Option<Bounds>,
     /// Whether the test is all that the filter says of the path.
     exactly: bool,
@@ -34,7 +34,7 @@ pub(super) struct Bounds {
 }
 
 impl Constraint<'_> {
-    /// The bounds in an index, if one that ignores case, or one that does not, can be used.
+    /// The bounds in an index with texts of this form, if it can be used.
     pub(super) fn bounds(&self, texts: Texts) -> Option<Cow<'_, Bounds>> {
         match texts {
             Texts::AsTheyAre => self.bounds.as_ref().map(Cow::Borrowed),
@@ -91,7 +91,7 @@ impl<'f> Constraints<'f> {
         constraints
     }
 
-    /// What all documents pass that a disjunction which stands beside these finds.
+    /// The tests that hold for all documents of a disjunction in conjunction with these constraints.
     pub(super) fn given(&self) -> Given<'f> {
         let tests = self.all.iter().filter(|one| one.exactly);
         tests
@@ -151,7 +151,7 @@ impl<'f> Constraints<'f> {
                 let bounds = bounds(test, Texts::AsTheyAre, exactly);
                 let present = match &bounds {
                     Some(bounds) => !bounds.intervals.contains(&null()),
-                    // Only an index that ignores case, or one with a filter, may help.
+                    // Only an index that ignores case, or has a filter, may help.
                     None => is_folded(test) && !is_passed_by_null(test),
                 };
                 self.all.push(Constraint {
@@ -174,7 +174,7 @@ impl<'f> Constraints<'f> {
                 .for_each(|filter| self.add_element(path, filter)),
             Filter::Path(inner, test) => {
                 let path = format!("{path}.{inner}");
-                // Where an element is an array, its positions are its fields.
+                // If an element is an array, its positions are its fields.
                 if path.split('.').all(|part| position(part).is_none()) {
                     self.add_test(Cow::Owned(path), test, false);
                 }
@@ -184,8 +184,8 @@ impl<'f> Constraints<'f> {
     }
 }
 
-/// The bounds of the values that pass a test. `None` if an index cannot be used. They are exact only if the test is all
-/// that is asked of the path.
+/// The bounds of the values that pass a test. `None` if an index cannot be used. They are exact only if the test is the whole condition on
+/// the path.
 fn bounds(test: &Test, texts: Texts, exactly: bool) -> Option<Bounds> {
     let (intervals, exact) = intervals(test, texts)?;
     Some(Bounds {
@@ -343,7 +343,7 @@ fn range(
         | RawBsonRef::Int64(_)
         | RawBsonRef::Double(_)
         | RawBsonRef::Decimal128(_) => {
-            // NaN sorts before all numbers, but is less than none.
+            // NaN sorts before all numbers, but no number is greater than it.
             Cut::after(encode(RawBsonRef::Double(f64::NAN)))
         }
         _ => Cut::before(start),
@@ -414,7 +414,7 @@ fn literal_prefix(pattern: &Pattern) -> Option<String> {
             '.' | '[' | '(' | ')' | '$' | '^' | '*' | '+' | '?' | '{' => break,
             literal => literal,
         };
-        // A letter that may be repeated may be absent. Between the two there may be what has no meaning.
+        // A letter before a quantifier may be absent. Syntax without a meaning may stand between the two.
         let follows = rest.clone().take(3).collect::<String>();
         let is_hidden = |text: &str| follows.starts_with(text);
         if matches!(rest.peek(), Some('*' | '?' | '{'))

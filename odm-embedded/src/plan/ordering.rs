@@ -10,9 +10,8 @@ use super::{
 };
 use crate::layout::after_prefix;
 
-/// Returns the order that an access path gives by its fields from `from` on, and whether it must be read
-/// backward for it. The first `single` of its fields have one value in all keys that are read. Those between
-/// have several if ranges are merged.
+/// Returns the order that an access path gives by its fields from `from` on, and whether it must be read backward for it. The first
+/// `single` of its fields have one value in all keys that are read. The fields between have several if ranges are merged.
 pub(super) fn order(
     source: &Source<'_>,
     from: usize,
@@ -53,7 +52,7 @@ pub(super) fn order(
         };
     }
     if at == source.len() {
-        // Entries with equal fields are in the order of `_id`, or there are none with equal fields.
+        // Entries with equal fields are in the order of `_id`, or no two entries have equal fields.
         let natural = backward.unwrap_or(descending);
         let is_unique = source.is_unique() && from == single;
         if is_unique || natural == descending {

@@ -1,4 +1,4 @@
-//! Groups, held against those of the documents that a query finds.
+//! Groups of the store, compared with groups of the documents that a query finds.
 
 use std::ops::ControlFlow;
 

@@ -111,7 +111,7 @@ fn progress_leads_to_all_entries() {
             .expect("a copy");
         let reports = reports.lock().expect("no panic");
         let last = reports.last().expect("a report");
-        // Of each document: itself, its place by `u`, and one or two by `n`.
+        // For each document: itself, its place by `u`, and one or two by `n`.
         let expected = (0..DOCUMENTS).map(|i| if i % 5 == i % 7 { 3 } else { 4 });
         assert_eq!(last.of, expected.sum::<u64>());
         assert_eq!(last.entries, last.of);
@@ -209,7 +209,7 @@ fn a_backup_that_is_dropped_leaves_nothing() {
     }));
 }
 
-/// Of a store that is larger than its cache.
+/// The store is larger than its cache.
 #[test]
 fn a_backup_whose_store_is_closed_fails_and_leaves_nothing() {
     block_on(async {

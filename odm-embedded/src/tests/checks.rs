@@ -1,4 +1,4 @@
-//! A check of an open store finds what has changed in its file, and changes nothing itself.
+//! A check of an open store finds changes in its file, and changes nothing itself.
 
 use std::pin::pin;
 
@@ -97,7 +97,7 @@ fn a_check_finds_a_flipped_bit_in_any_page_that_is_used_and_writes_nothing() {
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{n}: {error:?}");
         flip();
     }
-    // Any byte: of what is not used, nobody can tell.
+    // Any byte: a change of unused bytes may stay undetected.
     for at in (0..whole.len()).step_by(whole.len() / 50) {
         disk.flip(at);
         if let Err(error) = engine.check_file() {
@@ -127,7 +127,7 @@ fn a_check_has_all_that_was_written_before_and_writes_go_on_after_it() {
             assert_eq!(found(&*reader, &find_all()).await.len(), 200);
             assert_eq!(all(&store).await.len(), 210);
         }
-        // Nothing that a check leaves stands in the way after a crash.
+        // The check leaves nothing that prevents the recovery from a crash.
         let store = Embedded::builder().backend(disk.after_power_loss()).await;
         let store = store.expect("a store");
         store.check().await.expect("a sound store");
@@ -185,7 +185,7 @@ fn a_check_that_is_dropped_before_its_turn_does_nothing() {
 /// A change of an entry, of the entries of some trees.
 type Change = dyn Fn([&[(Vec<u8>, Vec<u8>)]; 3], [Tree; 3]) -> (Tree, Vec<u8>, Option<Vec<u8>>);
 
-/// What is written past the store: with right checksums, and against what it says of itself.
+/// Entries written past the store: with right checksums, but with wrong content.
 #[test]
 fn a_check_finds_documents_and_indexes_that_contradict_each_other() {
     block_on(async {

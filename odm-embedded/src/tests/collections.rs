@@ -1,4 +1,4 @@
-//! Changes of whole collections: what is removed leaves nothing behind, also after a crash.
+//! Changes of whole collections: removed collections leave nothing behind, also after a crash.
 
 use bson::doc;
 use odm_store::{CollectionChange, Store, TransactionOptions};

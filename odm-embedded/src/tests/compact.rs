@@ -49,7 +49,7 @@ fn left() -> Vec<Document> {
     (0..DOCUMENTS).step_by(10).map(thing).collect()
 }
 
-/// With a cache that has only a small part of the file.
+/// The cache has room for only a small part of the file.
 async fn open(path: &Path) -> Embedded {
     let builder = Embedded::builder().cache_size(64 << 10).check(true);
     builder.open(path).await.expect("a store")
@@ -99,7 +99,7 @@ fn what_is_written_after_a_compaction_is_there_after_a_close_and_after_a_crash()
     block_on(async {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("shop.odm");
-        // Nothing was written before: there is no log, and none is named.
+        // Nothing was written before: there is no log, and the file names none.
         let store = open(&path).await;
         store.compact().await.expect("a compaction");
         fill(&store).await;
@@ -109,10 +109,10 @@ fn what_is_written_after_a_compaction_is_there_after_a_close_and_after_a_crash()
         assert_eq!(names(folder.path()), [path.as_path()]);
         let store = open(&path).await;
         assert_eq!(all(&store).await, left());
-        // The last time, it was closed: the log that is named is none.
+        // The store was closed before: the log that the file names does not exist.
         store.compact().await.expect("a compaction");
         insert(&store, vec![thing(1)]).await.expect("an insert");
-        // What a killed process leaves.
+        // The files that a killed process leaves.
         let crashed = tempfile::tempdir().expect("a folder");
         for name in ["shop.odm", "shop.odm.log"] {
             fs::copy(folder.path().join(name), crashed.path().join(name)).expect("a copy");
@@ -468,7 +468,7 @@ async fn history(store: Embedded) -> (i32, bool) {
     }
     let mut acknowledged = BEFORE;
     while acknowledged < BEFORE + 3 {
-        // All that was acknowledged is still read, and nothing else.
+        // All acknowledged writes are still read, and no others.
         assert_eq!(all(&store).await, small_things(acknowledged));
         if insert(&store, vec![small_thing(acknowledged)])
             .await

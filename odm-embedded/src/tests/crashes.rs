@@ -1,8 +1,7 @@
-//! Random histories on a disk that crashes at random moments, again and again: of all that was committed a first
-//! part is left, with everything in it that was acknowledged as durable.
+//! Random histories on a disk that crashes at random moments, again and again: the first part of all commits is left, including all that
+//! were acknowledged as durable.
 //!
-//! `CRASHES` says how many crashes there are, `SEED` of which history: `CRASHES=100000 cargo test --release -p
-//! odm --lib crashes`.
+//! `CRASHES` is the number of crashes, `SEED` the history: `CRASHES=100000 cargo test --release -p odm-embedded --lib crashes`.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -140,10 +139,10 @@ impl Unit {
     }
 }
 
-/// What is known of the disk.
+/// The known states of the disk.
 struct History {
     random: Random,
-    /// The state that the disk had after the last crash, and those after each unit since.
+    /// The state of the disk after the last crash, and the states after each unit since.
     states: Vec<Model>,
     /// The last state that was acknowledged, and the last that was as durable.
     acknowledged: usize,
@@ -204,7 +203,7 @@ impl History {
         }
     }
 
-    /// Finds a state among those from `first` on, the newest of those that are equal.
+    /// Finds a state from `first` on: of equal ones, the newest.
     fn find(&self, state: &[Document], first: usize) -> usize {
         let found = self.states[first..]
             .iter()
@@ -257,12 +256,12 @@ async fn run_history(seed: u64, crashes: usize) -> [usize; 3] {
         disk = disk.after_exit();
         disk.fail_after(operations as usize);
         match history.open(&disk, first).await {
-            // What must be there is the same as before.
+            // The required state is the same as before.
             None => counts[2] += 1,
             Some(store) => {
                 history.write(&store).await;
                 counts[0] += history.states.len() - 1;
-                // All that was acknowledged is visible, and nothing that is half done.
+                // All acknowledged units are visible, and no half of a unit.
                 let visible = history.find(&all(&store).await, history.acknowledged);
                 let again = async || {
                     let again = insert(&store, vec![doc! { "_id": -1 }]).await;
@@ -278,7 +277,7 @@ async fn run_history(seed: u64, crashes: usize) -> [usize; 3] {
                 drop(store);
                 first = history.durable;
                 if crash % 3 == 0 {
-                    // A process that ends loses nothing that somebody has seen.
+                    // A process that ends loses no visible state.
                     first = visible;
                 }
             }

@@ -1,4 +1,4 @@
-//! Damage of the log: what was synced and cannot be read is found, and told from what a crash has torn.
+//! Damage of the log: synced records that cannot be read are detected, and told from records that a crash has torn.
 
 use std::{ops::Range, sync::Arc, time::Duration};
 
@@ -16,7 +16,7 @@ use crate::{
 
 const LOG_SIZE: u64 = 32 << 10;
 
-/// Where the mark is, and the first record.
+/// The positions of the mark and of the first record.
 const MARK: usize = 8192;
 const RECORDS: usize = 12_288;
 
@@ -60,7 +60,7 @@ struct Crashed {
 }
 
 impl Crashed {
-    /// With so many documents, of which the last `unsynced` are not.
+    /// With so many documents. The last `unsynced` are not synced.
     async fn new(count: i32, unsynced: i32) -> Crashed {
         let disk = Disk::formatted().await;
         let store = open(&disk).await.expect("a store");
@@ -112,7 +112,7 @@ impl Crashed {
     }
 }
 
-/// What a log says.
+/// The result of reading a log.
 #[derive(Debug)]
 struct Judged {
     units: u64,
@@ -142,7 +142,7 @@ fn judge(named: &[u8], log: &[u8]) -> Result<Judged> {
     })
 }
 
-/// Changes of a log at a record, each with what it is.
+/// Changes of a log at a record, each with its description.
 fn damages(crashed: &Crashed, record: usize) -> Vec<(String, Vec<u8>)> {
     let Range { start, end } = crashed.records[record];
     let log = &crashed.log;
@@ -194,7 +194,7 @@ fn damages(crashed: &Crashed, record: usize) -> Vec<(String, Vec<u8>)> {
         let before = log[RECORDS..start].to_vec();
         log.splice(start..start, before);
     });
-    // With a record far behind it, and with what is behind all of them.
+    // With a record far behind it, and with the bytes behind all of them.
     let behind = crashed.records.get(record + 2..).unwrap_or_default();
     let behind = behind.get(behind.len() / 2).map(|range| range.start);
     for far in behind.into_iter().chain([crashed.end() + 1_000]) {
@@ -257,8 +257,8 @@ fn a_later_record_proves_damage_without_the_mark() {
                 log[MARK..RECORDS].fill(0);
                 let found = judge(&crashed.named, &log).expect("its log");
                 assert_eq!(found.units, record as u64, "{what}");
-                // Each was written after the sync of the one before it. What has 4096 bytes less or no
-                // more records behind it cannot be told from a torn end.
+                // Each was written after the sync of the one before it. A record with 4096 bytes less or no more records behind it cannot
+                // be told from a torn end.
                 if what.contains("bit") && record + 1 < all {
                     assert_eq!(found.left_out, Some((all - record) as u64), "{what}");
                 }
@@ -408,7 +408,7 @@ fn a_head_that_is_damaged_and_a_log_that_is_missing_or_short_are_refused_and_sal
             }
         }
         assert_eq!(refused, 8);
-        // Nothing is left out where nothing is damaged.
+        // An undamaged log loses nothing.
         let salvaged = builder().salvage_backend(crashed.disk.after_exit()).await;
         let salvaged = salvaged.expect("a store");
         assert!(salvaged.damage.is_none() && salvaged.log.is_none());

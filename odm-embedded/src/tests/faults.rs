@@ -20,7 +20,7 @@ async fn open(disk: &Disk) -> Result<Embedded> {
 
 const UNITS: i32 = 6;
 
-/// What unit `n` of the history leaves: two documents, and a mark in all those before.
+/// The state after unit `n` of the history: two documents, and a mark in all earlier ones.
 fn expected(units: i32) -> Vec<bson::Document> {
     let mut documents = Vec::new();
     for n in 0..units {
@@ -62,7 +62,7 @@ async fn history(disk: &Disk, durability: Durability) -> i32 {
     for n in 0..UNITS {
         let unit = Arc::new(Writes(unit(n)));
         if let Err(error) = store.run(unit, durability).await {
-            // What was committed before can still be read, in a state that was acknowledged.
+            // Earlier commits can still be read, in an acknowledged state.
             let state = all(&store).await;
             assert_eq!(state, expected(n), "after {error}");
             let again = insert(&store, vec![doc! { "_id": -1 }])
@@ -172,7 +172,7 @@ fn a_disk_that_fails_while_an_index_is_built_leaves_the_old_indexes() {
 
 #[test]
 fn a_disk_that_fails_while_an_index_takes_the_place_of_another_leaves_one_of_the_two() {
-    // An index whose name stays, and one that is only removed.
+    // One index whose name stays, and one that is only removed.
     let old = || vec![index("i", &[("n", 1)]), unique("j", &[("m", 1)])];
     let new = || CollectionSpec {
         obsolete: old(),

@@ -1,4 +1,4 @@
-//! The changes of a commit are published with it, once, and those of what is not committed never.
+//! The changes of a commit are published with it, once, and uncommitted changes never.
 
 use std::{
     future::Future,
@@ -168,7 +168,7 @@ impl Wake for Held {
     }
 }
 
-/// While one thread publishes commits, the writer itself publishes none.
+/// While one thread publishes commits, the writer itself does not.
 #[test]
 fn changes_are_published_in_the_order_of_commits_whoever_is_held_up() {
     block_on(async {
@@ -185,7 +185,7 @@ fn changes_are_published_in_the_order_of_commits_whoever_is_held_up() {
         });
         let waker = Waker::from(held.clone());
 
-        // A commit whose sync is held up, and one behind it that waits for none.
+        // A commit whose sync is held up, and a later one that waits for no sync.
         let gate = disk.hold_syncs();
         let mut first = pin!(insert(&store, 0..1, false));
         let mut cx = Context::from_waker(&waker);

@@ -1,4 +1,4 @@
-//! Of several indexes for a query, that with the fewest keys is used.
+//! Among several indexes for a query, the one with the fewest keys is used.
 
 use bson::{Document, doc};
 use odm_store::{Find, IndexFilter, IndexSpec, Store};
@@ -16,7 +16,7 @@ fn of_two_indexes_for_the_same_conditions_that_with_fewer_keys_is_used() {
             ),
             ..index("b_org_words", &[("org", 1), ("words", 1)])
         };
-        // Whichever was made first.
+        // In both orders of creation.
         for indexes in [
             vec![multikey.clone(), partial.clone(), plain[0].clone()],
             vec![plain[0].clone(), partial.clone(), multikey.clone()],

@@ -161,7 +161,7 @@ fn an_empty_file_becomes_a_store_and_a_foreign_one_is_left_alone() {
         assert!(error.to_string().contains("letter.txt"), "{error}");
         assert_eq!(fs::read_to_string(&path).expect("a file"), letter);
 
-        // Databases of redb, but none of this library, and one of its first format.
+        // Databases of redb that are not of this library, and one of its first format.
         for (table, says) in [
             ("others", "it has a table `others`"),
             ("0", "is not a store of this library"),
@@ -348,7 +348,7 @@ fn a_size_is_that_of_the_files_and_collections() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("shop.odm");
         filled(&path).await;
-        // By a link, the log of which would be another file.
+        // By a link, whose log would be another file.
         #[cfg(unix)]
         let path = {
             let link = folder.path().join("link.odm");

@@ -1,4 +1,4 @@
-//! A process that was forked from the one that has opened a store: it has its memory, and none of its threads.
+//! A process that was forked from the process that has opened a store: it has the memory, but not the threads.
 //!
 //! Without `unsafe`, no test can fork. So the store takes its own process for another one.
 
@@ -21,7 +21,7 @@ async fn a_forked_process_drops_a_store_without_waiting_for_its_threads() {
     let store = forked().await;
     let published = Arc::downgrade(&store.handle.published);
     drop(store);
-    // The writer has not been told to end, as it is the other process's.
+    // The writer was not told to end, as it belongs to the other process.
     tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     assert!(published.upgrade().is_some());
 }

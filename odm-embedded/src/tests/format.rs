@@ -204,7 +204,7 @@ fn a_store_with_an_index_that_ignores_case_has_format_4_and_folded_texts() {
             schema.to_string().contains(r#""case_insensitive": true"#),
             "{schema}"
         );
-        // All bits of `28 c3 a4 62 00` are inverted, and the `_id` is as it is.
+        // All bits of `28 c3 a4 62 00` are inverted, and the `_id` is unchanged.
         let _ = value("2", "d7 3c 5b 9d ff 28 41 00");
         let store = Embedded::open(&path).await.expect("a store of format 4");
         store.check_integrity().await.expect("a sound store");

@@ -35,7 +35,7 @@ fn unique_n() -> [CollectionSpec; 1] {
     [collection("things", vec![unique("unique_n", &[("n", 1)])])]
 }
 
-/// Documents of 200 bytes, of which five make a portion that others wait for, with the ids from `from` on.
+/// Documents of 200 bytes, with the ids from `from` on. Five of them make a portion that others wait for.
 async fn fill(store: &Embedded, from: i32, count: i32) {
     let text = "x".repeat(150);
     let documents =
@@ -82,7 +82,7 @@ fn an_interrupted_build_goes_on_where_it_was_and_no_query_uses_it_before_its_end
             assert_eq!((before.collection.as_str(), before.of), ("things", 20_000));
             assert!(before.documents < before.of, "{before:?}");
             assert_eq!(plan(&store).await, None);
-            // What is written meanwhile has entries where the build was, and has none where it was not.
+            // Documents that are written meanwhile have entries where the build was, and not elsewhere.
             fill(&store, -5, 5).await;
             fill(&store, 20_000, 5).await;
             run(
@@ -131,12 +131,12 @@ fn documents_that_contradict_a_unique_index_behind_its_build_make_it_fail() {
         let store = Embedded::memory().await.expect("a store");
         fill(&store, 0, 20_000).await;
         interrupt(&store, &unique_n()).await;
-        // Nothing says yet that 3 is taken twice: the build has not met the second one.
+        // It is not known yet that 3 is taken twice: the build has not met the second one.
         let twice = doc! { "_id": 30_000, "n": 3 };
         insert(&store, vec![twice])
             .await
             .expect("it is not unique yet");
-        // Where the build was, the index has its say.
+        // The index is checked where the build was.
         let taken = insert(&store, vec![doc! { "_id": -1, "n": 3 }]).await;
         assert!(taken.expect_err("taken").is_duplicate_key());
         let error = store.ensure(&unique_n()).await.expect_err("not unique");
@@ -285,7 +285,7 @@ async fn portions(documents: i32, numbers: usize) -> usize {
 
 #[test]
 fn a_portion_is_bounded_by_its_entries_whatever_documents_and_indexes_they_are_of() {
-    // The last one finds that nothing is missing.
+    // The last portion finds that the index is complete.
     assert_eq!(block_on(portions(20, 100)), 61);
     assert_eq!(block_on(portions(5, 1)), 2);
     assert_eq!(block_on(portions(1, 1)), 1);

@@ -1,4 +1,4 @@
-//! What is told by the keys of an index, without their documents.
+//! Queries that the keys of an index answer, without their documents.
 
 use bson::{Document, doc};
 use odm_store::{Cost, Find, Reader, Store};
@@ -59,12 +59,12 @@ fn a_count_by_fields_of_one_index_reads_no_documents() {
             ),
             // No bound: all keys are fewer bytes than all documents.
             (doc! { "ones": 7 }, (10, 100, 0)),
-            // A condition on another field is one on documents, but only on those whose keys pass.
+            // A condition on another field is tested on documents, but only on those whose keys pass.
             (
                 doc! { "n": { "$gte": 50 }, "ones": { "$lt": 4 }, "x": 1 },
                 (10, 50, 20),
             ),
-            // Null is what a document lacks as well.
+            // A missing field counts as null.
             (doc! { "n": { "$gte": 98 }, "ones": null }, (0, 2, 0)),
         ] {
             assert_eq!(counted(&*reader, query.clone()).await, expected, "{query}");
@@ -167,7 +167,7 @@ fn a_disjunction_of_bounds_is_counted_without_documents_and_each_document_once()
             let query = doc! { "$or": branches };
             assert_eq!(counted(&*reader, query.clone()).await, expected, "{query}");
         }
-        // What stands beside the disjunction must hold as well.
+        // A condition in conjunction with the disjunction must hold as well.
         for beside in [doc! { "x": 1 }, doc! { "$nor": [{ "x": 0 }] }] {
             let mut query = doc! { "$or": [{ "n": 1 }, { "n": 2 }] };
             query.extend(beside);

@@ -68,7 +68,7 @@ fn changes() -> Vec<Write> {
     writes
 }
 
-/// A unit of which each run is counted, and that may fail at its end.
+/// A unit that counts its runs, and may fail at its end.
 struct Counted {
     writes: Vec<Write>,
     runs: AtomicUsize,
@@ -102,7 +102,7 @@ impl UnitOfWork for Counted {
     }
 }
 
-/// What the changes leave, by a store that needs no large unit for them.
+/// The result of the changes, in a store that needs no large unit for them.
 async fn all_new() -> Vec<Document> {
     let indexes = vec![unique("by_n", &[("n", 1)])];
     let store = things(indexes).await;

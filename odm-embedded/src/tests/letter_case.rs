@@ -30,7 +30,7 @@ fn an_index_that_ignores_case_answers_filters_and_gives_orders_that_do() {
         // A count reads the index alone.
         let (count, cost) = reader.count(&find).await.expect("a count");
         assert_eq!((count, cost.documents_examined), (100, 0));
-        // With its case, a text is among those without.
+        // A text is found among the texts that differ in case, and matches with its own case.
         let find = Find {
             filter: filter(doc! { "name": "Ann" }),
             ..find_all()

@@ -1,4 +1,4 @@
-//! The redo log: what it costs, how long it is, and that no store is opened without its own.
+//! The redo log: its cost, its length, and that a store is opened only with its own log.
 
 use std::{
     fs,
@@ -174,7 +174,7 @@ async fn all_that_has_read_from_a_sync_that_fails_fails_with_it() {
     let (disk, store) = logged().await;
     let gate = disk.hold_syncs();
     disk.fail_after(0);
-    // Its record is not even written: nothing was on its way.
+    // Its record is not even written: no other was on its way.
     let refused = insert(&store, vec![doc! { "_id": "refused" }]).await;
     assert_eq!(refused.expect_err("broken").kind(), ErrorKind::Io);
     drop((gate, store));
@@ -225,7 +225,7 @@ async fn all_that_has_read_from_a_sync_that_fails_fails_with_it() {
 fn a_store_is_not_opened_without_its_own_log() {
     block_on(async {
         let (disk, store) = logged().await;
-        // Of the same store, some generations ago.
+        // A log of the same store, some generations ago.
         let older = disk.log_bytes().expect("a log");
         for id in 10..20 {
             let text = "x".repeat(12 << 10);
@@ -334,7 +334,7 @@ fn a_log_is_not_removed_because_its_store_is_another_or_gone() {
     });
 }
 
-/// A task that is dropped when it is woken, on whatever thread.
+/// A task that is dropped when it is woken, on any thread.
 struct Dropped(Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>);
 
 impl Wake for Dropped {
@@ -419,7 +419,7 @@ fn the_log_is_a_private_file_beside_the_store() {
                 .mode();
             assert_eq!(mode & 0o777, 0o600);
             drop(store);
-            // By whatever path it is opened.
+            // By any path.
             symlink(&copy, folder.path().join("link")).expect("a link");
             let store = Embedded::open(folder.path().join("link"))
                 .await

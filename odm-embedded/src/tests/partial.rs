@@ -68,7 +68,7 @@ fn a_query_uses_a_partial_index_only_if_its_filter_follows_from_that_of_the_quer
                 None,
             ),
             (doc! { "name": 6, "age": 20 }, None),
-            // What stands beside a disjunction holds in each of its branches.
+            // A condition in conjunction with a disjunction holds in each of its branches.
             (
                 doc! { "$or": [{ "email": "6" }, { "email": "9" }], "active": true },
                 Some("active"),
@@ -116,7 +116,7 @@ fn a_partial_index_gives_an_order_and_answers_a_count_alone() {
         };
         let (count, cost) = reader.count(&named(doc! {})).await.expect("a count");
         assert_eq!((count, cost.documents_examined), (42, 0));
-        // What does not follow from the filter of the index is looked at in the documents.
+        // Conditions that do not follow from the filter of the index are tested on the documents.
         let (count, cost) = reader
             .count(&named(doc! { "age": { "$gte": 21 } }))
             .await
@@ -139,7 +139,7 @@ fn documents_enter_and_leave_a_partial_index_by_every_write() {
             message.contains(r#"among the documents with `{ "active": true }`"#),
             "{message}"
         );
-        // Beside it, and then in its place.
+        // First as a further document, and then in its place.
         let mut waiting = taken.clone();
         waiting.insert("active", false);
         insert(&store, vec![waiting])

@@ -1,4 +1,4 @@
-//! No new file takes the place of one that a store has, or will have.
+//! No new file takes the place of a present or future file of a store.
 
 use std::{
     fs,

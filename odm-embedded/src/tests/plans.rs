@@ -1,4 +1,4 @@
-//! Which way a query takes, and what it costs.
+//! The plans of queries, and their costs.
 
 use bson::{Bson, Document, doc};
 use odm_store::{ErrorKind, Find, IndexSpec, Store, Transaction, TransactionOptions};
@@ -84,7 +84,7 @@ fn the_ranges_of_several_values_are_merged_in_order_up_to_the_limit() {
             limit: Some(4),
             ..find_all()
         };
-        // Of each range one more entry than is passed on.
+        // One more entry of each range than is passed on.
         assert_eq!(
             read(&store, &feed).await,
             (vec![983, 984, 985, 963], 3 + 4, 4)
@@ -106,7 +106,7 @@ fn the_ranges_of_several_values_are_merged_in_order_up_to_the_limit() {
         };
         assert_eq!(read(&store, &oldest).await.0, [3, 4, 5, 23]);
 
-        // In the order of `_id` alone, and not of all documents.
+        // In the order of `_id` alone, with a limit.
         let by_id = Find {
             sort: sort(doc! {}),
             ..feed.clone()

@@ -1,4 +1,4 @@
-//! Answers are the same with and without indexes, and are what the definition says.
+//! Answers are the same with and without indexes, and agree with the definition.
 
 use bson::{Bson, Document, RawBsonRef, RawDocument, RawDocumentBuf, doc};
 use odm_mql::{
@@ -304,7 +304,7 @@ struct Asked {
 enum After {
     /// After the position of this one of the documents.
     Document(prop::sample::Index),
-    /// After a position that no document need have: a value for each key of the sort, of which there may be too many.
+    /// After a position that no document need have: a value for each key of the sort, and maybe too many values.
     Values(Vec<Bson>),
 }
 
@@ -338,7 +338,7 @@ impl Asked {
     }
 }
 
-/// What the definition says.
+/// The answer by the definition.
 fn expected(documents: &[RawDocumentBuf], find: &Find) -> Vec<Document> {
     let total = find.sort.total();
     let mut found: Vec<_> = documents

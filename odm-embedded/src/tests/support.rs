@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers of the tests.
 
 use std::{
     sync::{Arc, Mutex},
@@ -68,7 +68,7 @@ pub(super) fn unique(name: &str, keys: &[(&str, i32)]) -> IndexSpec {
     }
 }
 
-/// The index, as one that ignores case.
+/// The index, ignoring case.
 pub(super) fn folded(index: IndexSpec) -> IndexSpec {
     IndexSpec {
         case_insensitive: true,
@@ -102,7 +102,7 @@ pub(super) async fn things(indexes: Vec<IndexSpec>) -> Embedded {
     store
 }
 
-/// The schema, once what removed indexes have left is gone.
+/// The schema, once the remains of removed indexes are gone.
 pub(super) fn without_garbage(store: &Embedded) -> Arc<Schema> {
     let end = Instant::now() + Duration::from_secs(60);
     loop {

@@ -17,7 +17,7 @@ use crate::{Builder, Embedded};
 
 const LIMIT: Duration = Duration::from_millis(500);
 
-/// The time after which a unit that nothing stops ends by itself, so that its test fails.
+/// The time after which a unit ends by itself if nothing else stops it, so that its test fails.
 const ENDLESS: Duration = Duration::from_secs(20);
 
 /// More than a chunk of a read.
@@ -26,9 +26,9 @@ const DOCUMENTS: i32 = 1500;
 /// How a unit takes its time.
 #[derive(Clone, Copy, PartialEq)]
 enum Long {
-    /// In many calls, and it returns the error of the first that fails.
+    /// In many calls, and it returns the first error.
     Calls,
-    /// In many calls, and it goes on whatever they return.
+    /// In many calls, and it goes on after errors.
     Stubborn,
     /// In one call that reads many documents.
     OneRead,

@@ -128,7 +128,7 @@ async fn every_call_after_the_time_limit_says_that_the_transaction_expired() {
 
 #[tokio::test]
 async fn a_commit_and_the_time_limit_never_both_win() {
-    // The commit comes about when the limit is over: whichever wins, its answer is true.
+    // The commit comes about when the limit is over: its answer is true, regardless of which comes first.
     let mut committed = 0;
     for round in 0..60 {
         let store = impatient(10).await;
@@ -199,7 +199,7 @@ async fn a_call_in_a_transaction_never_stops_midway() {
     let mut transaction = store.begin(options()).await.expect("a transaction");
     let write = update(doc! { "n": { "$gte": 0 } }, doc! { "$inc": { "n": 1 } });
     {
-        // Whoever does not poll an operation further would hold up all others in the transaction.
+        // A caller who stops polling an operation would hold up all others in the transaction.
         let mut update = transaction.update(&write);
         let mut context = Context::from_waker(Waker::noop());
         assert!(update.as_mut().poll(&mut context).is_ready());
@@ -237,7 +237,7 @@ fn a_closed_store_refuses_everything_and_says_why() {
         closed(other.begin(options()).await.err().expect("closed"));
         closed(other.ensure(&[]).await.expect_err("closed"));
         closed(other.reader().err().expect("closed"));
-        // Whoever still reads gets an error as well, or what is in memory, and no panic.
+        // A reader gets an error as well, or the data in memory, and no panic.
         let _ = reader
             .find(&find_all(), &mut |_, _| Ok(ControlFlow::Continue(())))
             .await;

@@ -1,4 +1,4 @@
-//! Groups of units: each has its own fate, and nothing is seen too early.
+//! Groups of units: each has its own fate, and no unit is visible too early.
 
 use std::{
     sync::{
@@ -19,7 +19,7 @@ use super::support::*;
 use crate::Embedded;
 use crate::disk::Disk;
 
-/// Holds the writer, so that what is sent meanwhile forms one group.
+/// Holds the writer, so that the requests that are sent meanwhile form one group.
 async fn hold(store: &Embedded) -> Box<dyn Transaction> {
     store
         .begin(TransactionOptions::default())
@@ -27,7 +27,7 @@ async fn hold(store: &Embedded) -> Box<dyn Transaction> {
         .expect("a transaction")
 }
 
-/// Waits until the queue has taken what was sent to it.
+/// Waits until the queue has taken the requests that were sent to it.
 async fn settle() {
     tokio::time::sleep(Duration::from_millis(30)).await;
 }
@@ -176,7 +176,7 @@ proptest! {
     fn a_group_of_units_leaves_what_those_that_succeeded_leave(
         units in prop::collection::vec(prop::collection::vec((0..6i32, 0..4i32), 1..4), 1..8),
     ) {
-        // Each unit inserts documents; one that meets a taken key leaves nothing.
+        // Each unit inserts documents; a unit that meets a taken key leaves nothing.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
         runtime.block_on(async {
             let store = things(vec![unique("by_n", &[("n", 1)])]).await;

@@ -369,7 +369,7 @@ fn an_index_is_built_from_the_documents_that_exist() {
         let explain = reader.explain(&find).await.expect("a plan");
         assert_eq!(explain.index.as_deref(), Some("by_n"));
         assert_eq!(explain.cost.documents_returned, 2);
-        // What exists is left alone, and an index cannot become another.
+        // An existing index is left alone, and an index cannot become another.
         store
             .ensure(&specs(vec![index("by_n", &[("n", 1)])]))
             .await
@@ -380,7 +380,7 @@ fn an_index_is_built_from_the_documents_that_exist() {
             .expect_err("differs");
         assert_eq!(error.kind(), ErrorKind::Schema);
         assert!(error.to_string().contains("by_n"), "{error}");
-        // A unique index that cannot be says why, and leaves nothing behind.
+        // A unique index that cannot be built says why, and leaves nothing behind.
         insert(
             &store,
             vec![
@@ -431,7 +431,7 @@ fn an_index_that_is_too_large_for_one_commit_is_built_in_parts() {
             .ensure(&[collection("things", vec![unique("by_n", &[("n", 1)])])])
             .await;
         assert!(error.expect_err("not unique").is_duplicate_key());
-        // What was written of the index is gone.
+        // The entries that were written of the index are gone.
         store.check_integrity().await.expect("nothing left behind");
         run(&store, vec![Write::Delete(doc! { "_id": 5000 })])
             .await

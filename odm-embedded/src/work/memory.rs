@@ -1,8 +1,8 @@
 //! How much memory the changes of a unit of work take.
 //!
-//! A unit begins in a group, whose changes lie in memory. One whose changes exceed
-//! [`Settings::group_memory`] is undone there and runs again by itself, as a *large* unit: whenever
-//! its changes exceed [`Settings::spill_memory`], they move into an open transaction of the engine.
+//! A unit begins in a group, whose changes lie in memory. A unit whose changes exceed [`Settings::group_memory`] is undone there and runs
+//! again by itself, as a *large* unit: whenever its changes exceed [`Settings::spill_memory`], they move into an open transaction of the
+//! engine.
 //!
 //! [`Settings::group_memory`]: super::super::settings::Settings::group_memory
 //! [`Settings::spill_memory`]: super::super::settings::Settings::spill_memory
@@ -41,7 +41,7 @@ pub(super) enum Memory {
 }
 
 impl Work {
-    /// Bounds the changes of the units that are added from now on, as those of a group.
+    /// Bounds the changes of the units that are added from now on, as for a group.
     pub(in super::super) fn into_group(mut self) -> Work {
         self.memory = Memory::Group {
             start: self.overlay.bytes(),
@@ -79,8 +79,8 @@ impl Work {
 
     /// Makes room before a call that writes.
     ///
-    /// Changes of earlier calls are moved earlier than those of a call that runs, so that a call
-    /// that fails can be undone alone unless it writes very much itself.
+    /// Changes of earlier calls are moved before the changes of a running call, so that a call that fails can be undone alone unless it
+    /// writes very much itself.
     pub(in super::super) fn begin_call(&mut self) -> Result<()> {
         self.check_usable()?;
         match &self.memory {

@@ -1,14 +1,14 @@
-//! Another file in the place of the store's, without its free space.
+//! A compaction: another file takes the place of the store's, without its free space.
 //!
-//! The new file names the same generation of the log as the old one: after a crash either of them is whole with it. The
-//! order is what that rests on:
+//! The new file names the same generation of the log as the old one: after a crash either of them is whole with it. This rests on the
+//! order:
 //!
 //! 1. A checkpoint leaves no records in the log, and in the old file all commits.
 //! 2. The state is copied into a new file, which is synced and locked, and takes the name of the old one.
-//! 3. The folder is synced. Only then is anything written: what went to the log before would be cut at the next
-//!    checkpoint, and a crash could give the name back to the old file, which does not have it.
+//! 3. The folder is synced. Only then are there further writes: a write in the log before that would be cut at the next checkpoint, and a
+//!    crash could give the name back to the old file, which does not have it.
 //!
-//! What was published before reads the old file on, which has no name any more.
+//! Earlier published states go on reading the old file, which has no name any more.
 
 use odm_store::{Error, ErrorKind, Result};
 
@@ -71,7 +71,7 @@ impl Writer {
         Ok(Compacted { before, after })
     }
 
-    /// Stops all writing, where it is unknown which of the two files a crash would leave.
+    /// Stops all writes, since it is unknown which of the two files a crash would leave.
     #[cold]
     fn stop_between_files(&mut self, error: std::io::Error) -> Error {
         let cause = cannot(error);

@@ -77,8 +77,8 @@ impl Group {
             && self.session.work.overlay.bytes() < self.session.work.settings.group_memory
     }
 
-    /// Runs a unit on the state that the units before it have left. Afterwards all of it is done, or
-    /// nothing. Returns a unit that is too large for a group.
+    /// Runs a unit on the state that the units before it have left. Afterwards it is done as a whole or not at all. Returns a unit that is
+    /// too large for a group.
     fn run(&mut self, (unit, durability, reply): Member, limit: Duration) -> Option<Member> {
         if reply.is_closed() {
             // The caller went away before the unit began.
@@ -108,8 +108,8 @@ impl Group {
     }
 }
 
-/// Runs a unit to its end, its panic or its deadline: `limit` for what it waits for, and that of the
-/// settings for what it computes. Its changes are left to the caller.
+/// Runs a unit to its end, its panic or its deadline: `limit` bounds its waits, and the limit of the settings its computation. Its changes
+/// are left to the caller.
 pub(super) fn run_unit(
     unit: &dyn UnitOfWork,
     session: &mut Session,

@@ -80,7 +80,7 @@ impl Writer {
         }
     }
 
-    /// Adds a portion to the first index that lacks entries; puts all in force when none does.
+    /// Adds a portion to the first index that lacks entries; puts all in force when all are complete.
     fn go_on(&mut self, mut work: Work, mut ensure: Ensure) {
         if let Err(error) = self.usable() {
             return self.answer(ensure.reply, Err(error));
@@ -104,8 +104,8 @@ impl Writer {
         }
     }
 
-    /// Removes an index whose build has failed, unless others wait for it. Those that were wanted with it stay as they
-    /// are, for the next one who wants them.
+    /// Removes an index whose build has failed, unless others wait for it. The other indexes of the request stay as they are, for the next
+    /// caller who wants them.
     fn give_up(&mut self, tree: Tree, reply: Reply<()>, error: Error) {
         let mut work = self.begin();
         let removed = match self.is_awaited(tree) {

@@ -47,7 +47,7 @@ impl Writer {
             return Err(error);
         }
         let committed = self.engine.commit_open(&transaction);
-        // From here on the unit may be on the disk.
+        // From this point on, the unit may be on the disk.
         committed
             .and_then(|()| self.read_newest(session.work.schema.clone()))
             .inspect(|_| metrics::commit(1))

@@ -24,7 +24,7 @@ use super::{
     commit_failed,
 };
 
-/// The channels of callers, and what they are told if the commit succeeds.
+/// The channels of callers, and their answers if the commit succeeds.
 pub(super) type Answers = Vec<(Reply<()>, Result<()>)>;
 
 /// A commit of the writer.
@@ -33,7 +33,7 @@ pub(super) struct Commit {
     pub(super) snapshot: Option<Arc<Snapshot>>,
     /// Whether it waits for a sync of all records that were appended before.
     pub(super) durable: bool,
-    /// What it changed in collections that somebody watches, by units.
+    /// Its changes in watched collections, by units.
     pub(super) changes: Vec<FeedChanges>,
     pub(super) answers: Answers,
 }
@@ -48,7 +48,7 @@ struct Shared {
     state: Mutex<State>,
     /// Wakes the thread.
     work: Condvar,
-    /// Wakes the writer when nothing waits any more.
+    /// Wakes the writer when no commit waits any more.
     idle: Condvar,
     /// The same for a writer that also waits for requests.
     notify: Notify,
@@ -229,7 +229,7 @@ impl Syncer {
         Ok(())
     }
 
-    /// Publishes and answers a commit as soon as it is as durable as requested, and all before it are published.
+    /// Publishes and answers a commit as soon as it is as durable as requested, and all earlier ones are published.
     pub(super) fn push(&self, commit: Commit) {
         let mut state = self.shared.lock();
         if commit.durable {
@@ -240,7 +240,7 @@ impl Syncer {
         if !must_wait && state.commits.is_empty() && !state.is_finishing {
             let failure = state.failure.clone();
             drop(state);
-            // Only the writer adds commits: the thread has none until this is done.
+            // Only the writer adds commits: the thread gets none until this is done.
             return finish(&self.shared.published, vec![commit], failure);
         }
         let record = state.appended;
@@ -262,7 +262,7 @@ impl Syncer {
         drop(drained.unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Takes notice that all records are in the engine's file. Nothing may wait.
+    /// Notes that all records are in the engine's file. No commit may wait.
     pub(super) fn made_durable(&self) {
         let mut state = self.shared.lock();
         state.last = None;
