@@ -1,12 +1,12 @@
-//! Unicode's simple case folding: texts that differ in nothing but case are folded to the same text.
+//! Unicode's simple case folding: texts that differ only in case are folded to the same text.
 //!
-//! Each character is folded by itself, to one character, in no language and without normalization: "Ä" is folded
-//! to "ä", and "ß" to itself, not to "ss".
+//! Each character is folded by itself, to one character, independent of language and without normalization: "Ä" is folded to "ä", and "ß"
+//! to itself, not to "ss".
 
 use std::borrow::Cow;
 
-// Keys of stored indexes are made of folded texts. Where a later version of Unicode folds more characters, these
-// indexes must be built anew, so it is a new format of the store.
+// Keys of stored indexes are made of folded texts. If a later version of Unicode folds more characters, these indexes must be built anew,
+// so it is a new format of the store.
 const _: () = {
     let (major, minor, _) = unicode_case_mapping::UNICODE_VERSION;
     assert!(

@@ -1,7 +1,7 @@
 //! Expressions that compare a text with a literal, from its begin and without regard to case.
 //!
-//! They have the meaning of PCRE2, whose pairs of letters are those of Unicode's simple case folding. But they have it by
-//! the same table as the keys of indexes, so that an answer never depends on the index that gives it.
+//! They have the meaning of PCRE2, whose pairs of letters are those of Unicode's simple case folding. But they use the same table as the
+//! keys of indexes, so that an answer never depends on the index that gives it.
 
 use super::FoldedText;
 use crate::fold;
@@ -16,7 +16,7 @@ pub(super) struct Literal {
 
 /// Reads `^literal` or `^literal\z`.
 pub(super) fn compile(source: &str, options: &str) -> Option<Literal> {
-    // `s` and `u` say nothing of a literal.
+    // `s` and `u` have no effect on a literal.
     if !options.contains('i') || options.contains(['m', 'x']) {
         return None;
     }

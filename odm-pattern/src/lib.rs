@@ -56,14 +56,14 @@ const MAX_BACKTRACKED: usize = 64 << 10;
 /// The text is UTF-8: `.` is a character, and the option `i` is about the letters of all scripts. `\d`,
 /// `\w`, `\s` and `\b` are about ASCII, unless the expression begins with `(*UCP)`.
 ///
-/// No match takes longer than a tenth of a second: it ends by then, or is refused with [`Error::Limit`]. Most
-/// expressions are matched in a time that is linear in the text. One that needs backtracking, as look-around and back
-/// references do, takes a bounded number of steps for all the texts of a document, each of at most 64 KiB.
+/// No match takes longer than a tenth of a second: it ends by then, or is refused with [`Error::Limit`]. Most expressions are matched in a
+/// time that is linear in the text. An expression that needs backtracking, as look-around and back references do, takes a bounded number of
+/// steps for all the texts of a document, each of at most 64 KiB.
 ///
-/// Of the syntax of PCRE2 there are no verbs but `(*FAIL)`, no callouts, no `\C` and `\X`, and no line breaks but `\n`.
+/// The syntax is that of PCRE2 without verbs other than `(*FAIL)`, callouts, `\C`, `\X`, and line breaks other than `\n`.
 ///
-/// One that is only about the begin of a text, or all of it, without regard to case, `^literal` or `^literal\z` with the
-/// option `i`, compares texts after Unicode's simple case folding, as an index and a sort that ignore case do.
+/// An expression that only compares the begin of a text, or all of it, without regard to case, `^literal` or `^literal\z` with the option
+/// `i`, compares texts after Unicode's simple case folding, as an index and a sort that ignore case do.
 #[derive(Debug, Clone)]
 pub struct Pattern {
     source: String,
@@ -148,7 +148,7 @@ impl Pattern {
         Pattern::new(&format!("^{}", escape(text)), "i")
     }
 
-    /// What the pattern says of folded texts, if it ignores case and says no more than that.
+    /// The pattern as a condition on folded texts, if it ignores case and is equivalent to one.
     pub fn as_folded(&self) -> Option<FoldedText<'_>> {
         match &self.engine {
             Engine::Folded(literal) => Some(literal.as_folded()),
@@ -205,7 +205,7 @@ impl Pattern {
     }
 }
 
-/// An expression that matches this text and nothing else.
+/// An expression that matches only this text.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for char in text.chars() {

@@ -1,7 +1,6 @@
 //! Expressions that are matched in time that is linear in the text.
 //!
-//! What is here has one meaning in both engines, for the question whether there is a match. Everything else has no
-//! translation.
+//! The expressions here have the same meaning in both engines, as to whether there is a match. All other expressions have no translation.
 
 use std::fmt;
 
@@ -27,7 +26,7 @@ const MAX_STEPS: usize = 1 << 22;
 const CACHE: usize = 1 << 20;
 const MAX_CLEARS: usize = 4;
 
-/// An expression, and what to search for it with.
+/// An expression, and the automata that search for it.
 #[derive(Clone)]
 pub(super) struct Linear {
     regex: Regex,
@@ -60,7 +59,7 @@ pub(super) fn compile(tree: &Tree) -> Option<Linear> {
 }
 
 impl Linear {
-    /// Whether the expression matches a part of the text, or `None` if that takes too many steps.
+    /// Whether the expression matches a part of the text, or `None` if the search takes too many steps.
     pub(super) fn is_match(&self, text: &str) -> Option<bool> {
         if text.len().saturating_mul(self.nfa.states().len()) <= MAX_STEPS {
             return Some(self.regex.is_match(text));
@@ -105,7 +104,7 @@ fn hir(node: &Node, is_last: bool) -> Option<Hir> {
             true => hir::Look::WordAsciiNegate,
             false => hir::Look::WordAscii,
         }),
-        // Before the last line break it is the end as well, if nothing follows.
+        // If nothing follows, the place before the last line break is an end as well.
         Node::At(Place::LastEnd) if is_last => Hir::concat(vec![
             repetition(literal('\n'), 0, Some(1)),
             Hir::look(hir::Look::End),
@@ -120,7 +119,7 @@ fn hir(node: &Node, is_last: bool) -> Option<Hir> {
             let all = all.iter().map(|node| hir(node, is_last));
             Hir::alternation(all.collect::<Option<_>>()?)
         }
-        // Whether it takes much or little changes nothing of whether there is a match.
+        // Greed has no effect on whether there is a match.
         Node::Repeat {
             node,
             min,

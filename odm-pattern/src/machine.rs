@@ -8,7 +8,7 @@ use super::{
 use crate::Steps;
 use crate::fold;
 
-/// The most choices that are open at once, with what is undone as they are taken: 20 bytes each.
+/// The most choices that are open at once, including the records that undo their effects: 20 bytes each.
 const MAX_FRAMES: usize = 1 << 20;
 
 /// No place in the text, and no call.
@@ -43,11 +43,11 @@ pub(super) fn search(program: &Program, text: &str, steps: &Steps) -> Result<boo
     }
 }
 
-/// What is done after a failure.
+/// The action after a failure.
 enum Frame {
     /// Goes on there.
     Branch { op: u32, at: u32, call: u32 },
-    /// Gives back one character of those that were taken from `low` to `high`.
+    /// Gives back one of the characters that were taken from `low` to `high`.
     Give {
         op: u32,
         low: u32,
@@ -126,7 +126,7 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
-    /// Sets a register until what is before is tried anew.
+    /// Sets a register, until the search goes back to an earlier choice.
     fn set(&mut self, register: u32, value: u32) -> Result<(), Exceeded> {
         let value = std::mem::replace(&mut self.registers[register as usize], value);
         self.push(Frame::Restore { register, value })
@@ -271,7 +271,7 @@ impl Machine<'_, '_> {
                 }
             }
             Op::Enter(counter) => {
-                // No text is long enough for more rounds, but for those without text, which end a loop.
+                // No text is long enough for more rounds, except rounds without text, which end a loop.
                 self.set(
                     *counter,
                     self.get(*counter).saturating_add(1).min(ENDLESS - 1),
@@ -372,7 +372,7 @@ impl Machine<'_, '_> {
         })
     }
 
-    /// The instruction after a call of this group, if it is the one that ends. The registers are then as before.
+    /// If this is the end of a call of the group, restores the registers and returns the instruction after the call.
     fn ends(&mut self, group: u32, call: &mut u32) -> Result<Option<u32>, Exceeded> {
         let Some(ended) = self.calls.get(*call as usize) else {
             return Ok(None);

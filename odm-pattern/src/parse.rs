@@ -16,10 +16,10 @@ const MAX_DEPTH: usize = 250;
 const MAX_REPEAT: u32 = 65_535;
 /// The greatest number of ranges in the classes of an expression.
 const MAX_RANGES: usize = 200_000;
-/// The greatest number of lengths of what lookbehinds look at.
+/// The greatest total number of lengths of all lookbehinds.
 const MAX_LENGTHS: u32 = 20_000;
 
-/// What is wrong with an expression.
+/// The reason why an expression is invalid.
 #[derive(Debug)]
 pub(super) struct Invalid {
     /// The place, in bytes.
@@ -103,14 +103,14 @@ struct Parser<'s> {
     has_ascii_breaks: bool,
     groups: usize,
     names: Vec<(String, usize)>,
-    /// What references name, with their places.
+    /// The targets of references, with their places.
     targets: Vec<(Target, usize)>,
     depth: usize,
-    /// The number of conditions on what is before and after, around this place.
+    /// The number of lookarounds around this place.
     looks: usize,
     /// The number of ranges in all classes.
     ranges: usize,
-    /// The number of lengths of what all lookbehinds look at.
+    /// The number of lengths of all lookbehinds.
     lengths: u32,
 }
 
@@ -276,7 +276,7 @@ impl<'s> Parser<'s> {
                 '(' => match self.group()? {
                     Some(item) => item,
                     None => {
-                        // Options for what follows.
+                        // Options for the rest.
                         repeatable = false;
                         continue;
                     }
@@ -293,7 +293,7 @@ impl<'s> Parser<'s> {
         })
     }
 
-    /// Skips what means nothing: comments, ends of quotations, and spaces where they are to be ignored.
+    /// Skips syntax without a meaning: comments, ends of quotations, and ignored spaces.
     fn skip(&mut self) -> Parsed<()> {
         loop {
             if self.takes("(?#") {

@@ -1,4 +1,4 @@
-//! Expressions as instructions, for those that only backtracking matches.
+//! Expressions as instructions, if only backtracking matches them.
 
 use super::tree::{Condition, Greed, Look, Node, One, Place, Tree};
 
@@ -62,9 +62,9 @@ pub(super) enum Op {
         groups: Vec<u32>,
         folds: bool,
     },
-    /// Goes on there if none of the groups has a text.
+    /// Goes on there if no group in the list has a text.
     UnlessSet(Vec<u32>, u32),
-    /// Goes on there unless one of the groups is called, or any if there are none.
+    /// Goes on there unless a group in the list is called, or, if the list is empty, any group.
     UnlessCalled(Vec<u32>, u32),
     /// The part of a group, which begins there.
     Call {
@@ -83,7 +83,7 @@ pub(super) const ENDLESS: u32 = u32::MAX;
 pub(super) struct Program {
     pub(super) ops: Vec<Op>,
     pub(super) registers: usize,
-    /// Whether there is a match at the begin of a text or none.
+    /// Whether a match can only be at the begin of a text.
     pub(super) is_anchored: bool,
 }
 
@@ -158,7 +158,7 @@ impl Compiler<'_> {
             Node::Group(number, node) => {
                 let begin = self.registers(1);
                 let here = self.here();
-                // Of several with one number, the first is called.
+                // If several groups have one number, the first is called.
                 self.groups[*number].get_or_insert(here);
                 self.ops.push(Op::Save(begin));
                 self.node(node);
@@ -221,7 +221,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// What a condition looks at. The place after it is that of the mark where it looks behind.
+    /// The expression of a lookaround. After a lookbehind, the place is that of the mark.
     fn look(&mut self, look: &Look, mark: u32) {
         if !look.is_behind {
             return self.node(&look.node);

@@ -14,7 +14,7 @@ pub(super) type Ranges = Vec<(char, char)>;
 pub(super) struct Set {
     /// The characters that are in it.
     exact: Ranges,
-    /// The characters that are in it whatever their case.
+    /// The characters that are in it in any case.
     folded: Ranges,
     /// The set is that of all others.
     is_negated: bool,
@@ -47,7 +47,7 @@ impl Set {
         is_in != self.is_negated
     }
 
-    /// The ranges that the set consists of, and whether it is that of all others. `None` if these are too many to tell.
+    /// The ranges of the set, and whether it consists of all other characters. `None` if the ranges are too many.
     pub(super) fn ranges(&self) -> Option<(Ranges, bool)> {
         let mut ranges = self.exact.clone();
         let mut left = 512;
@@ -82,7 +82,7 @@ fn has(ranges: &[(char, char)], char: char) -> bool {
     after > 0 && ranges[after - 1].1 >= char
 }
 
-/// The characters that are folded as this one is, itself among them, or none if it is alone.
+/// The characters that are folded as this one is, including itself, or an empty list if there is no other.
 pub(super) fn variants(char: char) -> &'static [char] {
     static VARIANTS: OnceLock<HashMap<char, Vec<char>>> = OnceLock::new();
     let all = VARIANTS.get_or_init(|| {

@@ -25,14 +25,14 @@ impl Default for Steps {
 }
 
 impl Steps {
-    /// Takes some steps. After that there are none, if these are too many.
+    /// Takes some steps. If there are fewer, takes all of them and returns `false`.
     pub(crate) fn take(&self, steps: u64) -> bool {
         let left = self.left.get().checked_sub(steps);
         self.left.set(left.unwrap_or_default());
         left.is_some()
     }
 
-    /// Counts a step where it is made: independent of those that are taken, so that tests find one that is not.
+    /// Counts a step in the search itself, independent of `take`, so that tests find steps that are not taken.
     #[inline(always)]
     pub(crate) fn step(&self) {
         #[cfg(feature = "__steps")]

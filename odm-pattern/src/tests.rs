@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::fold;
 
-/// Parts of expressions, most of which the linear engine takes.
+/// Parts of expressions. The linear engine can match most of them.
 fn part() -> impl Strategy<Value = String> {
     let leaf = prop::sample::select(&[
         "a",
@@ -227,7 +227,7 @@ fn rare_part() -> impl Strategy<Value = String> {
 fn check(source: &str, options: &str, texts: &[String]) -> Result<(), TestCaseError> {
     let ours = parse::parse(source, options);
     if matches!(&ours, Err(error) if error.reason.starts_with("a lookbehind has no greatest")) {
-        // PCRE2 knows the lengths of some references, which have none here.
+        // PCRE2 knows the lengths of some references that have no length here.
         return Ok(());
     }
     let theirs = oracle(source, options);
@@ -267,7 +267,7 @@ fn check(source: &str, options: &str, texts: &[String]) -> Result<(), TestCaseEr
     Ok(())
 }
 
-/// What PCRE2 makes of an expression.
+/// PCRE2's result for an expression.
 fn oracle(source: &str, options: &str) -> Result<pcre2::bytes::Regex, pcre2::Error> {
     let has = |option| options.contains(option);
     pcre2::bytes::RegexBuilder::new()
@@ -360,7 +360,7 @@ fn long_repetitions_on_long_texts_are_refused_or_end_within_the_bound() {
     const ENDS: Option<bool> = Some(false);
     let a = |length: usize| "a".repeat(length);
     let but_for_one = format!("{}b", a(1_000)).repeat(60);
-    // What PCRE2 finds, if it has no bound, and whether the match is refused.
+    // PCRE2's answer without a bound, and whether the match is refused.
     for (source, text, matches, refused) in [
         ("(?:a?){5000}a{5000}", a(4_999), false, REFUSED),
         ("(?:a?){5000}a{5000}", a(60_000), true, ENDS),
@@ -389,7 +389,7 @@ fn long_repetitions_on_long_texts_are_refused_or_end_within_the_bound() {
             refused.is_none_or(|refused| refused == found.is_err()),
             "{what}"
         );
-        // Beside the steps that are taken, the one that is refused.
+        // In addition to the steps that are taken, the refused one.
         #[cfg(feature = "__steps")]
         assert!(steps.made() <= 2_000_100, "{what}");
     }

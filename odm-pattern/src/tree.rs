@@ -20,13 +20,13 @@ pub(super) enum Node {
     Repeat {
         node: Box<Node>,
         min: u32,
-        /// `None` is without a bound.
+        /// `None` for no bound.
         max: Option<u32>,
         greed: Greed,
     },
     /// A part whose text is remembered by a number.
     Group(usize, Box<Node>),
-    /// A part that gives nothing back.
+    /// A part that does not backtrack.
     Atomic(Box<Node>),
     /// A condition on the text before or after a place.
     Look(Look),
@@ -56,7 +56,7 @@ pub(super) enum Greed {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum One {
     Char(char),
-    /// A folded character, whatever the case in the text.
+    /// A folded character, in any case.
     Folded(char),
     Set(Set),
 }
@@ -73,7 +73,7 @@ pub(super) enum Place {
     LineStart,
     /// The end of a line.
     LineEnd,
-    /// A place between a letter of a word and something else, or none.
+    /// A place between a letter of a word and something else, or, if negated, any other place.
     Word { is_unicode: bool, is_negated: bool },
 }
 
@@ -128,7 +128,7 @@ impl Tree {
 }
 
 impl Node {
-    /// The least and the greatest length in characters, or `None` where there is no greatest one that is known.
+    /// The least and the greatest length in characters, or `None` if there is no known greatest one.
     pub(super) fn len(&self) -> (u32, Option<u32>) {
         match self {
             Node::Empty | Node::Fail | Node::At(_) | Node::Look(_) => (0, Some(0)),

@@ -15,7 +15,7 @@ enum Item {
 }
 
 impl<'s> Parser<'s> {
-    /// Reads a class, of which the opening bracket is taken.
+    /// Reads a class after its opening bracket.
     pub(super) fn class(&mut self) -> Parsed<Node> {
         if self.posix_name(":").is_some() {
             return Err(self.wrong("a POSIX class outside of a class"));
@@ -140,8 +140,7 @@ impl<'s> Parser<'s> {
         is_name.then_some((name, is_negated))
     }
 
-    /// Reads `[[:<:]]` or `[[:>:]]`, the begin of a word or its end, of which the first bracket is taken. A quantifier
-    /// is about the second part.
+    /// Reads `[[:<:]]` or `[[:>:]]`, the begin of a word or its end, after the first bracket. A quantifier is about the second part.
     pub(super) fn edge(&mut self) -> Parsed<Option<[Node; 2]>> {
         let is_behind = match (self.takes("[:<:]]"), self.takes("[:>:]]")) {
             (true, _) => false,

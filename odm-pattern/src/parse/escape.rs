@@ -1,4 +1,4 @@
-//! What follows a backslash.
+//! The syntax after a backslash.
 
 use super::{Parsed, Parser};
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     tree::{Node, One, Place, Target},
 };
 
-/// What an escape means, inside of a class and outside.
+/// The meaning of an escape, inside of a class and outside.
 pub(super) enum Escape {
     Char(char),
     Class(Ranges),
@@ -14,7 +14,7 @@ pub(super) enum Escape {
 }
 
 impl<'s> Parser<'s> {
-    /// Reads what follows a backslash, and whether it can be repeated.
+    /// Reads the rest of an escape after its backslash, and whether it can be repeated.
     pub(super) fn escape(&mut self) -> Parsed<(Node, bool)> {
         let at = self.at;
         let place = |place| Ok((Node::At(place), false));
@@ -28,7 +28,7 @@ impl<'s> Parser<'s> {
                 is_unicode: self.is_unicode,
                 is_negated: letter == 'B',
             }),
-            // It moves the begin of what is found, and changes nothing of whether it is.
+            // It moves the begin of the match, with no effect on whether there is one.
             Escape::Other('K') if self.looks > 0 => Err(self.wrong(r"`\K` in a lookaround")),
             Escape::Other('K') => Ok((Node::Empty, false)),
             Escape::Other('N') => Ok((self.any(false), true)),
@@ -215,7 +215,7 @@ impl<'s> Parser<'s> {
         })
     }
 
-    /// What follows `\g`: a reference to the text of a group, or a call of it.
+    /// The rest of `\g`: a reference to the text of a group, or a call of it.
     fn reference(&mut self, at: usize) -> Parsed<(Node, bool)> {
         for (start, end) in [("<", ">"), ("'", "'")] {
             if self.takes(start) {

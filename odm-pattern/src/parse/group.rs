@@ -1,15 +1,15 @@
-//! What is in parentheses.
+//! The syntax in parentheses.
 
 use super::{MAX_LENGTHS, Parsed, Parser};
 use crate::tree::{Condition, Look, Node, Target};
 
 const NO_END: &str = "a closing parenthesis is missing";
 
-/// The longest text that a condition on what is before looks at, in characters, as in PCRE2.
+/// The longest text that a lookbehind can match, in characters, as in PCRE2.
 const MAX_BEHIND: u32 = 255;
 
 impl Parser<'_> {
-    /// Reads what follows an opening parenthesis, and whether it can be repeated; `None` if it sets options alone.
+    /// Reads the rest of a group after its opening parenthesis, and whether it can be repeated; `None` if it only sets options.
     pub(super) fn group(&mut self) -> Parsed<Option<(Node, bool)>> {
         let at = self.at;
         let item = |node| Ok(Some((node, true)));
@@ -199,7 +199,7 @@ impl Parser<'_> {
         ))
     }
 
-    /// Options, for what follows or for a group.
+    /// Options, for the rest or for a group.
     fn options(&mut self) -> Parsed<Option<(Node, bool)>> {
         let before = self.flags;
         if self.takes("^") {
@@ -236,7 +236,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What begins with `(*`.
+    /// The syntax that begins with `(*`.
     fn verb(&mut self) -> Parsed<(Node, bool)> {
         for (names, is_behind, is_negated, is_atomic) in [
             (["pla:", "positive_lookahead:"], false, false, true),
