@@ -1,13 +1,13 @@
 //! Writes of one document by one message, without a transaction.
 //!
-//! The message of a write that depends on an epoch is a `bulkWrite` of two statements, which the server carries out in their
-//! order, and of which it leaves out the second one where the first one fails. The first one finds a slot of `_odm_locks` in
-//! the epoch of the write, and changes nothing. In another epoch it finds none, would insert one, and fails, since its `_id` is
-//! there. It is carried out again where the driver sends the message again, since the server remembers only statements that
-//! have changed something. Any other write is the second statement alone.
+//! The message of a write that depends on an epoch is a `bulkWrite` of two statements, which the server carries out in their order; if the
+//! first one fails, it leaves out the second. The first statement finds a slot of `_odm_locks` in the epoch of the write, and changes
+//! nothing. In another epoch it finds no slot, would insert one, and fails, since its `_id` exists. It is carried out again if the driver
+//! sends the message again, since the server remembers only statements that have changed something. Any other write is the second statement
+//! alone.
 //!
-//! Between the two statements another epoch can begin. So a change of the epoch that matters is announced, and waits for
-//! [`UNDER_WAY`]; and a write that took longer than [`SOON`] asks once more.
+//! Between the two statements another epoch can begin. So a change of the epoch that matters is announced, and waits for [`UNDER_WAY`]; and
+//! a write that took longer than [`SOON`] checks the epoch once more.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -42,7 +42,7 @@ use super::{
 
 /// How long a write may be under way after another epoch has begun.
 pub(super) const UNDER_WAY: Duration = Duration::from_secs(1);
-/// The time within which a write has ended for whoever waits for [`UNDER_WAY`], whatever their clocks.
+/// The time within which a write has ended for every process that waits for [`UNDER_WAY`], regardless of their clocks.
 const SOON: Duration = Duration::from_millis(500);
 
 impl Connection {
@@ -73,7 +73,7 @@ impl Connection {
                     if lacks_bulk_write(&error) {
                         self.lacks_bulk_write();
                     }
-                    // Of a write that is not confirmed nobody asks for the epoch once more.
+                    // The epoch of an unconfirmed write is not checked once more.
                     let unconfirmed = |error| match begin.elapsed() > SOON {
                         true if check.is_some() => {
                             late(&collection, "may be stored or not, and", error)
@@ -121,7 +121,7 @@ impl Connection {
         statements: Vec<WriteModel>,
         durability: Durability,
     ) -> DriverResult<VerboseBulkWriteResult> {
-        // A consistent session asks for what is not older than its last answer, which not every server takes from a `bulkWrite`.
+        // A consistent session requests a state that is not older than its last answer, which not every server accepts in a `bulkWrite`.
         let session = self.client.start_session().causal_consistency(false);
         let mut session = session.await?;
         let write = self.client.bulk_write(statements).ordered(true);
@@ -183,8 +183,7 @@ fn statements(check: Option<UpdateOneModel>, write: Option<WriteModel>) -> Vec<W
         .collect()
 }
 
-/// The result of the statement at an index, the write. `None` if no document matched, but for a removal, which nothing else could
-/// match.
+/// The result of the write, the statement at an index. `None` if no document matched an update; a removal that matched none has a result.
 fn updated(result: &VerboseBulkWriteResult, index: usize) -> Option<Updated> {
     let written = |updated: Updated, written| {
         let cost = Cost {
@@ -224,9 +223,8 @@ fn updated(result: &VerboseBulkWriteResult, index: usize) -> Option<Updated> {
 
 /// Whether an error means that another epoch has begun, or that the write may be stored. Otherwise nothing is written.
 ///
-/// Where the driver has sent a message twice, the first answer was lost. Of an error of a statement it returns the first error
-/// then, and of an error of the command the second one. So a check that fails the second time, since another epoch has begun
-/// after the first one, is an answer that was lost.
+/// If the driver has sent a message twice, the first answer was lost. It then returns the first error of a statement, but the second error
+/// of a command. So a check that fails the second time, since another epoch has begun after the first one, is an answer that was lost.
 fn written_despite(
     error: DriverError,
     has_check: bool,
@@ -276,7 +274,7 @@ fn is_about_command(code: i32) -> bool {
     .contains(&code)
 }
 
-/// Whether a write that is carried out twice does what it does once, and has the same result.
+/// Whether a write that is carried out twice has the same effect and result as once.
 fn is_repeatable(write: &SingleWrite) -> bool {
     let SingleWrite::Update(UpdateWrite { change, .. }) = write else {
         return false;
@@ -351,7 +349,7 @@ fn operands(operation: &Operation) -> Option<&[RawBson]> {
         | Operation::Min(value)
         | Operation::Max(value) => std::slice::from_ref(value),
         Operation::Unset | Operation::Pop(_) => &[],
-        // Where elements are equal in the order of a sort, the server may leave them in any other.
+        // The server may leave elements that are equal in the order of a sort in any order.
         Operation::Push(push) if push.sort.is_none() => &push.each,
         Operation::AddToSet(values) => values,
         _ => return None,

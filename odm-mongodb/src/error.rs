@@ -1,4 +1,4 @@
-//! The driver's errors as those of the library.
+//! The translation of the driver's errors to errors of the library.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use odm_store::{Error, ErrorKind, IndexSpec, Result};
 
 use super::reply::raw_number;
 
-/// What an operation was about, for its errors.
+/// The subject of an operation, for its errors.
 #[derive(Clone, Copy)]
 pub(super) struct About<'a> {
     pub(super) collection: &'a str,
@@ -53,7 +53,7 @@ pub(super) mod code {
     pub(in super::super) const SNAPSHOT_UNAVAILABLE: i32 = 246;
     /// The oplog does not go back to a token, or the event after it cannot be shown: by its size, and others.
     pub(in super::super) const NO_CHANGES_AFTER: [i32; 3] = [280, 286, TOO_LARGE];
-    /// A token that the server has not made: also one that is no text of it at all.
+    /// A token that the server has not made, also a malformed one.
     pub(in super::super) const NO_TOKEN: [i32; 5] =
         [260, BAD_VALUE, FAILED_TO_PARSE, 40_649, 50_811];
     /// The member is no primary any more, shuts down, cannot reach the others, or has waited for them too long.
@@ -279,11 +279,11 @@ pub(super) fn driver<T>(result: Result<T, DriverError>, about: About<'_>) -> Res
 mod tests {
     use super::*;
 
-    /// The names of the codes are those of the server's `error_codes.yml`.
+    /// The names of the codes are from the server's `error_codes.yml`.
     const KINDS: &[(i32, &str, ErrorKind)] = &[
         (121, "DocumentValidationFailure", ErrorKind::Invalid),
         (10_334, "BSONObjectTooLarge", ErrorKind::Limit),
-        // Of an update, up to 8.0.
+        // An update, up to 8.0.
         (17_419, "Location17419", ErrorKind::Limit),
         (239, "SnapshotTooOld", ErrorKind::SnapshotEnded),
         (246, "SnapshotUnavailable", ErrorKind::SnapshotEnded),

@@ -1,11 +1,11 @@
-//! What a server tells of how a query ran.
+//! The explanation of a query by a server.
 
 use bson::Document;
 use odm_store::{Cost, Explain};
 
 use super::reply::number;
 
-/// Reads the reply of an `explain`. What it does not tell is 0.
+/// Reads the reply of an `explain`. Missing numbers are 0.
 pub(super) fn read(reply: &Document) -> Explain {
     let plan = reply.get_document("queryPlanner");
     let plan = plan.and_then(|planner| planner.get_document("winningPlan"));
@@ -53,7 +53,7 @@ pub(super) fn read(reply: &Document) -> Explain {
     explain
 }
 
-/// A stage of a plan, and those that it reads from.
+/// Collects a stage of a plan, and the stages that it reads from.
 fn collect<'a>(stage: &'a Document, stages: &mut Vec<&'a Document>) {
     stages.push(stage);
     if let Ok(input) = stage.get_document("inputStage") {

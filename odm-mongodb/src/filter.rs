@@ -1,4 +1,4 @@
-//! Filters for a server, beyond those of `mql`.
+//! Filters for a server, in addition to the filters of `mql`.
 
 use bson::{
     Binary, Bson, Document, RawBson, Timestamp, doc,
@@ -43,8 +43,8 @@ const NULL: usize = 2;
 const NUMBER: usize = 3;
 const TIMESTAMP: usize = 11;
 
-/// A field with a value other than null and an empty array, of an array one such element. The values of the common types
-/// are ranges, since the server uses a partial index only where it sees that what a query compares is in its filter.
+/// A field with a value other than null and an empty array, or an array with such an element. The values of the common types are ranges,
+/// since the server uses a partial index only if it sees that the condition of a query is within its filter.
 pub(super) fn is_present(path: &str) -> Document {
     let least: [Bson; 7] = [
         f64::NEG_INFINITY.into(),
@@ -83,8 +83,8 @@ pub(super) fn is_present(path: &str) -> Document {
     doc! { "$or": ways }
 }
 
-/// A filter that each document after a position in a total order matches. Others may match as well: those with an array in a
-/// field of the order, of which one element is its sort key.
+/// A filter that matches each document after a position in a total order. It may match other documents as well: with an array in a field of
+/// the order, one element of which is its sort key.
 pub(super) fn after(total: &Sort, position: &[RawBson]) -> Document {
     let mut ways: Vec<Document> = Vec::new();
     let mut equal_so_far: Vec<Document> = Vec::new();
@@ -116,7 +116,7 @@ fn rank(value: &RawBson) -> Option<usize> {
     TYPES.iter().position(of_type)
 }
 
-/// A field whose sort key is greater or less than a value. `None` if that cannot be said.
+/// A field whose sort key is greater or less than a value. `None` if no filter expresses that.
 fn beyond(path: &str, direction: Direction, value: &RawBson) -> Option<Document> {
     let rank = rank(value)?;
     let bson = Bson::try_from(value.clone()).ok()?;
@@ -158,7 +158,7 @@ fn beyond(path: &str, direction: Direction, value: &RawBson) -> Option<Document>
     Some(any(ways))
 }
 
-/// A field whose sort key is a value. `None` if that cannot be said.
+/// A field whose sort key is a value. `None` if no filter expresses that.
 fn equal(path: &str, value: &RawBson) -> Option<Document> {
     Some(match rank(value)? {
         EMPTY_ARRAY => any(vec![
@@ -171,7 +171,7 @@ fn equal(path: &str, value: &RawBson) -> Option<Document> {
     })
 }
 
-/// A field whose sort key is null, or of which an array on the way leaves that open.
+/// A field whose sort key is null, or may be null because of an array on the path.
 fn null(path: &str) -> Vec<Document> {
     let mut ways = vec![
         doc! { path: Bson::Null },

@@ -11,7 +11,7 @@ impl Session {
     pub(super) async fn group(&self, aggregate: &Aggregate, each: Each<'_>) -> Result<Cost> {
         let mut grouping = aggregate.group.begin()?;
         let paths = aggregate.group.paths();
-        // Of the fields as a whole, since the paths of a group go through arrays in their own way.
+        // The whole top-level fields, since the paths of a group go through arrays in their own way.
         let names = paths.map(|path| path.split('.').next().unwrap_or(path).to_owned());
         let names: Vec<String> = names.collect();
         let find = Find {

@@ -18,7 +18,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]
 #![warn(missing_debug_implementations)]
-// Of numbers that come from users or are stored, and of times: see `clippy.toml`.
+// For times, and for numbers that come from users or are stored: see `clippy.toml`.
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 mod alone;
@@ -90,7 +90,7 @@ const LONGEST_WAIT: u32 = 50;
 #[derive(Debug, Clone)]
 pub struct MongoDb(Arc<Connection>);
 
-/// What all readers and transactions of a store share.
+/// The shared state of all readers and transactions of a store.
 #[derive(Debug)]
 struct Connection {
     id: StoreId,
@@ -104,7 +104,7 @@ struct Connection {
     has_bulk_write: AtomicBool,
     /// Null on a dotted path passes where the path ends at an array, as from MongoDB 9.0 on: see [`null`].
     has_null_in_arrays: bool,
-    /// Whether the store is closed, for those who wait for that, too.
+    /// Whether the store is closed, also for tasks that wait for it.
     closed: tokio::sync::watch::Sender<bool>,
     /// The server's time of the last commit of this program, as [`as_number`](session::as_number) makes it.
     committed: AtomicU64,
@@ -133,7 +133,7 @@ impl MongoDb {
     ///
     /// # Errors
     ///
-    /// `InvalidQuery` if the URI is invalid or names no database; those of [`new`](MongoDb::new).
+    /// `InvalidQuery` if the URI is invalid or names no database; the errors of [`new`](MongoDb::new).
     pub async fn connect(uri: &str) -> Result<Self> {
         let invalid = |error: ::mongodb::error::Error| {
             let message = format!("invalid URI of a MongoDB server: {error}");
@@ -221,7 +221,7 @@ impl MongoDb {
 }
 
 impl Connection {
-    /// What a write waits for: the client's concern, or that most members have it.
+    /// The write concern: the client's, or that most members have the write.
     fn write_concern(&self, durability: Durability) -> WriteConcern {
         let own = self.database.write_concern();
         let mut concern = own.cloned().unwrap_or(WriteConcern::majority());
@@ -373,8 +373,8 @@ impl Store for MongoDb {
                         && begin.elapsed() < RETRIED_FOR =>
                 {
                     slots = transaction.into_slots_again();
-                    // In its turn, what is left are the units of other processes, and those that run for the first time.
-                    // Whoever is held up longer, as by the transaction of a process that was killed, holds up no others.
+                    // During its turn, a unit meets only units of other processes and units that run for the first time. A unit that is
+                    // held up longer, as by the transaction of a killed process, gives up its turn, and holds up no others.
                     if conflicts > IN_TURN {
                         turn = None;
                     }

@@ -1,12 +1,11 @@
 //! Locks as documents of the collection `_odm_locks`, which transactions change.
 //!
-//! The server ends all but one of the transactions that change one document. A document that is locked has a window of
-//! [`STRIPES`] documents of the collection: a transaction that locks it exclusively changes all of them, and one that shares
-//! it changes one, so that those that share it rarely meet. That two windows overlap, or that two transactions share by the
-//! same document of the collection, costs a repetition, and nothing else.
+//! The server ends all but one of the transactions that change one document. A locked document has a window of [`STRIPES`] documents of the
+//! collection: a transaction that locks it exclusively changes all of them, and a transaction that shares it changes one, so that sharing
+//! transactions rarely conflict. If two windows overlap, or two transactions share by the same document of the collection, the only cost is
+//! a repetition.
 //!
-//! Each document has the epoch of the store as well, so that a transaction learns with its first write whether the epoch
-//! is another one by now.
+//! Each document also has the epoch of the store, so that the first write of a transaction tells it whether another epoch has begun.
 
 use std::{
     collections::{BTreeSet, hash_map::RandomState},
@@ -58,13 +57,13 @@ impl Turn {
 /// The slots of a transaction.
 #[derive(Debug, Default)]
 pub(super) struct Slots {
-    /// Those that it has changed.
+    /// The slots that it has changed.
     held: BTreeSet<u32>,
-    /// Those that it changes with its next request.
+    /// The slots that it changes with its next request.
     wanted: BTreeSet<u32>,
-    /// Those of exclusive locks.
+    /// The slots of exclusive locks.
     exclusive: BTreeSet<u32>,
-    /// Those of the locks with which the unit begins if it is run again, besides the exclusive ones.
+    /// The slots of the locks with which the unit begins if it is run again, in addition to the exclusive ones.
     if_run_again: BTreeSet<u32>,
     /// The epoch that the transaction writes in.
     epoch: Option<i64>,
@@ -158,7 +157,7 @@ impl Slots {
         })
     }
 
-    /// Wants any slot, unless the transaction holds or wants one: whoever locks the store changes all of them.
+    /// Wants any slot, unless the transaction holds or wants one: a lock on the store changes all of them.
     pub(super) fn share_store(&mut self, turn: &Turn) {
         if self.held.is_empty() && self.wanted.is_empty() {
             self.wanted.insert(turn.next() % SLOTS);
@@ -169,7 +168,7 @@ impl Slots {
 /// A change of slots.
 pub(super) struct SlotsStatement {
     pub(super) filter: RawDocumentBuf,
-    /// What it does to each.
+    /// The update of each.
     pub(super) update: RawDocumentBuf,
     /// How many slots match.
     pub(super) number: u64,
@@ -202,7 +201,7 @@ fn window(collection: &str, key: &[u8]) -> impl Iterator<Item = u32> {
     (0..STRIPES).map(move |stripe| begin.wrapping_add(stripe) % SLOTS)
 }
 
-/// FNV-1a: it must be the same in all processes, whatever their version of the standard library.
+/// FNV-1a: it must be the same in all processes, regardless of their version of the standard library.
 fn hash(collection: &str, key: &[u8]) -> u32 {
     let bytes = collection.bytes().chain([0]).chain(key.iter().copied());
     bytes.fold(0x811c_9dc5, |hash: u32, byte| {
@@ -213,7 +212,7 @@ fn hash(collection: &str, key: &[u8]) -> u32 {
 /// Creates the documents that are missing.
 pub(super) async fn ensure(database: &Database) -> Result<()> {
     let about = About::collection(COLLECTION);
-    // A failover must not take them back, whatever the client waits for.
+    // A failover must not undo the slots, regardless of the client's write concern.
     let options = CollectionOptions::builder()
         .read_concern(ReadConcern::majority())
         .write_concern(WriteConcern::majority())

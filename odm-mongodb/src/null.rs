@@ -1,8 +1,8 @@
 //! Tests of null on dotted paths, by the meaning that they have before MongoDB 9.0 and in `odm-mql`.
 //!
-//! From 9.0 on `{ "a.b": null }` also matches where `a` is an empty array, or has a scalar or an array as an element (Compatibility
-//! Changes in MongoDB 9.0, Null Comparisons on Dotted Paths That Traverse Arrays). There such a test goes to the server as a
-//! `$jsonSchema`, which goes through no array by itself, so that it means the same on each version.
+//! From 9.0 on `{ "a.b": null }` also matches if `a` is an empty array, or has a scalar or an array as an element (Compatibility Changes in
+//! MongoDB 9.0, Null Comparisons on Dotted Paths That Traverse Arrays). There such a test goes to the server as a `$jsonSchema`, which does
+//! not traverse arrays by itself, so that it means the same on each version.
 
 use bson::{Document, RawBson, RawDocumentBuf, doc};
 use odm_mql::{Filter, Schema, Test};
@@ -66,10 +66,10 @@ fn tests_null(test: &Test) -> bool {
     }
 }
 
-/// A document with null at a path, or nothing.
+/// A document with null at a path, or no value.
 fn is_null(path: &str) -> Filter {
     let parts: Vec<&str> = path.split('.').collect();
-    // Of a path that is deeper than a schema may be, the meaning is the server's.
+    // If a path is deeper than a schema may be, the test has the server's meaning.
     let schema = RawDocumentBuf::try_from(&in_object(&parts));
     match schema.map(|schema| Schema::parse(&schema)) {
         Ok(Ok(schema)) => Filter::Schema(schema),
@@ -77,7 +77,7 @@ fn is_null(path: &str) -> Filter {
     }
 }
 
-/// The schema of an object that has null at a path, or nothing.
+/// The schema of an object that has null at a path, or no value.
 fn in_object(parts: &[&str]) -> Document {
     match parts {
         [] => Document::new(),
@@ -88,7 +88,7 @@ fn in_object(parts: &[&str]) -> Document {
     }
 }
 
-/// The schema of a value that has null at the rest of a path, or nothing.
+/// The schema of a value that has null at the rest of a path, or no value.
 fn at_rest(rest: &[&str]) -> Document {
     if rest.is_empty() {
         let own = doc! { "bsonType": "null" };

@@ -102,7 +102,7 @@ impl Session {
         }
     }
 
-    /// Runs a query after a position. The server passes all that can be after it, of which others are dropped here.
+    /// Runs a query after a position. The server passes all documents that may be after it; the others are dropped here.
     async fn find_after(&self, find: &Find, position: &[RawBson], each: Each<'_>) -> Result<Cost> {
         let total = total(&find.sort)?;
         if position.len() != total.keys().len() {
@@ -117,7 +117,7 @@ impl Session {
         }
         let (mut passed, mut skipped) = (0, 0);
         let mut position = position.to_vec();
-        // Where documents were dropped, what the limit has left out is asked for.
+        // If documents were dropped, a second query without the limit finds the missing ones.
         for is_limited in [true, false] {
             let filter = all(vec![
                 self.connection.form(&find.filter),
@@ -307,9 +307,9 @@ impl Session {
     }
 }
 
-/// Whether a `$lookup` by a key finds other documents than a filter by it, and whether documents can equal the key by none of
-/// their values alone: it takes the elements of an array for keys, null for a field of elements that are no documents, and, on
-/// some servers, a regular expression for a pattern.
+/// Whether a `$lookup` by a key finds other documents than a filter by it, or a document can match the key though no single value of it
+/// equals the key: `$lookup` takes the elements of an array for keys, null for a field of elements that are not documents, and, on some
+/// servers, a regular expression for a pattern.
 fn has_other_lookup(key: &RawBson) -> bool {
     matches!(
         key,
@@ -379,7 +379,7 @@ fn index(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// The server takes numbers of which the sum is an `i64`, and a limit of 0 for none.
+/// The server requires that the sum of both numbers is an `i64`, and takes a limit of 0 for no limit.
 fn skip_and_limit(find: &Find, limit: Option<u64>) -> (i64, Option<i64>) {
     let skip = signed(find.skip);
     let limit = limit.map(|limit| signed(limit).min(i64::MAX.saturating_sub(skip)));
@@ -399,7 +399,7 @@ fn values(values: &[RawBson]) -> Result<Vec<Bson>> {
 fn chunks(values: &[RawBson]) -> Vec<&[RawBson]> {
     let (mut chunks, mut begin, mut len) = (Vec::new(), 0, 0);
     for (position, value) in values.iter().enumerate() {
-        // In an array a value has its type and its position too, and in a row the names.
+        // In an array a value also has its type and its position, and in a row the names.
         let more = key::of(value.as_raw_bson_ref()).len() + 64;
         if len + more > VALUES_LEN && position > begin {
             chunks.push(&values[begin..position]);
@@ -469,7 +469,7 @@ impl Reader for Session {
             return self.find_after(find, position, each).await;
         }
         if find.limit == Some(0) {
-            // To the server a limit of 0 is none.
+            // The server takes a limit of 0 for no limit.
             return Ok(Cost::default());
         }
         let mut session = self.lock().await?;

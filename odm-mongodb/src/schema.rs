@@ -13,7 +13,7 @@ use super::{
     null,
 };
 
-/// What stands between the declared name of an index and a number, where an obsolete one has that name.
+/// Separates the declared name of an index from a number, if an obsolete index has that name.
 const MARK: char = '~';
 
 /// The server's code of an index that is gone, and of a collection that does not exist or exists.
@@ -46,7 +46,7 @@ impl Stored {
     }
 }
 
-/// Creates what is missing, and removes what is obsolete.
+/// Creates missing collections and indexes, and removes obsolete indexes.
 pub(super) async fn ensure(connection: &Connection, collections: &[CollectionSpec]) -> Result<()> {
     let database = &connection.database;
     let mut obsolete = Vec::new();
@@ -82,7 +82,7 @@ pub(super) async fn ensure(connection: &Connection, collections: &[CollectionSpe
             match same_name {
                 Some(other) if other.is(index) => continue,
                 Some(_) => return Err(other_options(&spec.name, index)),
-                // The server has no two indexes of one form. One that somebody else has made does as well.
+                // The server has no two indexes of one form. An index of another program serves as well.
                 None if left.iter().any(|other| other.is(index)) => continue,
                 None => {}
             }
@@ -120,7 +120,7 @@ async fn create_collection(database: &Database, name: &str) -> Result<()> {
 /// Sets the validators of collections, and removes those that were set and are no longer wanted. Returns whether writes of
 /// the library can bypass the validators of the database: there are no others, and the user may.
 ///
-/// The level is `moderate`, so that where they cannot, what follows from a write never fails because of an old document.
+/// The level is `moderate`, so that without a bypass, the consequences of a write never fail because of an old document.
 pub(super) async fn validate(
     database: &Database,
     validations: &[CollectionValidator],
@@ -295,7 +295,7 @@ fn options(index: &IndexSpec) -> Document {
     options
 }
 
-/// A name that none of some indexes has.
+/// A name that no index in `others` has.
 fn free_name(declared: &str, others: &[Stored]) -> String {
     let is_taken = |name: &str| others.iter().any(|other| other.name == name);
     if !is_taken(declared) {

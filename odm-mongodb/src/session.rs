@@ -141,14 +141,14 @@ impl Session {
         }
     }
 
-    /// The driver's session, for a request. Whoever has it is alone.
+    /// The driver's session, for a request, with exclusive access.
     pub(super) async fn lock(&self) -> Result<impl DerefMut<Target = ClientSession>> {
         self.lock_with(Some(ReadConcern::snapshot())).await
     }
 
-    /// The driver's session, for a `bulkWrite`. A transaction that begins with it has no read concern, unless the client has
-    /// one: not every server takes one from that command. All reads of a transaction are of one state whatever its read concern
-    /// is; a snapshot says besides that no failover takes back what is read, as does a majority commit.
+    /// The driver's session, for a `bulkWrite`. A transaction that begins with it has no read concern, unless the client has one: not every
+    /// server accepts one with that command. All reads of a transaction see one state with any read concern; a snapshot also means that no
+    /// failover undoes the state that was read, as does a majority commit.
     pub(super) async fn lock_for_bulk(&self) -> Result<impl DerefMut<Target = ClientSession>> {
         let of_client = self.connection.database.read_concern();
         self.lock_with(of_client.map(|_| ReadConcern::snapshot()))
@@ -196,8 +196,8 @@ impl Session {
         }
     }
 
-    /// The database of the session's reads. Those of a snapshot name their read concern: the driver would take that of the
-    /// client instead, if it has one, and read no snapshot.
+    /// The database of the session's reads. The reads of a snapshot name their read concern: the driver would use the client's instead, if
+    /// it has one, and read no snapshot.
     pub(super) fn database(&self) -> &Database {
         match self.transaction {
             Some(_) => &self.connection.database,
@@ -222,8 +222,7 @@ impl Session {
         }
     }
 
-    /// The answer to the first message of a query, or nothing if it must be sent again: to read a state that the session may
-    /// see.
+    /// The answer to the first message of a query, or `None` if the message must be sent again to read a state that the session may see.
     pub(super) async fn settled<T>(
         &self,
         session: &mut ClientSession,
@@ -236,7 +235,7 @@ impl Session {
             Ok(answer) => return Ok(Some(answer)),
             Err(error) => error,
         };
-        // Another state is as good, as long as nothing is read of this one.
+        // Another state is as good, as long as this one has not been read.
         let is_new = self.transaction.is_none() && session.snapshot_time().is_none();
         if !(is_new && has_no_snapshot(&error)) || begin.elapsed() > SNAPSHOT {
             return self.answer(Err(error), about);
@@ -266,8 +265,8 @@ impl Session {
         Ok(true)
     }
 
-    /// Runs a unit and commits, after it has changed slots that the unit needed when it ran before: so it cannot lose them
-    /// to others for ever.
+    /// Runs a unit and commits. First changes the slots that the unit needed when it ran before, so that it cannot lose them to others for
+    /// ever.
     pub(super) async fn run(&mut self, unit: &dyn UnitOfWork, slots: Slots) -> Result<()> {
         self.slots = slots;
         let run = async {
@@ -303,8 +302,8 @@ impl Session {
         }
     }
 
-    /// Aborts the transaction. A server that is away is told in the background as soon as it is back: by itself it would
-    /// keep others from the documents for a minute.
+    /// Aborts the transaction. An unreachable server is told in the background as soon as it is back: by itself it would keep others from
+    /// the documents for a minute.
     pub(super) async fn abort(&mut self) {
         if let Some(mut session) = self.take_used() {
             let aborted = to_its_end(async move { session.abort_transaction().await.ok() });
@@ -330,7 +329,7 @@ impl Drop for Session {
             let database = self.connection.database.clone();
             self.connection.runtime.spawn(async move {
                 let find = doc! { "find": lock::COLLECTION, "limit": 1, "singleBatch": true };
-                // Whatever the answer is, and if only that the transaction has begun already.
+                // Any answer will do, even that the transaction has begun already.
                 drop(database.run_command(find).session(&mut *session).await);
                 session.abort_transaction().await.ok();
             });
@@ -345,7 +344,7 @@ async fn commit(connection: Arc<Connection>, mut session: Driven) -> Result<()> 
             connection.committed(&session);
             return Ok(());
         };
-        // Only this label says that nothing is stored.
+        // Only this label says that the transaction is not stored.
         if error.contains_label(TRANSIENT_TRANSACTION_ERROR) {
             return Err(translate(error, None));
         }
@@ -358,8 +357,8 @@ async fn commit(connection: Arc<Connection>, mut session: Driven) -> Result<()> 
     }
 }
 
-/// Runs what ends a transaction in a task of its own. So it comes to its end where its caller is dropped meanwhile: the
-/// driver sends nothing more in a transaction of which it has begun to send the end.
+/// Runs the end of a transaction in a task of its own. So it completes even if its caller is dropped meanwhile: once the driver has begun
+/// to send the end of a transaction, it sends nothing more in it.
 pub(super) async fn to_its_end<T: Send + 'static>(
     end: impl Future<Output = T> + Send + 'static,
 ) -> T {

@@ -13,10 +13,10 @@ const COMMAND_LEN: usize = 8 << 20;
 /// How many statements a command has at most.
 const STATEMENTS: usize = 10_000;
 
-/// What a statement does to its document.
+/// The effect of a statement on its document.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Verb {
-    /// First, so that what a removal gives up is free.
+    /// First, so that the values that a removal gives up are free.
     Delete,
     Update,
     Insert,
@@ -26,10 +26,10 @@ pub(super) enum Verb {
 pub(super) struct Statement<'a> {
     pub(super) collection: &'a str,
     pub(super) verb: Verb,
-    /// The documents. Of an insert there is one, and of a blind update there is none.
+    /// The documents. An insert has one, and a blind update has none.
     ids: Vec<RawBson>,
     pub(super) blind: Option<Blind>,
-    /// The new document, or the change; nothing of a removal.
+    /// The new document, or the change; empty for a removal.
     body: Cow<'a, RawDocument>,
 }
 
@@ -109,7 +109,7 @@ impl<'a> Statement<'a> {
     }
 
     fn len(&self) -> usize {
-        /// What an `_id` takes in a list, about.
+        /// The approximate size of an `_id` in a list.
         const ID_LEN: usize = 32;
         let ids = self.ids.iter();
         let ids = ids.map(|id| ID_LEN + id.as_raw_bson_ref().as_str().map_or(0, str::len));
@@ -164,7 +164,7 @@ impl<'a> Statement<'a> {
     }
 }
 
-/// The statements of a batch, of which those that are alike are one.
+/// The statements of a batch. Like statements are merged.
 pub(super) fn statements<'a>(batch: &'a [CollectionWrites<'a>]) -> Result<Vec<Statement<'a>>> {
     let mut statements: Vec<Statement<'_>> = Vec::new();
     for CollectionWrites { collection, writes } in batch {
@@ -192,7 +192,7 @@ pub(super) fn statements<'a>(batch: &'a [CollectionWrites<'a>]) -> Result<Vec<St
     Ok(statements)
 }
 
-/// The `$set` that makes of a document another one with the same fields in the same order, byte for byte.
+/// The `$set` that turns a document into another one with the same fields in the same order, byte for byte.
 fn changed_fields(before: &RawDocument, after: &RawDocument) -> Option<RawDocumentBuf> {
     let mut set = RawDocumentBuf::new();
     let mut old = before.iter();
@@ -205,7 +205,7 @@ fn changed_fields(before: &RawDocument, after: &RawDocument) -> Option<RawDocume
         if is_same(before, value) {
             continue;
         }
-        // To the server such a name is a path, or an operator.
+        // The server takes such a name for a path, or an operator.
         if name.as_str().contains(['.', '$']) || name.is_empty() {
             return None;
         }

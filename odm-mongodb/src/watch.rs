@@ -1,10 +1,10 @@
 //! Watches of a collection, by change streams.
 //!
-//! A server shows each statement of a transaction as an event of its own, after the commit, with the document before and after
-//! it where it keeps both for the collection. A watch has it keep them from then on. A stream that ends goes on after its token,
-//! on whatever member is the primary then; where the server cannot, the watch says that changes are missing, and goes on from now.
+//! A server shows each statement of a transaction as an event of its own, after the commit, with the document before and after it if it
+//! keeps both for the collection. A watch makes it keep them from then on. A stream that ends goes on after its token, on the member that
+//! is then primary; if the server cannot go on, the watch says that changes are missing, and goes on from now.
 //!
-//! Shapes and errors are those of MongoDB's manual, "Change Events" and "Change Streams".
+//! Shapes and errors are from MongoDB's manual, "Change Events" and "Change Streams".
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
@@ -34,7 +34,7 @@ use super::{
 
 /// How long a stream that cannot be opened again waits before the next try.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How often a stream is opened anew of which the server shows an event before it tells where the stream has begun.
+/// How often a stream is opened anew if the server shows an event before it tells where the stream has begun.
 const OPENED: usize = 10;
 
 const BEFORE: &str = "fullDocumentBeforeChange";
@@ -157,7 +157,7 @@ impl Events {
             .pipeline(self.pipeline.clone())
             .full_document(FullDocumentType::WhenAvailable)
             .full_document_before_change(FullDocumentBeforeChangeType::WhenAvailable)
-            // The only one that change streams take, whatever the client has.
+            // Change streams accept no other, regardless of the client's.
             .read_concern(ReadConcern::majority());
         let stream = match self.token.clone() {
             Some(token) => stream.start_after(token).await?,
@@ -214,7 +214,7 @@ impl Events {
         Ok(place.map(|place| WatchedChange::new(Some(change), place.token)))
     }
 
-    /// The place after what was shown, if the server has told it.
+    /// The place after the last shown change, if the server has told it.
     fn place(&self) -> Result<Option<WatchedChange>> {
         let token = self.token.as_ref().map(text).transpose()?;
         Ok(token.map(|token| WatchedChange::new(None, token)))
@@ -250,7 +250,7 @@ async fn keep_images(database: &Database, collection: &str) -> DriverResult<()> 
     Ok(())
 }
 
-/// Leaves out what does not match, as far as the filter can be asked of a part of an event.
+/// Leaves out events that do not match, as far as the filter applies to parts of an event.
 fn pipeline(filter: &Filter) -> Vec<Document> {
     if *filter == Filter::default() {
         return Vec::new();

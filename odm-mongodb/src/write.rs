@@ -121,7 +121,7 @@ impl Session {
         let database = &self.connection.database;
         let mut collections: Vec<&str> = Vec::new();
         let mut operations = RawArrayBuf::new();
-        // First, so that a unit that loses a lock has written nothing else.
+        // First, so that a unit that loses a lock has not written anything else.
         let before = usize::from(slots.is_some());
         if let Some(slots) = &slots {
             collections.push(lock::COLLECTION);
@@ -195,7 +195,7 @@ impl Session {
         Ok(written)
     }
 
-    /// The library has validated what a command writes.
+    /// The library has validated the writes of a command.
     fn bypass_validators(&self, command: &mut RawDocumentBuf) {
         if self.connection.bypasses_validators.load(Ordering::Acquire) {
             command.append(cstr!("bypassDocumentValidation"), true);
