@@ -108,7 +108,7 @@ impl Choices<'_> {
             2 => Bson::Array(self.operands(depth)),
             _ => {
                 let operator = match self.one_of(&OPERATORS) {
-                    // It has an answer on a server, and none here.
+                    // A server evaluates it, and this library refuses it.
                     "$concat" if self.is_plain => "$literal",
                     operator => operator,
                 };

@@ -154,7 +154,7 @@ impl Choices<'_> {
 
     fn any_operator(&mut self) -> &'static str {
         match self.one_of(&FILTERS) {
-            // It has an answer on a server, and none here.
+            // A server evaluates it, and this library refuses it.
             "$where" if self.is_plain => "$comment",
             operator => operator,
         }

@@ -1,8 +1,8 @@
-//! What the fuzz targets share: the loop that runs one, and structured values that are made of the bytes
-//! of a case, so that a changed byte is a small change of the case.
+//! The common parts of the fuzz targets: the loop that runs one, and structured values that are made of the bytes of a case, so that a
+//! changed byte is a small change of the case.
 //!
-//! `FUZZ_SECONDS=3600 FUZZ_SEED=7000000 cargo test -p fuzz` runs each target for an hour on cases of its own.
-//! Without a seed the cases are the same in every run, so that a failure is one of the change.
+//! `FUZZ_SECONDS=3600 FUZZ_SEED=7000000 cargo test -p fuzz` runs each target for an hour on cases of its own. Without a seed the cases are
+//! the same in every run, so that a failure comes from the change under test.
 
 mod expression;
 mod filter;
@@ -24,7 +24,7 @@ use std::{
 
 pub use slow::slowest;
 
-/// The time after which a case counts as one that does not end.
+/// The time after which a case counts as endless.
 const STUCK: Duration = Duration::from_secs(30);
 
 fn number(name: &str) -> Option<u64> {
@@ -39,8 +39,7 @@ fn number(name: &str) -> Option<u64> {
 ///
 /// # Panics
 ///
-/// If a case panics: with the fewest of its bytes that still do. A case that does not end ends the process
-/// with its bytes.
+/// If a case panics: with the fewest of its bytes that still do. An endless case ends the process with its bytes.
 pub fn check(most: usize, case: impl Fn(&[u8])) {
     let time = Duration::from_secs(number("FUZZ_SECONDS").unwrap_or(2));
     let first = number("FUZZ_SEED").unwrap_or(1);
@@ -111,7 +110,7 @@ fn numbers(seed: u64) -> impl FnMut() -> u64 {
     }
 }
 
-/// Leaves out, and makes zero, what is not needed for a panic.
+/// Leaves out, or sets to zero, the bytes that the panic does not need.
 fn shrunk(mut bytes: Vec<u8>, panics: impl Fn(&[u8]) -> bool) -> Vec<u8> {
     let mut len = bytes.len();
     while len > 0 {
@@ -139,7 +138,7 @@ fn shrunk(mut bytes: Vec<u8>, panics: impl Fn(&[u8]) -> bool) -> Vec<u8> {
 #[derive(Debug)]
 pub struct Choices<'a> {
     bytes: &'a [u8],
-    /// Most of what is chosen is well-formed.
+    /// Most choices are well-formed.
     is_plain: bool,
 }
 
@@ -155,8 +154,7 @@ impl<'a> Choices<'a> {
         }
     }
 
-    /// Reads these bytes as choices of what is mostly well-formed, so that most cases have an answer, and not only
-    /// a refusal.
+    /// Reads these bytes as choices that are mostly well-formed, so that most cases have an answer, and not only a refusal.
     pub fn plain(bytes: &'a [u8]) -> Self {
         Choices {
             bytes,
@@ -207,7 +205,7 @@ impl<'a> Choices<'a> {
         std::mem::take(&mut self.bytes)
     }
 
-    /// Bytes with the frame of a document around them, whatever they are.
+    /// Arbitrary bytes in the frame of a document.
     pub fn framed(&mut self) -> Vec<u8> {
         let inner = self.rest();
         let mut framed = (inner.len() as u32 + 5).to_le_bytes().to_vec();

@@ -9,8 +9,8 @@ use odm::bson::{Bson, doc};
 
 use super::{Choices, number, numbers, random};
 
-/// Searches for `FUZZ_SECONDS`, or 2, for the case of at most so many bytes that takes the greatest part of its bound: a change
-/// of the slowest one so far, or another one.
+/// Searches for `FUZZ_SECONDS`, or 2, for the case of at most so many bytes that takes the greatest part of its bound: a change of the
+/// slowest case so far, or a new case.
 ///
 /// # Panics
 ///
@@ -69,7 +69,7 @@ fn changed(bytes: &[u8], most: usize, next: &mut impl FnMut() -> u64) -> Vec<u8>
     changed
 }
 
-/// The parts of regular expressions, of which most may match in many ways.
+/// The parts of regular expressions. Most of them can match in many ways.
 const PARTS: [&str; 32] = [
     "a",
     "b",
@@ -122,7 +122,7 @@ impl Choices<'_> {
         (expression + &")".repeat(open), text)
     }
 
-    /// A path of many parts, of which most are positions and names as well.
+    /// A path of many parts. Most of them are both positions and names.
     pub fn long_path(&mut self) -> String {
         let parts: Vec<&str> = (0..self.below(90))
             .map(|_| self.one_of(&["0", "0", "0", "1", "a"]))
@@ -140,7 +140,7 @@ impl Choices<'_> {
                 2 | 3 => doc! { "0": value }.into(),
                 _ => Bson::Array(vec![value]),
             };
-            // What is doubled is not doubled for long.
+            // The doubling ends at a bound.
             if odm::bson::serialize_to_vec(&doc! { "": value.clone() })
                 .map_or(0, |bytes| bytes.len())
                 > 20_000

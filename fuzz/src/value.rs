@@ -7,7 +7,7 @@ use odm::bson::{
 
 use super::Choices;
 
-/// Few names, so that paths meet what is there, and those that mean something.
+/// Few names, so that paths meet existing fields, and names with a meaning.
 const NAMES: [&str; 25] = [
     "a",
     "b",
@@ -244,7 +244,7 @@ impl Choices<'_> {
             18 => Bson::Boolean(self.below(2) == 0),
             19 => {
                 let millis = self.number();
-                // Not every server reads what is out of the years 1 to 9999.
+                // Not every server can read years outside of 1 to 9999.
                 let millis = if self.is_plain {
                     millis % 60_000_000_000_000
                 } else {
@@ -260,7 +260,7 @@ impl Choices<'_> {
             21 => Bson::ObjectId(ObjectId::from_bytes(self.array())),
             22 => Bson::RegularExpression(Regex {
                 pattern: self.cstring(),
-                // In the order of letters, in which `bson` puts them.
+                // In alphabetical order, as in `bson`.
                 options: CString::try_from(match self.is_plain {
                     true => self.one_of(&["", "i", "im", "s"]),
                     false => self.one_of(&["", "i", "im", "z"]),
@@ -277,7 +277,7 @@ impl Choices<'_> {
     fn binary(&mut self) -> Binary {
         let subtype = BinarySubtype::from(self.byte());
         match self.is_plain {
-            // Those of vectors, columns and ciphers have a form of their own.
+            // Vectors, columns and ciphers have forms of their own.
             true => Binary {
                 subtype: match subtype {
                     BinarySubtype::UserDefined(_) | BinarySubtype::Md5 => subtype,

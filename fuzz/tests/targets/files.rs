@@ -103,7 +103,7 @@ async fn opened(path: &Path, checks: bool) {
     let Ok(store) = Builder::default().check(checks).open(path).await else {
         return;
     };
-    // What is read may be an error too: only a panic or a hang is a mistake.
+    // A read may return an error too: only a panic or a hang is a mistake.
     let _ = used(&store).await;
     let _ = store.close().await;
 }
@@ -119,8 +119,8 @@ fn a_file_is_used_without_checks() {
     }
 }
 
-/// Uses a file without checks. Damage of the engine's lists of freed pages, which each commit reads, can end the process: redb
-/// panics while a panic unwinds. Nothing else may.
+/// Uses a file without checks. Damage of the engine's lists of freed pages, which each commit reads, can end the process: redb panics while
+/// a panic unwinds. No other damage may.
 fn used_in_a_process(path: &Path) {
     let test = "files::a_file_is_used_without_checks";
     let ran = Command::new(env::current_exe().unwrap())
@@ -154,7 +154,7 @@ fn a_damaged_file_is_refused_or_can_be_used() {
         let checks = choices.below(2) == 0;
         damage(&mut choices, &mut file);
         fs::write(&damaged, &file).unwrap();
-        // Of the case before, if that could not close its store.
+        // The log of the case before, if that could not close its store.
         let _ = fs::remove_file(folder.path().join("damaged.odm.log"));
         if checks {
             runtime.block_on(opened(&damaged, true));

@@ -8,7 +8,7 @@ use odm::{
     mql::{Filter, Projection, Schema, Sort, Update},
 };
 
-/// The documents that what was parsed is applied to.
+/// The documents to which the parsed values are applied.
 fn documents(choices: &mut Choices<'_>) -> Vec<RawDocumentBuf> {
     (0..3).map(|id| choices.stored(id)).collect()
 }
@@ -23,7 +23,7 @@ fn check_filter(document: &Document, documents: &[RawDocumentBuf]) {
     };
     let again = filter.to_document();
     let read = Filter::parse(&again).unwrap_or_else(|error| panic!("{error}: {again}"));
-    // By their texts, since NaN is not equal to itself.
+    // Compares their texts, since NaN is not equal to itself.
     assert_eq!(format!("{filter:?}"), format!("{read:?}"), "{document}");
     let denied = odm::bson::doc! { "$nor": [document.clone()] };
     let denied = Filter::parse(&denied).expect("what can be asked can be denied");

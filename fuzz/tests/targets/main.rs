@@ -1,5 +1,4 @@
-//! Cases that are made of random bytes: nothing panics, nothing hangs, and what is accepted holds
-//! what it promises.
+//! Cases that are made of random bytes: no case panics or hangs, and accepted cases have the promised properties.
 
 mod documents;
 mod files;

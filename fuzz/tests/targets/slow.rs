@@ -14,7 +14,7 @@ fn part(bound: usize, call: impl FnOnce()) -> f64 {
     steps_of_thread() as f64 / bound as f64
 }
 
-/// A bound on what looks at each part of a document for each part of a request.
+/// A bound for work that is done for each part of a document and each part of a request.
 fn product(request: &Document, document: &RawDocumentBuf) -> usize {
     let request = RawDocumentBuf::try_from(request).expect("it is BSON");
     64 + request.as_bytes().len() * document.as_bytes().len()

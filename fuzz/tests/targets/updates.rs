@@ -1,5 +1,4 @@
-//! Raw updates of documents with derived fields: whatever they make of base data, no derived field is
-//! wrong after them.
+//! Raw updates of documents with derived fields: derived fields are right after any change of base data.
 
 use fuzz::{Choices, check};
 use odm::{
@@ -19,7 +18,7 @@ pub(crate) fn runtime() -> Runtime {
         .expect("a runtime starts")
 }
 
-/// Its values are of any shape, so that nothing that an update makes of them is unreadable.
+/// Its values may have any shape, so that the results of all updates are readable.
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
 #[document(collection = "parents", index(fields = "a"))]
 struct Parent {
