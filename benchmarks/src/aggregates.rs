@@ -1,8 +1,7 @@
-//! What sums and groups over many documents cost, beside SQLite's `GROUP BY`.
+//! The cost of sums and groups over many documents, compared with SQLite's `GROUP BY`.
 //!
-//! Orders of about 200 bytes are loaded into a store on disk and into a table of SQLite with the same
-//! indexes. Each question is asked of both in turns; their answers are compared. The table shows
-//! medians, with all that is read in the cache.
+//! Orders of about 200 bytes are loaded into a store on disk and into a table of SQLite with the same indexes. Each question is put to both
+//! in turns, and their answers are compared. The table shows medians, with all data in the cache.
 
 use std::time::{Duration, Instant};
 

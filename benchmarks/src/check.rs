@@ -1,4 +1,4 @@
-//! What opening a file costs with all checksums verified, and without.
+//! The cost of opening a file with all checksums verified, and without.
 //!
 //! Each file is opened in turns both ways, closed cleanly before, with its pages in the system's cache.
 

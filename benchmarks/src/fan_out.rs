@@ -1,17 +1,14 @@
-//! What it costs to rename a part whose name is copied into products, by the number of products that
-//! hold it and the number of those that do not.
+//! The cost of renaming a part whose name is copied into products, by the number of products that hold it and the number of products that
+//! do not.
 //!
-//! There are two stores on disk, one with a hundred times the products of the other. In each there
-//! are parts that one product holds, ten, a hundred, and so on up to a tenth of all products, spread
-//! evenly. Everything is there twice: once with `#[denormalize]`, and once in plain models, for which
-//! the copies are written by hand, in a transaction, and which lack the reference with its check. A
-//! round renames a part in both; the table shows the medians of all rounds, first with
-//! [`Durability::Eventual`], since the disk hides the rest, then durably. That every round touches as
-//! much as any other, and as much among few products as among many, is asserted.
+//! There are two stores on disk, one with a hundred times the products of the other. In each there are parts that one product holds, ten, a
+//! hundred, and so on up to a tenth of all products, spread evenly. Everything is there twice: once with `#[denormalize]`, and once in
+//! plain models, for which the copies are written by hand, in a transaction, and which lack the reference with its check. A round renames a
+//! part in both; the table shows the medians of all rounds, first with [`Durability::Eventual`], since the disk hides the rest, then
+//! durably. Assertions verify that every round touches as much as any other, and as much among few products as among many.
 //!
-//! Below it is by how much the largest of these writes raises the peak of the resident memory of a
-//! process of its own, in which the store has a small cache, and the same for 100,000 holders of 6 KB
-//! with the default settings; on Linux only.
+//! Below the table is the growth of the peak of the resident memory by the largest of these writes, in a process of its own whose store has
+//! a small cache, and the same for 100,000 holders of 6 KB with the default settings; on Linux only.
 
 use std::{
     path::{Path, PathBuf},
@@ -128,7 +125,7 @@ struct Shop {
 }
 
 const LINKS: usize = 3;
-/// There are so many products for each of the parts that are not renamed, which are held by any.
+/// The number of products for each part that is not renamed. Any product may hold such a part.
 const SHARED: u64 = 10;
 const SCATTER: u64 = 7_368_787;
 const CHUNK: usize = 10_000;
@@ -146,7 +143,7 @@ fn holders(products: u64) -> impl Iterator<Item = u64> {
     (0..products.ilog10()).map(|power| 10_u64.pow(power))
 }
 
-/// The parts of a product: of those that are renamed at most one.
+/// The parts of a product, at most one of which is renamed.
 fn parts(n: u64, products: u64) -> [u64; LINKS] {
     let holds = |holders: &u64| n % (products / holders) == u64::from(holders.ilog10());
     let shared = products.div_ceil(SHARED);
@@ -224,7 +221,7 @@ impl Place {
         Ok(())
     }
 
-    /// Renames the part with so many holders, in both models, and tells what that took and touched.
+    /// Renames the part with so many holders, in both models. Returns the times and the touched documents.
     async fn rename(&mut self, shop: &Shop, holders: u64) -> odm::Result<[(Duration, Touched); 2]> {
         self.renames += 1;
         rest(holders).await;
@@ -412,7 +409,7 @@ async fn rows(places: &mut [Place; 2], rounds: u64) -> odm::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// The growth in MiB that this program prints in a process of its own, which has held nothing before.
+/// The growth in MiB that this program prints in a process of its own with fresh memory.
 fn peak(way: Way, path: &Path, products: u64) -> String {
     let way = way.to_possible_value().expect("every way has a name");
     let this = std::env::current_exe().expect("this program");
@@ -439,7 +436,7 @@ pub(crate) async fn print_peak(options: PeakOptions) -> odm::Result<()> {
             let store = Embedded::builder().unit_limit(2 * LARGE_HOLDERS);
             (store, 1)
         }
-        // What the store keeps of the file is not what the write takes.
+        // A small cache, so that the memory of the store does not hide the memory of the write.
         Way::Followed | Way::ByHand => {
             let store = builder(products)
                 .durability(Durability::Eventual)
@@ -475,7 +472,7 @@ fn status(name: &str) -> Option<u64> {
 }
 
 struct Row {
-    /// Which of the stores.
+    /// The index of the store.
     place: usize,
     holders: u64,
     /// All rounds, eventually and durably, as the library does it and by hand.

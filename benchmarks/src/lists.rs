@@ -1,8 +1,8 @@
-//! What a write of a member costs where its owner lists all members, by their number.
+//! The cost of a write of a member whose owner lists all members, by their number.
 //!
-//! On disk, with [`Durability::Eventual`], tasks are inserted, renamed and deleted in three models: a
-//! person who lists the tasks as inverse references, one who lists their titles as a reverse copy, and
-//! one who lists nothing, since a query by the reference finds the tasks. The table shows medians.
+//! On disk, with [`Durability::Eventual`], tasks are inserted, renamed and deleted in three models: a person who lists the tasks as inverse
+//! references, a person who lists their titles as a reverse copy, and a person without a list, since a query by the reference finds the
+//! tasks. The table shows medians.
 
 use std::time::{Duration, Instant};
 

@@ -130,7 +130,7 @@ impl Act {
     }
 }
 
-/// What became of a write.
+/// The result of a write.
 enum Outcome {
     Done,
     /// The document that the write names does not exist.
@@ -161,7 +161,7 @@ impl Program {
     }
 }
 
-/// What the clients of the writers have sent.
+/// The messages of the clients of the writers.
 #[derive(Debug, Default)]
 struct Sent {
     messages: AtomicU64,
@@ -223,7 +223,7 @@ pub(crate) async fn work(options: WorkerOptions) -> anyhow::Result<()> {
     }
 }
 
-/// What the writers of a row have done.
+/// The result of the writers of a row.
 struct Row {
     writes: u64,
     lost: u64,
@@ -267,7 +267,7 @@ async fn row(
     let mut workers = (0..options.programs)
         .map(|_| worker())
         .collect::<Result<Vec<_>, _>>()?;
-    // What the programs have sent to open the database is no part of it.
+    // The messages that open the database do not count.
     let opened = sent.messages.load(Ordering::Relaxed);
     sent.micros.store(0, Ordering::Relaxed);
     let begin = Instant::now();
@@ -322,7 +322,7 @@ async fn row(
     }
     let took = begin.elapsed();
     drop(workers);
-    // Else the server keeps what the workers were about to change for a minute.
+    // Otherwise the server keeps the locks of killed workers for a minute.
     let kill = mongodb::bson::doc! { "killAllSessions": [] };
     if let Err(error) = overseer.database("admin").run_command(kill).await {
         eprintln!("the transactions of the workers end by themselves: {error}");

@@ -1,5 +1,5 @@
-//! The benchmarks of the project: the library beside SQLite and redb by hand, and what its own
-//! features cost by the size of the data. `docs/benchmarks.md` has the results, and says how to run each.
+//! The benchmarks of the project: the library compared with SQLite and redb by hand, and the cost of its own features by the size of the
+//! data. `docs/benchmarks.md` has the results, and says how to run each.
 
 mod aggregates;
 mod check;

@@ -1,4 +1,4 @@
-//! What the library costs on a MongoDB server beside careful code by hand with the driver.
+//! The cost of the library on a MongoDB server, compared with careful code by hand with the driver.
 //!
 //! Both have the same documents and indexes, each in a database of its own, which is removed at the end. A round does
 //! every operation once by each in turn; the table shows the medians of all rounds, and how many messages one takes. The
@@ -114,7 +114,7 @@ struct Shop {
 const COLLECTIONS: [&str; 5] = ["makers", "products", "reviews", "people", "tasks"];
 const PRODUCTS: i64 = 100;
 const REVIEWS: i64 = 22;
-/// What rounds insert has `_id`s from here on.
+/// Documents that rounds insert have `_id`s from here on.
 const NEW: i64 = 1_000_000;
 
 fn review(id: i64, product: i64) -> Review {
@@ -350,7 +350,7 @@ impl Hand {
     }
 }
 
-/// What an operation took.
+/// The cost of an operation.
 struct Row {
     name: &'static str,
     /// By the library, and by hand.
@@ -439,7 +439,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         (&library, &database),
         (hand, copy.clone()),
     );
-    // What it has made is removed even if it fails.
+    // The databases are removed even after a failure.
     let table = std::panic::AssertUnwindSafe(rounds).catch_unwind().await;
     database.drop().await?;
     copy.drop().await?;

@@ -1,7 +1,7 @@
 //! The library beside SQLite and redb by hand, at sizes of real applications.
 //!
-//! Each system holds the same documents in a file of its own, and does the same [work](workloads), in
-//! turns. What they answer is compared by [digests](digest), before and after writes.
+//! Each system holds the same documents in a file of its own, and does the same [work](workloads), in turns. Their answers are compared by
+//! [digests](digest), before and after writes.
 
 mod checks;
 mod data;

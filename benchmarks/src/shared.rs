@@ -1,4 +1,4 @@
-//! What all benchmarks share: numbers and texts, measures, and tables.
+//! The common parts of all benchmarks: numbers and texts, measures, and tables.
 
 pub(crate) mod measure;
 pub(crate) mod random;

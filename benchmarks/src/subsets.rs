@@ -1,12 +1,10 @@
-//! What a write of a child costs while its parent holds the newest ten, by the number of children.
+//! The cost of a write of a child while its parent holds the newest ten, by the number of children.
 //!
-//! There is a store on disk for each number of children, in which one product has them twice: once
-//! with `#[subset]`, and once in plain models, for which the same is written by hand, and which lack
-//! the reference with its check and its index. Each write is undone before the next, so that the
-//! number stays what it is. A round does every write once in each store in turn; the table shows
-//! the medians of all rounds, first with [`Durability::Eventual`], since the disk hides the rest, then
-//! durably. That no round of a write touches more than a bound, whatever the number of children, is asserted;
-//! the table has the most that one has touched.
+//! There is a store on disk for each number of children, in which one product has them twice: once with `#[subset]`, and once in plain
+//! models, for which the same is written by hand, and which lack the reference with its check and its index. Each write is undone before
+//! the next, so that the number stays the same. A round does every write once in each store in turn; the table shows the medians of all
+//! rounds, first with [`Durability::Eventual`], since the disk hides the rest, then durably. An assertion bounds the data that a write
+//! touches, for any number of children; the table has the greatest value.
 
 use std::{
     path::PathBuf,
@@ -214,7 +212,7 @@ impl Place {
         set_newest(shop).await
     }
 
-    /// Does a write, undoes it, and tells what the write took and touched.
+    /// Does a write, undoes it, and returns the time of the write and the touched data.
     async fn write(&mut self, shop: &Shop, write: Write) -> odm::Result<(Duration, Touched)> {
         let newest = review(self.children);
         let other = self.random.below(self.children - SHOWN);
@@ -278,7 +276,7 @@ impl Place {
         }
     }
 
-    /// After all rounds, both products show what they showed before the first.
+    /// After all rounds, both products show the same reviews as before the first.
     async fn assert_right(&self, shop: &Shop) -> odm::Result<()> {
         let shown = (self.children - SHOWN..self.children).rev().map(review);
         let summary = |review: Review| ReviewSummary {
@@ -416,7 +414,7 @@ async fn rows(places: &mut [Place], durability: Durability, rounds: u64) -> odm:
             // The first write of a turn also wakes the store's writer.
             place.write(shop, Write::Alone).await?;
             for step in 0..WRITES.len() {
-                // What comes first in a turn is slowest, so each write is that as often.
+                // The first write of a turn is slowest, so each write is first equally often.
                 let nth = (round as usize + step) % WRITES.len();
                 let (write, row) = (WRITES[nth].0, &mut rows[nth]);
                 let (took, touched) = place.write(shop, write).await?;

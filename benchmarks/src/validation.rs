@@ -1,4 +1,4 @@
-//! What validation costs a write, by the size of the document.
+//! The cost of validation for a write, by the size of the document.
 //!
 //! On disk, with [`Durability::Eventual`], orders of some lines each are inserted and changed in four models:
 //! without validation, with the schema of the types, with rules on every field, and with functions as well.

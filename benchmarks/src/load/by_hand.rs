@@ -34,7 +34,7 @@ pub(super) struct ByHand {
     queue: Collection<Document>,
 }
 
-/// What a transaction does.
+/// The work of a transaction.
 #[derive(Clone, Copy)]
 enum Work<'a> {
     Act(&'a Act),
@@ -44,13 +44,13 @@ enum Work<'a> {
     },
 }
 
-/// Makes the documents that the library has stored those of the code by hand.
+/// Turns the documents that the library has stored into documents of the code by hand.
 pub(super) async fn adopt(database: &Database) -> Result<()> {
     for name in database.list_collection_names().await? {
         if name.starts_with("_odm") {
             database.collection::<Document>(&name).drop().await?;
         } else {
-            // The server checks nothing then.
+            // The server has no schema to check then.
             let unchecked = doc! { "collMod": name, "validator": {} };
             database.run_command(unchecked).await?;
         }
@@ -108,8 +108,8 @@ impl ByHand {
         lost_or(done.await.map(outcome))
     }
 
-    /// Does the work in a transaction until it is stored, as the specification of the drivers says for `withTransaction`. If there is
-    /// nothing to do, it is aborted.
+    /// Does the work in a transaction until it is stored, as the specification of the drivers says for `withTransaction`. Aborts the
+    /// transaction if there is no work.
     async fn transaction(&self, work: Work<'_>) -> Result<bool> {
         let begin = Instant::now();
         let mut session = self.client.start_session().await?;

@@ -127,7 +127,7 @@ pub(super) async fn fill(library: &Library, sizes: Sizes) -> odm::Result<()> {
     library.caught_up().await
 }
 
-/// Makes sure that nothing is wrong.
+/// Makes sure that an audit finds no errors.
 pub(super) async fn check(client: &Client, database: &str) -> anyhow::Result<()> {
     let library = open(client, database).await?;
     library.caught_up().await?;

@@ -73,7 +73,7 @@ async fn same_answer(systems: &[Arc<dyn System>], question: Question) -> anyhow:
 /// Writes the same to each system, through a group commit as well where there is one.
 async fn write(system: &dyn System) -> anyhow::Result<()> {
     let mut random = Random(4242);
-    // Ids below those that are loaded, which no workload takes.
+    // Ids below the loaded ones, which no workload uses.
     for id in 1..=200 {
         let mut review = new_review(-id, &mut random);
         review.product = pick(&mut random, 1..=50);
@@ -131,7 +131,7 @@ pub(super) async fn right_subsets(system: &dyn System, step: usize) -> anyhow::R
     Ok(())
 }
 
-/// Checks what must still hold after any writes: transfers leave the sum of all balances as it is.
+/// Checks the invariants of any writes: transfers leave the sum of all balances as it is.
 pub(super) async fn still_right(systems: &[Arc<dyn System>]) -> anyhow::Result<()> {
     same_answer(systems, Question::Balance).await?;
     for system in systems {

@@ -1,4 +1,4 @@
-//! Digests of answers, by which those of all systems are compared.
+//! Digests of answers, by which the answers of all systems are compared.
 
 use super::data::{
     Account, Message, Part, PartCopy, Product, ProductPage, ProductWithCopies, ProductWithParts,
@@ -20,7 +20,7 @@ impl Digest {
     }
 }
 
-/// What a digest can be made of.
+/// A value that can be digested.
 pub(super) trait Answer {
     fn add_to(&self, digest: &mut Digest);
 }

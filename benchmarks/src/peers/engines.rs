@@ -1,4 +1,4 @@
-//! What is compared, and its files.
+//! The compared engines, and their files.
 
 use std::{
     fs::{self, File},
@@ -24,7 +24,7 @@ pub(super) enum Engine {
     Rusqlite,
 }
 
-/// What it took to make the file of an engine.
+/// The cost of making the file of an engine.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Loaded {
     pub(super) seconds: f64,
@@ -139,7 +139,7 @@ impl Engine {
     }
 }
 
-/// The paths of a database: of its file, and of those that the library and SQLite may have beside it.
+/// The paths of a database: of its file, and of the files that the library and SQLite may have beside it.
 fn all_of(path: &Path) -> impl Iterator<Item = PathBuf> {
     let path = path.as_os_str().to_owned();
     ["", ".log", "-wal", "-shm"].into_iter().map(move |suffix| {

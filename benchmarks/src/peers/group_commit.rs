@@ -1,4 +1,4 @@
-//! A group commit as it is written by hand: one thread that commits together all writes that wait.
+//! A group commit by hand: one thread that commits all waiting writes together.
 
 use std::{
     sync::{Mutex, PoisonError, mpsc},
@@ -16,7 +16,7 @@ struct Job {
 }
 
 pub(super) struct GroupCommit {
-    /// Nothing once the thread is to end.
+    /// `None` once the thread is to end.
     jobs: Mutex<Option<mpsc::Sender<Job>>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -24,7 +24,7 @@ pub(super) struct GroupCommit {
 impl GroupCommit {
     const LARGEST: usize = 256;
 
-    /// Starts the thread. `commit` tells for each write what became of it, or an error if none is stored.
+    /// Starts the thread. `commit` returns the result of each write, or an error if none is stored.
     pub(super) fn start<C>(mut commit: C) -> GroupCommit
     where
         C: FnMut(&[&Write]) -> anyhow::Result<Vec<anyhow::Result<u64>>> + Send + 'static,

@@ -30,7 +30,7 @@ pub(crate) struct WriterOptions {
 const TASKS: i64 = 8;
 /// For so long a process writes before it is killed.
 const WRITING: Duration = Duration::from_millis(500);
-/// What the writer prints once it has opened the file.
+/// The line that the writer prints once it has opened the file.
 const READY: &str = "ready";
 
 /// Inserts reviews, and changes accounts.

@@ -1,6 +1,6 @@
 //! The library: models with attributes, and one call of its API for each question and each write.
 //!
-//! The documents are those of [`RawRedb`](super::raw_redb::RawRedb), in the same collections.
+//! The documents have the form of [`RawRedb`](super::raw_redb::RawRedb), and are in the same collections.
 
 mod load;
 mod models;
@@ -224,7 +224,7 @@ impl System for Library {
         }
     }
 
-    /// The library commits together what waits by itself.
+    /// The library itself commits waiting writes together.
     fn write_in_group(&self, _: Write) -> Doing<'_, u64> {
         Box::pin(async { missing() })
     }

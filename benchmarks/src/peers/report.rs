@@ -95,7 +95,7 @@ impl Report {
         }
     }
 
-    /// Loading, files and opening, by the engine. The ratios are those of the peer to the library.
+    /// Loading, files and opening, by the engine. The ratios are of the peer to the library.
     fn files(&self) -> Table {
         let mut engines: Vec<Engine> = self.loaded.keys().copied().collect();
         engines.sort();

@@ -14,7 +14,7 @@ use crate::shared::{
     random::Random,
 };
 
-/// What a system has done of a workload in one round.
+/// The result of a workload in one round of a system.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sample {
     /// Operations, or documents, in a second.
@@ -26,8 +26,7 @@ pub(super) struct Sample {
     pub(super) p99: f64,
 }
 
-/// Does the operations of a workload one after the other, in each of its tasks. Returns nothing if the
-/// system has no own way to do them.
+/// Does the operations of a workload one after the other, in each of its tasks. Returns `None` if the system has no own way to do them.
 pub(super) async fn sample(
     system: &Arc<dyn System>,
     workload: &'static Workload,

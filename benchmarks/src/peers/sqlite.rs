@@ -19,7 +19,7 @@ use super::{
     system::{Doing, Question, System, Write},
 };
 
-/// Where the calls of SQLite run, which block.
+/// The place where the blocking calls of SQLite run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// On the worker of the runtime.
@@ -77,7 +77,7 @@ fn connect(path: &Path) -> anyhow::Result<Connection> {
     Ok(connection)
 }
 
-/// Commits all writes in one transaction. One that fails takes no other with it.
+/// Commits all writes in one transaction. A failed write does not affect the others.
 fn commit_group(
     connection: &mut Connection,
     writes: &[&Write],

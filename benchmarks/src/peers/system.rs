@@ -1,4 +1,4 @@
-//! What is asked of every system.
+//! The interface of every system.
 
 use std::{fmt, pin::Pin};
 
@@ -24,7 +24,7 @@ pub(super) enum Question {
     PageByJoin(i64),
     /// The same of the reviews that are kept in the product.
     PageFromSubset(i64),
-    /// What [`PageFromSubset`](Question::PageFromSubset) has to be, by a join.
+    /// The same as [`PageFromSubset`](Question::PageFromSubset), by a join.
     SubsetByJoin(i64),
     /// Fifty products from this one on, with their newest reviews, by a join.
     ListByJoin(i64),
@@ -40,7 +40,7 @@ pub(super) enum Question {
 pub(super) enum Write {
     /// Inserts a review that no product keeps.
     Review(Review),
-    /// Inserts a review, of which the product keeps the newest.
+    /// Inserts a review whose product keeps the newest.
     PageReview(Review),
     Rename {
         part: i64,
@@ -63,12 +63,12 @@ pub(super) enum Write {
     },
 }
 
-/// What is to be done once.
+/// A single operation.
 #[derive(Debug)]
 pub(super) enum Operation {
     Ask(Question),
     Write(Write),
-    /// A write through a thread that commits together what waits, where that is written by hand.
+    /// A write through a thread that commits waiting writes together, for systems where that is written by hand.
     WriteInGroup(Write),
 }
 
@@ -76,7 +76,7 @@ pub(super) type Doing<'a, T> = Pin<Box<dyn Future<Output = anyhow::Result<T>> + 
 
 /// A database with the documents of [`data`](super::data).
 ///
-/// What a system has no own way for fails with [`Missing`].
+/// A question or write for which a system has no own way fails with [`Missing`].
 pub(super) trait System: Send + Sync {
     fn name(&self) -> &'static str;
 
@@ -105,7 +105,7 @@ impl dyn System {
     }
 }
 
-/// A system has no own way to do what was asked of it.
+/// A system has no own way for a question or a write.
 #[derive(Debug)]
 pub(super) struct Missing;
 
@@ -121,7 +121,7 @@ pub(super) fn missing<T>() -> anyhow::Result<T> {
     Err(Missing.into())
 }
 
-/// The result, or `None` where the system has no own way.
+/// The result, or `None` if the system has no own way.
 pub(super) fn if_there<T>(result: anyhow::Result<T>) -> anyhow::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),

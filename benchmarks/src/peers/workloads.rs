@@ -1,4 +1,4 @@
-//! The rows of the table: what is done, by how many tasks, and for how long.
+//! The rows of the table: the work, the number of tasks, and the time.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -152,7 +152,7 @@ fn any_product(random: &mut Random) -> i64 {
     pick(random, 1..=PRODUCTS)
 }
 
-/// A product whose reviews are about as many as those of any other.
+/// A product with an average number of reviews.
 fn usual_product(random: &mut Random) -> i64 {
     pick(random, BUSY_PRODUCT + 1..=PRODUCTS)
 }

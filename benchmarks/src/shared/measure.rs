@@ -1,4 +1,4 @@
-//! What work takes: time, processor time, and what it touches in the store.
+//! The cost of work: time, processor time, and touched data in the store.
 
 use std::time::{Duration, Instant};
 
@@ -8,13 +8,13 @@ use nix::sys::{
 };
 use odm::store::Cost;
 
-/// The median, of which there are at least one.
+/// The median of at least one time.
 pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times[times.len() / 2]
 }
 
-/// The median of numbers, of which there are at least one.
+/// The median of at least one number.
 pub(crate) fn median_number(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_unstable_by(f64::total_cmp);
     numbers[numbers.len() / 2]
@@ -44,7 +44,7 @@ pub(crate) fn processor_time() -> anyhow::Result<Duration> {
     Ok(duration(usage.user_time()) + duration(usage.system_time()))
 }
 
-/// Does some work, and tells what it took and touched.
+/// Does some work, and returns its time and the touched data.
 pub(crate) async fn timed<T>(
     work: impl IntoFuture<Output = odm::Result<T>>,
 ) -> odm::Result<(Duration, Touched)> {
@@ -54,7 +54,7 @@ pub(crate) async fn timed<T>(
     result.map(|_| (took, cost.into()))
 }
 
-/// What some work has touched in the store.
+/// The data in the store that some work has touched.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Touched {
     pub(crate) keys_examined: u64,

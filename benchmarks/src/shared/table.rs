@@ -10,7 +10,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Makes a table without rows, of which the first `texts` columns are aligned to the left.
+    /// Makes a table without rows, whose first `texts` columns are aligned to the left.
     pub(crate) fn new<C>(texts: usize, columns: C) -> Table
     where
         C: IntoIterator<Item: Into<String>>,

@@ -1,7 +1,7 @@
 //! The models of the library, which make up its schema.
 //!
-//! Reviews are in two collections, since an insert cannot leave the subset out: the parent of a
-//! [`Review`] shows none, that of a [`PageReview`] the newest.
+//! Reviews are in two collections, since an insert cannot leave the subset out: the parent of a [`Review`] shows no reviews, the parent of
+//! a [`PageReview`] the newest.
 
 use odm::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -1,10 +1,10 @@
-//! The tables of redb, and the form of what is in them.
+//! The tables of redb, and the form of their values.
 
 use redb::{ReadableTable, TableDefinition};
 use serde::{Serialize, de::DeserializeOwned};
 
 pub(super) type Documents = TableDefinition<'static, i64, &'static [u8]>;
-/// An owner, what its documents are sorted by, and the id of one.
+/// An owner, the sort key of its documents, and the id of one.
 pub(super) type Index = TableDefinition<'static, (i64, i64, i64), ()>;
 
 pub(super) const PRODUCTS: Documents = TableDefinition::new("products");
