@@ -1,5 +1,4 @@
-//! Runs the systems of MongoDB's schema-design guides, and shows of each its models, what it stores, finds
-//! and changes.
+//! Runs the systems of MongoDB's schema-design guides, and shows for each its models, stored documents, queries and changes.
 //!
 //! `cargo run -p examples --example guides` lists them, and `cargo run -p examples --example guides S9` runs one.
 
@@ -19,7 +18,7 @@ use examples::{
 };
 use odm::{Embedded, store::contract::Store};
 
-/// What stands below the list.
+/// The text below the list.
 const USAGE: &str = "
 One of them:  cargo run -p examples --example guides S9
 All of them:  cargo run -p examples --example guides -- --all

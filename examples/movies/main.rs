@@ -95,7 +95,7 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error + Send + Sync>> {
     Ok(())
 }
 
-/// What the catalogue tells, in a few lines.
+/// A summary of the catalogue, in a few lines.
 async fn report(db: &Catalogue) -> odm::Result<String> {
     let mut report = "\nthe best genres\n".to_owned();
     for (genre, (rating, movies)) in reports::ratings_by_genre(db, 5).await?.into_iter().take(5) {

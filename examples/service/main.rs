@@ -12,7 +12,7 @@ use odm::Embedded;
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
 
-/// How long the program waits for the one that it replaces, which has the file until it ends.
+/// How long the program waits for its predecessor, which has the file until it ends.
 const HANDOVER: Duration = Duration::from_secs(30);
 
 /// A product catalog over HTTP.

@@ -29,7 +29,7 @@ pub struct System {
     pub number: u8,
     /// The name of the pattern.
     pub pattern: &'static str,
-    /// What it shows.
+    /// The subject of the system.
     pub shows: &'static str,
     /// The guide that it is from.
     pub guide: &'static str,

@@ -1,9 +1,9 @@
 //! A movie catalogue: a data set with its mistakes, imported, summed up, drawn and searched.
 //!
-//! | module | what it does |
+//! | module | content |
 //! |---|---|
 //! | [`models`] | movies, and the directors, genres and distributors that show them |
-//! | [`import`] | reads the data set, corrects what can be corrected, and counts it and what is left out |
+//! | [`import`] | reads the data set, corrects mistakes, and counts corrected and omitted lines |
 //! | [`reports`] | aggregates, and pages of a search |
 //! | [`charts`] | draws aggregates as SVG |
 

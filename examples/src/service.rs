@@ -7,7 +7,7 @@
 //! | `GET /parts/{id}` | the part, with its `ETag`, unless that is in `If-None-Match` |
 //! | `PATCH /parts/{id}` with `If-Match` | the part, changed, unless somebody else has changed it |
 //! | `POST /parts/{id}/take` with `{"qty": n}` | the part, with as many fewer on hand |
-//! | `DELETE /parts/{id}` | nothing; refused while a product has it |
+//! | `DELETE /parts/{id}` | an empty answer; refused while a product has it |
 //! | `POST /products` | the product, stored |
 //! | `GET /products?name=..&after=..&size=..` | a page of products, with the names of their parts |
 //! | `GET /products/{catalog_number}` | the product with its parts, joined, and the `ETag` of both, unless that is in `If-None-Match` |
@@ -44,8 +44,7 @@ const LARGEST_BODY: usize = 64 * 1024;
 /// The largest page.
 const LARGEST_PAGE: u64 = 200;
 
-/// Serves requests on the listener until `shutdown` is ready and those under way are answered.
-/// Nothing that was acknowledged is lost.
+/// Serves requests on the listener until `shutdown` is ready and the open requests are answered. No acknowledged write is lost.
 pub async fn serve(
     listener: TcpListener,
     store: Embedded,
@@ -85,7 +84,7 @@ fn tagged(part: Part) -> Answer<Response> {
     Ok(([(header::ETAG, tag)], Json(part)).into_response())
 }
 
-/// What is shown, with its tag, or the tag alone if the client has it.
+/// The answer, with its tag, or the tag alone if the client has it.
 fn unless_seen(headers: &HeaderMap, tag: ETag, shown: impl Serialize) -> Response {
     let seen = headers.get(header::IF_NONE_MATCH);
     let is_seen = seen.is_some_and(|seen| tag.is_in(seen));
@@ -113,7 +112,7 @@ async fn part(
     Ok(unless_seen(&headers, ETag::of(&part)?, part))
 }
 
-/// The tag of what a client has read.
+/// The tag of the version that a client has read.
 struct IfMatch(HeaderValue);
 
 impl<S: Sync> FromRequestParts<S> for IfMatch {
@@ -174,7 +173,7 @@ async fn take_part(
 /// A product as a client sends it.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ProductBody {
-    /// What it is called.
+    /// The name.
     pub name: String,
     /// Who makes it.
     pub manufacturer: String,
@@ -200,7 +199,7 @@ async fn add_product(
     Ok((StatusCode::CREATED, Json(product)))
 }
 
-/// What a client asks a list for.
+/// A client's request for a list.
 #[derive(Debug, Deserialize)]
 struct Listing {
     /// How the names begin.
@@ -226,9 +225,9 @@ impl Listing {
 /// A page of a list, and where the next one starts.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Items<T> {
-    /// What is on the page.
+    /// The elements of the page.
     pub items: Vec<T>,
-    /// For `?after=`; none at the end.
+    /// For `?after=`; absent at the end.
     pub next: Option<Cursor>,
 }
 

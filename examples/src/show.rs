@@ -1,5 +1,5 @@
-//! A screen that shows what a program does with a database: its models and calls as they stand in the
-//! source, what the calls find and cost, and what they change in the stored documents.
+//! A screen that shows how a program uses a database: its models and calls as they stand in the source, the results and costs of the calls,
+//! and their changes of the stored documents.
 
 mod diff;
 mod source;
@@ -48,7 +48,7 @@ enum Look {
     Added,
 }
 
-/// Awaits a query, and shows its code, its cost and what it finds. Its value is what it finds.
+/// Awaits a query, and shows its code, its cost and its result. Its value is the result.
 macro_rules! query {
     ($screen:ident, $what:expr, $query:expr $(,)?) => {
         $screen
@@ -58,8 +58,7 @@ macro_rules! query {
 }
 pub(crate) use query;
 
-/// Awaits a write, and shows its code, its cost and what it changes in the stored documents. Its value is
-/// what the write returns.
+/// Awaits a write, and shows its code, its cost and its changes of the stored documents. Its value is the result of the write.
 macro_rules! change {
     ($screen:ident, $what:expr, $change:expr $(,)?) => {
         $screen
@@ -81,7 +80,7 @@ pub(crate) use refused;
 type Stored = Vec<(String, Document)>;
 
 impl Screen {
-    /// A screen for what is done on a store.
+    /// A screen for operations on a store.
     pub fn new(store: Embedded, is_coloured: bool) -> Self {
         Screen {
             store,
@@ -98,7 +97,7 @@ impl Screen {
         self.store.clone()
     }
 
-    /// Returns what is shown.
+    /// Returns the text of the screen.
     pub fn into_text(self) -> String {
         self.text
     }
@@ -122,7 +121,7 @@ impl Screen {
         }
     }
 
-    /// Shows the first document of each collection, and from now on what changes in them.
+    /// Shows the first document of each collection, and from now on the changes in them.
     pub async fn stored(
         &mut self,
         collections: impl IntoIterator<Item = &'static str>,
@@ -140,7 +139,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Shows from now on what changes in some collections.
+    /// Shows from now on the changes in some collections.
     pub fn watch(&mut self, collections: impl IntoIterator<Item = &'static str>) {
         self.collections.extend(collections);
     }
@@ -152,7 +151,7 @@ impl Screen {
         }
     }
 
-    /// Shows what an audit has found.
+    /// Shows the findings of an audit.
     pub fn audit(&mut self, findings: &[Finding]) {
         self.line(Look::Plain, "");
         let found = count(findings.len() as u64, "finding", "findings");
@@ -165,7 +164,7 @@ impl Screen {
         }
     }
 
-    /// What [`query!`] expands to.
+    /// The expansion of [`query!`].
     pub(crate) async fn query<T: Serialize>(
         &mut self,
         what: &str,
@@ -182,7 +181,7 @@ impl Screen {
         Ok(found)
     }
 
-    /// What [`change!`] expands to.
+    /// The expansion of [`change!`].
     pub(crate) async fn change<T>(
         &mut self,
         what: &str,
@@ -203,7 +202,7 @@ impl Screen {
         Ok(result)
     }
 
-    /// What [`refused!`] expands to.
+    /// The expansion of [`refused!`].
     pub(crate) fn refused<T>(&mut self, what: &str, code: &str, result: odm::Result<T>) {
         self.step(what, code, "refused");
         let (look, text) = match &result {
@@ -218,7 +217,7 @@ impl Screen {
         }
     }
 
-    /// Shows what is other in a collection than before.
+    /// Shows the changes in a collection.
     fn changes(&mut self, collection: &str, before: &Stored, after: &Stored) {
         let changes = changed(before, after);
         if changes.is_empty() {
@@ -242,7 +241,7 @@ impl Screen {
         self.more(changes.len());
     }
 
-    /// Shows the head of a step: what it does, what it costs, its code.
+    /// Shows the head of a step: its title, its cost and its code.
     fn step(&mut self, what: &str, code: &str, cost: &str) {
         self.steps += 1;
         self.line(Look::Plain, "");
@@ -263,7 +262,7 @@ impl Screen {
         self.more(values.len());
     }
 
-    /// Leaves out of a document, and of those in a row of a join, what is on the screen.
+    /// Leaves out of a document, and of the documents in a row of a join, the fields that the screen already shows.
     fn unseen(&mut self, value: &Bson) -> Bson {
         match value {
             Bson::Document(document) => {

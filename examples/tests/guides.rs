@@ -1,4 +1,4 @@
-//! Runs the systems of the guides, and holds their screens against what they promise.
+//! Runs the systems of the guides, and compares their screens with their promises.
 
 use examples::{
     guides::{SYSTEMS, System, list},

@@ -1,4 +1,4 @@
-//! Imports the sample of the movie catalogue, and holds what the catalogue tells against plain computations.
+//! Imports the sample of the movie catalogue, and compares its reports with plain computations.
 
 use std::collections::BTreeMap;
 

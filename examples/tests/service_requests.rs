@@ -58,7 +58,7 @@ impl Service {
         (status.as_u16(), body)
     }
 
-    /// Asks for what a client may have, and returns the status, the tag and the body.
+    /// Sends a request with the tag that a client may have, and returns the status, the tag and the body.
     async fn get(&self, path: &str, seen: Option<&str>) -> (u16, String, Value) {
         let mut request = Request::builder().uri(path);
         if let Some(seen) = seen {
@@ -275,7 +275,7 @@ async fn what_a_client_has_is_not_sent_again_until_something_of_it_changes() {
         assert_eq!(answer, (200, tag, body));
     }
 
-    // A new name of the part is a change of what is shown of the product, and none of the product.
+    // A new name of the part changes the shown product, but not the stored revision of the product.
     let (_, tag, before) = service.get("/products/1", None).await;
     let rename = json!({ "name": "#5 grommet" });
     assert_eq!(service.patch(&part, Some("*"), rename).await.0, 200);

@@ -52,7 +52,7 @@ pub fn router() -> Router<App> {
         .layer(map_response(without_cache))
 }
 
-/// Answers depend on who asks. One with an ETag may be kept by who has asked, who asks whether it is still right.
+/// Answers depend on the user. The client may keep an answer with an ETag, and asks each time whether it is still current.
 async fn without_cache(mut response: Response) -> Response {
     let value = match response.headers().contains_key(header::ETAG) {
         true => HeaderValue::from_static("private, no-cache"),

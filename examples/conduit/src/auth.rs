@@ -37,11 +37,11 @@ pub struct Auth {
     key: Hs256Key,
     /// How many passwords are hashed at once: each takes a core and 19 MiB.
     turns: Arc<Semaphore>,
-    /// What the password of a user who is not there is compared with, so that the answer takes as long.
+    /// A hash for the password check of an unknown user, so that the answer takes as long.
     decoy: Arc<str>,
 }
 
-/// What a token says.
+/// The content of a token.
 #[derive(Debug, Serialize, Deserialize)]
 struct Subject {
     sub: ObjectId,
@@ -82,7 +82,7 @@ impl Auth {
         user.ok_or_else(|| Failure::unauthorized("email or password is wrong"))
     }
 
-    /// Runs what takes a core, off the threads that answer requests.
+    /// Runs work that takes a core, off the threads that answer requests.
     async fn in_turn<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -159,7 +159,7 @@ impl FromRequestParts<App> for Reader {
             .ok()
             .and_then(|header| header.split_once(' '))
             .ok_or_else(refused)?;
-        // `Token` is that of the specification, `Bearer` what most clients send.
+        // The specification has `Token`, but most clients send `Bearer`.
         if !["token", "bearer"].contains(&scheme.to_ascii_lowercase().as_str()) {
             return Err(refused());
         }

@@ -1,4 +1,4 @@
-//! Errors, as an answer that names nothing of what is stored.
+//! Errors, as answers without names of the database.
 
 use axum::{
     Json,
@@ -8,10 +8,10 @@ use axum::{
 };
 use odm::ErrorKind;
 
-/// What a handler answers.
+/// The result of a handler.
 pub type Answer<T> = Result<T, Failure>;
 
-/// Why a request has failed: a status, and what the caller is told.
+/// The failure of a request: a status, and the messages for the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// The status of the answer.
@@ -29,7 +29,7 @@ impl Failure {
         }
     }
 
-    /// The failure of a request for what there is not.
+    /// The failure of a request for a missing document.
     pub fn not_found(what: &str) -> Self {
         Failure::new(StatusCode::NOT_FOUND, format!("{what} not found"))
     }
@@ -39,7 +39,7 @@ impl Failure {
         Failure::new(StatusCode::UNAUTHORIZED, message)
     }
 
-    /// The failure of a change of what others have written.
+    /// The failure of a change of another user's document.
     pub fn forbidden(what: &str) -> Self {
         let message = format!("{what} can be changed by its author only");
         Failure::new(StatusCode::FORBIDDEN, message)
@@ -50,7 +50,7 @@ impl Failure {
         Failure::new(StatusCode::UNPROCESSABLE_ENTITY, message)
     }
 
-    /// The failure of a change of what somebody else has changed meanwhile.
+    /// The failure of a change of a document that was changed meanwhile.
     pub fn stale() -> Self {
         let message = "article has been changed since it was read";
         Failure::new(StatusCode::PRECONDITION_FAILED, message)
@@ -63,7 +63,7 @@ impl From<odm::Error> for Failure {
             ErrorKind::NotFound => Failure::not_found("document"),
             ErrorKind::DuplicateKey => {
                 let path = error.location().and_then(|place| place.path.as_deref());
-                // The folded text stands for what a client has sent.
+                // A folded text is made of the text that the client has sent.
                 let path = path.map(|path| path.trim_end_matches("_folded"));
                 Failure::invalid(match path {
                     // The slug is made of the title.
@@ -86,7 +86,7 @@ impl From<odm::Error> for Failure {
             ErrorKind::InvalidRequest => {
                 Failure::new(StatusCode::BAD_REQUEST, "position is not one of this list")
             }
-            // What it refers to was deleted after it had been read.
+            // A referenced document was deleted after it had been read.
             ErrorKind::DanglingReference => Failure::not_found("document"),
             ErrorKind::Stale => Failure::stale(),
             ErrorKind::Limit => Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "request is too large"),
@@ -116,7 +116,7 @@ fn shown(path: &str) -> &str {
     }
 }
 
-/// What is wrong with a value, without the value.
+/// The message about an invalid value, without the value.
 fn said(violation: &odm::mql::Violation) -> &str {
     match violation.rule.as_str() {
         "minLength" => "is too short",

@@ -1,9 +1,9 @@
 //! The RealWorld specification ("Conduit"), a blog for many authors, as a web service on `odm`.
 //!
-//! | file | what is in it |
+//! | file | content |
 //! |---|---|
-//! | `models` | what is stored, and what is derived from it |
-//! | `queries` | what the service asks of its database |
+//! | `models` | the stored documents, and their derived data |
+//! | `queries` | the queries of the service |
 //! | `accounts` | who can sign in |
 //! | `auth` | passwords and tokens, and who makes a request |
 //! | `failure` | errors as answers |
@@ -35,7 +35,7 @@ const BODY: usize = 1 << 20;
 /// How long requests under way can take after the service was told to stop.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// What all handlers share.
+/// The shared state of all handlers.
 #[derive(Debug, Clone)]
 pub struct App {
     /// The database.
@@ -48,8 +48,8 @@ pub struct App {
     pub stopping: watch::Receiver<()>,
 }
 
-/// Serves requests on the listener until `shutdown` is ready and those under way are answered, and closes the database.
-/// Live streams end at once.
+/// Serves requests on the listener until `shutdown` is ready and the open requests are answered, and closes the database. Live streams end
+/// at once.
 pub async fn serve(
     listener: TcpListener,
     db: Conduit,
@@ -85,7 +85,7 @@ pub async fn serve(
 /// The routes.
 pub fn router(app: App) -> Router {
     let trace = TraceLayer::new_for_http().make_span_with(|request: &Request<_>| {
-        // Without the query, which can have what somebody searches for.
+        // Without the query, which may have a search text.
         let (method, path) = (request.method(), request.uri().path());
         tracing::info_span!("request", %method, path)
     });

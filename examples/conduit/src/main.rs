@@ -8,8 +8,7 @@ use odm::{Embedded, prelude::*};
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
 
-/// How long the program waits for the one that it replaces, which has the file until it ends: longer than that one lets
-/// requests take.
+/// How long the program waits for its predecessor, which has the file until it ends: longer than the predecessor lets requests take.
 const HANDOVER: Duration = Duration::from_secs(30);
 
 /// The RealWorld specification, a blog for many authors, on odm: its API is under `/api`, and pages for a browser under `/`.

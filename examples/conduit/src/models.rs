@@ -1,6 +1,6 @@
-//! The models: what is stored, and what is derived from it.
+//! The models: the stored documents, and their derived data.
 //!
-//! Nothing else in this service keeps derived data: the attributes below say what follows from what, and what clients see.
+//! No other code in this service maintains derived data: the attributes below declare how it is derived, and what clients see.
 
 use odm::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ pub struct User {
     /// The hash of the password, with its salt and settings.
     #[public(skip)]
     pub password_hash: String,
-    /// What the user says of itself.
+    /// A text about the user.
     #[validate(max_length = 2000)]
     pub bio: Option<String>,
     /// The address of an image.
@@ -47,11 +47,11 @@ pub struct User {
     pub following: i64,
 }
 
-/// That a user follows another one.
+/// A user follows another one.
 ///
-/// These are documents, and no lists of inverse references in the users: a list is rewritten as a whole by each write of a
-/// member, so that one with 100,000 followers would hold up all writers for a third of a second at each new one, and
-/// would be read with each request of its user.
+/// These are documents, and not lists of inverse references in the users: each write of a member rewrites its whole list, so that each new
+/// follower of a user with 100,000 followers would hold up all writers for a third of a second, and the list would be read with each
+/// request of its user.
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
 #[document(
     collection = "follows",
@@ -71,7 +71,7 @@ pub struct Follow {
     pub followed: Ref<User>,
 }
 
-/// The author of an article or a comment, with a copy of what is shown of a user.
+/// The author of an article or a comment, with a copy of the public part of the user.
 #[derive(Debug, Clone, Serialize, Deserialize, Embed)]
 pub struct Author {
     /// The user.
@@ -81,7 +81,7 @@ pub struct Author {
     /// Its name.
     #[denormalize(from = "User.username")]
     pub username: String,
-    /// What it says of itself.
+    /// A text about the author.
     #[denormalize(from = "User.bio")]
     pub bio: Option<String>,
     /// Its image.
@@ -111,7 +111,7 @@ pub struct Article {
     /// The title.
     #[validate(max_length = 200, pattern = r"\S")]
     pub title: String,
-    /// What it is about.
+    /// A short description.
     #[validate(max_length = 1000, pattern = r"\S")]
     pub description: String,
     /// The body.
@@ -220,7 +220,7 @@ pub struct Comment {
     pub updated_at: DateTime,
 }
 
-/// What a user can change of itself.
+/// The changes that a user can make to its own account.
 #[derive(Debug, Clone, Default, Deserialize, Patch)]
 #[patch(of = "User")]
 pub struct UserPatch {
@@ -237,7 +237,7 @@ pub struct UserPatch {
     /// The hash of a new password.
     #[serde(skip)]
     pub password_hash: Option<String>,
-    /// What it says of itself; `null` empties it.
+    /// A text about the user; `null` empties it.
     #[serde(default, deserialize_with = "odm::present")]
     pub bio: Option<Option<String>>,
     /// The address of its image; `null` empties it.
@@ -245,7 +245,7 @@ pub struct UserPatch {
     pub image: Option<Option<String>>,
 }
 
-/// What an author can change of an article.
+/// The changes that an author can make to an article.
 #[derive(Debug, Clone, Default, Deserialize, Patch)]
 #[patch(of = "Article")]
 pub struct ArticlePatch {
@@ -254,7 +254,7 @@ pub struct ArticlePatch {
     /// The slug of a new title.
     #[serde(skip)]
     pub slug: Option<String>,
-    /// What it is about.
+    /// A short description.
     pub description: Option<String>,
     /// The body.
     #[patch(path = "body.text")]

@@ -1,6 +1,6 @@
 //! The pages for a browser, over the same functions as the API.
 //!
-//! All text is escaped by the templates. A page works without its script, which only keeps it as new as what is stored.
+//! All text is escaped by the templates. A page works without its script, which only keeps it up to date.
 
 mod account;
 mod article;
@@ -77,7 +77,7 @@ fn is_of_other_site(headers: &HeaderMap) -> bool {
     if let Some(site) = text("sec-fetch-site") {
         return site != b"same-origin" && site != b"none";
     }
-    // Of browsers that send no such header. What sends neither is no browser, and has nobody's cookie.
+    // For browsers that send no such header. A client that sends neither is not a browser, and has nobody's cookie.
     match (text("origin"), text("host")) {
         (None, _) => false,
         (Some(origin), Some(host)) => {
@@ -88,7 +88,7 @@ fn is_of_other_site(headers: &HeaderMap) -> bool {
     }
 }
 
-/// Nothing but what this service itself serves is loaded by a page, and no other page shows it in a frame.
+/// A page loads only resources of this service, and no other page shows it in a frame.
 async fn protected(mut response: Response) -> Response {
     let policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; \
                   form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -158,7 +158,7 @@ fn cookie(app: &App, token: Option<&str>) -> String {
     format!("{COOKIE}={token}; HttpOnly; SameSite=Lax; Path=/; Max-Age={seconds}{secure}")
 }
 
-/// What a page answers.
+/// The result of a page.
 type Shown<T> = Result<T, PageFailure>;
 
 /// Why there is no page, for whom.

@@ -1,4 +1,4 @@
-//! What the service asks of its database, for the API and the pages alike.
+//! The queries of the service, for the API and the pages alike.
 
 use std::collections::HashSet;
 
@@ -18,15 +18,15 @@ pub type ArticleUpdate = Update<Article, OneDocument>;
 /// Which articles a list has.
 #[derive(Debug, Clone, Default)]
 pub struct Listing {
-    /// Those with a tag.
+    /// Articles with a tag.
     pub tag: Option<String>,
-    /// Those of an author.
+    /// Articles of an author.
     pub author: Option<String>,
-    /// Those among the favorites of a user.
+    /// Articles among the favorites of a user.
     pub favorited: Option<String>,
-    /// Those whose title or description contains a text, in any case.
+    /// Articles whose title or description contains a text, in any case.
     pub text: Option<String>,
-    /// Those by authors whom a user follows.
+    /// Articles by authors whom a user follows.
     pub followed_by: Option<ObjectId>,
 }
 
@@ -44,18 +44,18 @@ pub struct Slice {
 pub enum Side {
     /// The newest articles.
     First,
-    /// Those after a position.
+    /// The articles after a position.
     After(Cursor),
-    /// Those before a position.
+    /// The articles before a position.
     Before(Cursor),
 }
 
-/// What a user writes as an article.
+/// A user's input for an article.
 #[derive(Debug, Clone)]
 pub struct Draft {
     /// The title.
     pub title: String,
-    /// What it is about.
+    /// A short description.
     pub description: String,
     /// The body.
     pub body: String,
@@ -63,7 +63,7 @@ pub struct Draft {
     pub tags: Vec<Ref<Tag>>,
 }
 
-/// What a reader has marked of the articles and users that are shown.
+/// The reader's marks on the articles and users of a page.
 #[derive(Debug, Clone, Default)]
 pub struct Marks {
     favorites: HashSet<ObjectId>,
@@ -158,7 +158,7 @@ impl Conduit {
         Ok(found.sort(article.created_at.desc()))
     }
 
-    /// Returns a slice of a list, with the number of all, and what the reader has marked in it, all of one state.
+    /// Returns a slice of a list, with the number of all articles, and the reader's marks in it, from one state.
     pub async fn slice(
         &self,
         me: Option<&User>,
@@ -174,7 +174,7 @@ impl Conduit {
         Ok(read.await?)
     }
 
-    /// Returns a page of a list, with what the reader has marked in it, of one state.
+    /// Returns a page of a list, with the reader's marks in it, from one state.
     pub async fn page(
         &self,
         me: Option<&User>,
@@ -195,7 +195,7 @@ impl Conduit {
         Ok(read.await?)
     }
 
-    /// What a reader has marked of articles and their authors.
+    /// The reader's marks on articles and their authors.
     pub async fn marks_of(&self, me: Option<&User>, shown: &[Article]) -> odm::Result<Marks> {
         let Some(me) = me else {
             return Ok(Marks::default());
@@ -444,7 +444,7 @@ mod tests {
             // Also the number of all is that of keys.
             let (counted, cost) = odm::measure(found.count()).await;
             assert!(counted.unwrap() > 5, "{listing:?}");
-            // Reading a few users is what a name or a feed takes.
+            // A name or a feed takes the reads of a few users.
             assert!(cost.documents_examined <= 1, "{listing:?} {cost:?}");
         }
         // The favorites of a reader are found first, then their articles.

@@ -11,7 +11,7 @@ const TOPICS: [&str; 8] = [
     "dragons", "gardens", "bread", "maps", "clocks", "rivers", "paper", "lenses",
 ];
 
-/// What to say of a topic.
+/// The beginnings of titles, before a topic.
 const ANGLES: [&str; 5] = [
     "A beginner's guide to",
     "What nobody told me about",
@@ -33,7 +33,7 @@ pub async fn fill(
     if db.users.all().exists().await? {
         return Ok(());
     }
-    // What is lost in a crash is made anew.
+    // Data that is lost in a crash is made anew.
     let db = db.durability(Durability::Eventual);
     let hash = auth.hash("password".to_owned()).await;
     let hash = hash.map_err(|failure| failure.messages.join(", "))?;
@@ -68,7 +68,7 @@ pub async fn fill(
             author: pick(&users, n).into(),
         };
         let article = db.articles.insert(article).await?;
-        // Of as many users, so that none is named twice.
+        // From as many users, so that none is named twice.
         let readers = (n % 11).min(count - 1);
         db.favorites
             .insert_many((1..=readers).map(|reader| NewFavorite {

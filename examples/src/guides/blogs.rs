@@ -13,7 +13,7 @@ pub struct Blog {
     /// Its number.
     #[serde(rename = "_id")]
     pub id: i32,
-    /// What it is called.
+    /// The title.
     pub title: String,
     /// The most commented posts, the most commented first.
     #[subset(limit = 10, sort = "-comment_count")]
@@ -30,21 +30,21 @@ pub struct Post {
     /// In which blog.
     #[reference(parent, on_delete = "cascade")]
     pub blog: Ref<Blog>,
-    /// What it is called.
+    /// The title.
     pub title: String,
     /// How many comments there are.
     #[count(of = "Comment")]
     pub comment_count: i64,
 }
 
-/// What a blog shows of a post.
+/// The summary of a post in its blog.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Projection)]
 #[projection(of = "Post")]
 pub struct PostSummary {
     /// Its number.
     #[serde(rename = "_id")]
     pub id: i32,
-    /// What it is called.
+    /// The title.
     pub title: String,
     /// How many comments there are.
     pub comment_count: i64,
@@ -60,7 +60,7 @@ pub struct Comment {
     /// On which post.
     #[reference(parent, on_delete = "cascade")]
     pub post: Ref<Post>,
-    /// What it says.
+    /// The text.
     pub text: String,
 }
 
@@ -112,7 +112,7 @@ pub fn comment(id: i32, post: &Post) -> Comment {
     }
 }
 
-/// S13: twelve comments on the post that had none.
+/// S13: twelve comments on the post that had no comments.
 pub async fn run(screen: &mut Screen) -> odm::Result<Vec<Finding>> {
     let db = Blogs::open(screen.store()).await?;
     load(&db).await?;

@@ -8,13 +8,12 @@ use odm::{
 
 use crate::show::{Screen, change, refused};
 
-/// What the tightened schema asks for, beside what the types say.
+/// The requirement of the tightened schema, in addition to the types.
 fn phone_required() -> bson::Document {
     doc! { "required": ["phone"] }
 }
 
-/// The result of three writes, each of which leaves a contact without a phone number, and the documents
-/// that do not conform after them.
+/// The result of three writes, each of which leaves a contact without a phone number, and the nonconforming documents after them.
 #[derive(Debug)]
 pub struct Outcome {
     /// A contact that never had one moves to another city.
@@ -23,7 +22,7 @@ pub struct Outcome {
     pub phone_given_up: odm::Result<()>,
     /// A new contact comes without one.
     pub added: odm::Result<()>,
-    /// What `validate()` finds.
+    /// The findings of `validate()`.
     pub invalid: Vec<Finding>,
 }
 

@@ -13,9 +13,9 @@ pub struct Post {
     /// Its number.
     #[serde(rename = "_id")]
     pub id: i32,
-    /// What it is called.
+    /// The title.
     pub title: String,
-    /// The best comments, of those that are published.
+    /// The best of the published comments.
     #[subset(limit = 3, sort = "-rating", filter = published)]
     pub best_comments: Subset<CommentSummary>,
 }
@@ -32,7 +32,7 @@ pub struct Comment {
     pub post: Ref<Post>,
     /// Who wrote it.
     pub author: String,
-    /// What it says.
+    /// The text.
     pub text: String,
     /// How good others find it.
     pub rating: i32,
@@ -40,13 +40,13 @@ pub struct Comment {
     pub published: bool,
 }
 
-/// What a post shows of a comment.
+/// The summary of a comment in its post.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Projection)]
 #[projection(of = "Comment")]
 pub struct CommentSummary {
     /// Who wrote it.
     pub author: String,
-    /// What it says.
+    /// The text.
     pub text: String,
     /// How good others find it.
     pub rating: i32,
@@ -63,7 +63,7 @@ pub struct Movie {
     /// Its number.
     #[serde(rename = "_id")]
     pub id: i32,
-    /// What it is called.
+    /// The title.
     pub title: String,
     /// The largest roles.
     #[subset(limit = 2, sort = "-minutes")]
@@ -88,7 +88,7 @@ pub struct Role {
     pub minutes: i32,
 }
 
-/// What a movie shows of a role.
+/// The summary of a role in its movie.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Projection)]
 #[projection(of = "Role")]
 pub struct RoleSummary {

@@ -28,7 +28,7 @@ pub struct LogMsg {
     pub id: ObjectId,
     /// When it was sent.
     pub time: DateTime,
-    /// What it says.
+    /// The text.
     pub message: String,
     /// Who sent it.
     #[reference(parent)]

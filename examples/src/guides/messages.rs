@@ -30,7 +30,7 @@ pub struct LogMsg {
     pub id: ObjectId,
     /// When it was sent.
     pub time: DateTime,
-    /// What it says.
+    /// The text.
     pub message: String,
     /// The host's address.
     #[denormalize(from = "Host.ipaddr")]
@@ -40,7 +40,7 @@ pub struct LogMsg {
     pub host: Ref<Host>,
 }
 
-/// A message of a host that has no document. What it tells of the host is true of its own time.
+/// A message of a host without a document. Its data about the host is of the time of the message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "logmsg_without_host", index(fields = "ipaddr, -time"))]
 pub struct LogMsgWithoutHost {
@@ -49,7 +49,7 @@ pub struct LogMsgWithoutHost {
     pub id: ObjectId,
     /// When it was sent.
     pub time: DateTime,
-    /// What it says.
+    /// The text.
     pub message: String,
     /// The host's address.
     pub ipaddr: String,
@@ -69,7 +69,7 @@ pub struct Messages {
     pub without_host: Repository<LogMsgWithoutHost>,
 }
 
-/// In both forms, the guides' message, and as many older ones.
+/// Stores the guides' message, and as many older ones, in both forms.
 pub async fn load(db: &Messages, older: i64) -> odm::Result<Host> {
     let host = Host {
         id: short_id(0xAAAB),
@@ -101,7 +101,7 @@ pub async fn load(db: &Messages, older: i64) -> odm::Result<Host> {
     Ok(host)
 }
 
-/// S11: a host gets another address, and its messages follow; those without a host do not.
+/// S11: a host gets another address, and its messages follow; messages without a host do not.
 pub async fn run(screen: &mut Screen) -> odm::Result<Vec<Finding>> {
     let db = Messages::open(screen.store()).await?;
     let host = load(&db, 5_999).await?;

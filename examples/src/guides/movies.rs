@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::show::{Screen, change, query};
 
-/// What a page that lists movies shows.
+/// The part of a movie that lists show.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "movies")]
 pub struct Movie {
     /// Its number.
     #[serde(rename = "_id")]
     pub id: i32,
-    /// What it is called.
+    /// The title.
     pub title: String,
     /// When it was made.
     pub year: i32,
@@ -20,35 +20,35 @@ pub struct Movie {
     pub runtime: i32,
     /// When it was first shown.
     pub released: DateTime,
-    /// Of which type it is.
+    /// Its type.
     #[serde(rename = "type")]
     pub kind: String,
     /// Who directed it.
     pub directors: Vec<String>,
     /// Where it was made.
     pub countries: Vec<String>,
-    /// Of which genres it is.
+    /// Its genres.
     pub genres: Vec<String>,
-    /// What only the page of the movie shows.
+    /// The part that only the page of the movie shows.
     #[split(collection = "movie_details", key = "movie_id")]
     pub details: Cold<MovieDetails>,
 }
 
-/// What only the page of a movie shows.
+/// The part of a movie that only its page shows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
 pub struct MovieDetails {
     /// The address of the poster.
     pub poster: String,
-    /// What happens in it.
+    /// The plot.
     pub plot: String,
     /// The same at length.
     pub fullplot: String,
     /// When this was changed.
     pub lastupdated: DateTime,
-    /// What one site says.
+    /// The rating of one site.
     #[embed]
     pub imdb: Imdb,
-    /// What another one says.
+    /// The rating of another site.
     #[embed]
     pub tomatoes: Tomatoes,
 }
@@ -68,7 +68,7 @@ pub struct Imdb {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
 #[serde(rename_all = "camelCase")]
 pub struct Tomatoes {
-    /// By those who watched it.
+    /// The rating by viewers.
     #[embed]
     pub viewer: Viewer,
     /// When this was changed.
@@ -85,11 +85,11 @@ pub struct Viewer {
     pub num_reviews: i32,
 }
 
-/// What an overview shows of a movie.
+/// The summary of a movie in an overview.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Projection)]
 #[projection(of = "Movie")]
 pub struct MovieTitle {
-    /// What it is called.
+    /// The title.
     pub title: String,
     /// When it was made.
     pub year: i32,

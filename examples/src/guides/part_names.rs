@@ -16,13 +16,13 @@ pub struct Part {
     /// The manufacturer's number.
     #[index(unique)]
     pub partno: String,
-    /// What it is called.
+    /// The name.
     pub name: String,
     /// How many are on hand.
     pub qty: i32,
-    /// What it costs to buy.
+    /// The purchase price.
     pub cost: f64,
-    /// What it is sold for.
+    /// The selling price.
     pub price: f64,
 }
 
@@ -32,7 +32,7 @@ pub struct PartLink {
     /// Which part.
     #[reference(child)]
     pub id: Ref<Part>,
-    /// What it is called.
+    /// The name.
     #[denormalize(from = "Part.name")]
     pub name: String,
 }
@@ -44,7 +44,7 @@ pub struct Product {
     /// Made by chance.
     #[serde(rename = "_id")]
     pub id: ObjectId,
-    /// What it is called.
+    /// The name.
     pub name: String,
     /// Who makes it.
     pub manufacturer: String,

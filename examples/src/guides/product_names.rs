@@ -14,7 +14,7 @@ pub struct Product {
     /// Made by chance.
     #[serde(rename = "_id")]
     pub id: ObjectId,
-    /// What it is called.
+    /// The name.
     pub name: String,
     /// Who makes it.
     pub manufacturer: String,
@@ -33,12 +33,12 @@ pub struct Part {
     /// The manufacturer's number.
     #[index(unique)]
     pub partno: String,
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// What it is for.
+    /// The product that it belongs to.
     #[reference(parent)]
     pub product: Ref<Product>,
-    /// What that is called.
+    /// The name of the product.
     #[denormalize(from = "Product.name")]
     pub product_name: String,
     /// Its number in the catalog.
@@ -46,9 +46,9 @@ pub struct Part {
     pub product_catalog_number: i32,
     /// How many are on hand.
     pub qty: i32,
-    /// What it costs to buy.
+    /// The purchase price.
     pub cost: f64,
-    /// What it is sold for.
+    /// The selling price.
     pub price: f64,
 }
 
@@ -59,23 +59,23 @@ pub struct SharingProduct {
     /// Made by chance.
     #[serde(rename = "_id")]
     pub id: ObjectId,
-    /// What it is called.
+    /// The name.
     pub name: String,
     /// Its parts.
     #[reference(child)]
     pub parts: Vec<Ref<SharedPart>>,
 }
 
-/// A part that knows the products it is shared by, and refers to none.
+/// A part that knows the names of the products that share it, without a reference to them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "shared_parts")]
 pub struct SharedPart {
     /// Made by chance.
     #[serde(rename = "_id")]
     pub id: ObjectId,
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// What the products are called.
+    /// The names of the products.
     #[denormalize(from = "SharingProduct.name", via = "SharingProduct.parts")]
     #[index]
     pub product_names: Vec<String>,

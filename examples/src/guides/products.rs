@@ -15,13 +15,13 @@ pub struct Part {
     /// The manufacturer's number.
     #[index(unique)]
     pub partno: String,
-    /// What it is called.
+    /// The name.
     pub name: String,
     /// How many are on hand.
     pub qty: i32,
-    /// What it costs to buy.
+    /// The purchase price.
     pub cost: f64,
-    /// What it is sold for.
+    /// The selling price.
     pub price: f64,
 }
 
@@ -32,7 +32,7 @@ pub struct Product {
     /// Made by chance.
     #[serde(rename = "_id")]
     pub id: ObjectId,
-    /// What it is called.
+    /// The name.
     pub name: String,
     /// Who makes it.
     pub manufacturer: String,
@@ -44,11 +44,11 @@ pub struct Product {
     pub parts: Vec<Ref<Part>>,
 }
 
-/// What a list shows of a product.
+/// The summary of a product in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Projection)]
 #[projection(of = "Product")]
 pub struct ProductName {
-    /// What it is called.
+    /// The name.
     pub name: String,
     /// Its number in the catalog.
     pub catalog_number: i32,

@@ -97,7 +97,7 @@ pub struct PublishedBook {
 pub struct Publishers {
     /// Publishers with an array of books.
     pub with_books: Repository<PublisherWithBooks>,
-    /// The books in those arrays.
+    /// The books in the arrays of publishers.
     pub books: Repository<Book>,
     /// Publishers to which books refer.
     pub publishers: Repository<Publisher>,

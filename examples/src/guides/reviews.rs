@@ -12,7 +12,7 @@ const SOURCE: &str = include_str!("reviews.rs");
 pub struct Money {
     /// How much.
     pub value: Decimal128,
-    /// Of which currency.
+    /// The currency.
     pub currency: String,
 }
 
@@ -23,11 +23,11 @@ pub struct Product {
     /// Its number.
     #[serde(rename = "_id")]
     pub id: i32,
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// What it is.
+    /// A short description.
     pub description: String,
-    /// What it costs.
+    /// The price.
     #[embed]
     pub price: Money,
     /// The newest reviews.
@@ -45,18 +45,18 @@ pub struct Review {
     /// Its number.
     #[index(unique)]
     pub review_id: i32,
-    /// What is reviewed.
+    /// The reviewed product.
     #[reference(parent)]
     pub product_id: Ref<Product>,
     /// Who wrote it.
     pub review_author: String,
-    /// What it says.
+    /// The text.
     pub review_text: String,
     /// When it was published.
     pub published_date: DateTime,
 }
 
-/// What the product page shows of a review.
+/// The summary of a review on the product page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Projection)]
 #[projection(of = "Review")]
 pub struct ReviewSummary {
@@ -64,7 +64,7 @@ pub struct ReviewSummary {
     pub review_id: i32,
     /// Who wrote it.
     pub review_author: String,
-    /// What it says.
+    /// The text.
     pub review_text: String,
     /// When it was published.
     pub published_date: DateTime,
@@ -96,20 +96,20 @@ pub struct LogMsg {
     pub id: ObjectId,
     /// When it was sent.
     pub time: DateTime,
-    /// What it says.
+    /// The text.
     pub message: String,
     /// Who sent it.
     #[reference(parent)]
     pub host: Ref<Host>,
 }
 
-/// What a host shows of a message.
+/// The summary of a message in its host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Projection)]
 #[projection(of = "LogMsg")]
 pub struct LogLine {
     /// When it was sent.
     pub time: DateTime,
-    /// What it says.
+    /// The text.
     pub message: String,
 }
 
@@ -127,7 +127,7 @@ pub struct Reviews {
     pub logmsg: Repository<LogMsg>,
 }
 
-/// The guides' reviews: those that they show, and some between, in the order of their numbers.
+/// The guides' reviews: the shown ones, and some between, in the order of their numbers.
 pub const REVIEWS: [(i32, &str, &str, &str); 12] = [
     (1, "Hans", "Meh, it's okay.", "2017-12-06"),
     (2, "Ida", "Does what it says.", "2017-12-07"),
@@ -162,7 +162,7 @@ pub async fn load(db: &Reviews) -> odm::Result<Product> {
     };
     let product = db.products.insert(product).await?;
     for (review_id, author, text, date) in REVIEWS {
-        // Where dates are equal the ids decide, and the newer review has the lesser one.
+        // If dates are equal, the ids decide, and the newer review has the lesser one.
         let mut id = [0; 12];
         id[8..].copy_from_slice(&(i32::MAX - review_id).to_be_bytes());
         let review = Review {
@@ -178,7 +178,7 @@ pub async fn load(db: &Reviews) -> odm::Result<Product> {
     db.products.get(1).await
 }
 
-/// Stores the guides' host, and messages of which the last is theirs.
+/// Stores the guides' host and messages. The last message is from the guides.
 pub async fn load_messages(db: &Reviews, messages: i64) -> odm::Result<Host> {
     let host = Host {
         id: super::products::short_id(0xAAAB),
@@ -201,7 +201,7 @@ pub async fn load_messages(db: &Reviews, messages: i64) -> odm::Result<Host> {
     db.hosts.get(&host).await
 }
 
-/// S3: the page of a product, and what edits and deletes of reviews do to it.
+/// S3: the page of a product, and its changes by edits and deletes of reviews.
 pub async fn run(screen: &mut Screen) -> odm::Result<Vec<Finding>> {
     let db = Reviews::open(screen.store()).await?;
     load(&db).await?;

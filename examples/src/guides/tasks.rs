@@ -15,7 +15,7 @@ pub struct Person {
     pub id: ObjectId,
     /// The full name.
     pub name: String,
-    /// What the person has to do.
+    /// The person's tasks.
     #[reference(child, inverse = "owner")]
     pub tasks: Vec<Ref<Task>>,
 }
@@ -27,7 +27,7 @@ pub struct Task {
     /// Made by chance.
     #[serde(rename = "_id")]
     pub id: ObjectId,
-    /// What is to be done.
+    /// The description.
     pub description: String,
     /// Until when.
     #[index]
@@ -43,11 +43,11 @@ pub struct Task {
 pub struct Tasks {
     /// People.
     pub people: Repository<Person>,
-    /// What they have to do.
+    /// Their tasks.
     pub tasks: Repository<Task>,
 }
 
-/// Stores the guides' person with three tasks, and one who has nothing to do.
+/// Stores the guides' person with three tasks, and a person without tasks.
 pub async fn load(db: &Tasks) -> odm::Result<[Person; 2]> {
     let person = |id, name: &str| Person {
         id: short_id(id),

@@ -16,12 +16,12 @@ const FAINT: &str = "#66727f";
 const FONT: &str =
     "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
 
-/// What a chart is about.
+/// The heading of a chart.
 #[derive(Debug, Clone, Copy)]
 pub struct Heading<'a> {
     /// The title.
     pub title: &'a str,
-    /// What is counted, and where the numbers are from.
+    /// The counted values, and their source.
     pub subtitle: &'a str,
 }
 
@@ -104,7 +104,7 @@ pub fn columns(
     svg.finish()
 }
 
-/// The distance of lines of which about five reach to the largest value: 1, 2 or 5 with zeros.
+/// The distance of lines if about five reach to the largest value: 1, 2 or 5 with zeros.
 fn step(largest: f64) -> f64 {
     let raw = largest / 5.0;
     let power = 10_f64.powf(raw.log10().floor());
@@ -143,7 +143,7 @@ impl Svg {
         );
     }
 
-    /// A rectangle that tells what it is about where a pointer rests on it.
+    /// A rectangle with a text that appears while a pointer rests on it.
     fn rectangle(&mut self, x: f64, y: f64, width: f64, height: f64, what: &str) {
         let what = escaped(what);
         let _ = writeln!(

@@ -25,13 +25,13 @@ const LAST_YEAR: i32 = 2012;
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Line {
-    /// A text, a number or nothing.
+    /// A text, a number or null.
     #[serde(rename = "Title")]
     pub title: Value,
-    /// What it earned.
+    /// The gross.
     #[serde(rename = "Worldwide Gross")]
     pub gross: Option<i64>,
-    /// What it cost.
+    /// The budget.
     #[serde(rename = "Production Budget")]
     pub budget: Option<i64>,
     /// A date in one of several formats.
@@ -59,13 +59,13 @@ pub struct Line {
 pub enum LeftOut {
     /// It has no title.
     NoTitle,
-    /// It has no date, or none that can be read.
+    /// It has no date, or an unreadable one.
     NoDate,
     /// A line before has the same title and year.
     Twice,
 }
 
-/// What was corrected in a line.
+/// The correction of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Corrected {
     /// The title is a number, and is taken as a text.
@@ -96,14 +96,14 @@ impl fmt::Display for Corrected {
     }
 }
 
-/// What an import has done.
+/// The result of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Imported {
     /// How many lines there were.
     pub lines: usize,
     /// How many movies were stored.
     pub movies: usize,
-    /// How many lines were corrected, by what was corrected in them.
+    /// How many lines were corrected, by the correction.
     pub corrected: BTreeMap<Corrected, usize>,
     /// How many lines were left out, by the reason.
     pub left_out: BTreeMap<LeftOut, usize>,
@@ -130,7 +130,7 @@ struct Clean {
     line: Line,
 }
 
-/// Imports the lines. What an earlier import has stored of them is changed to what they are now.
+/// Imports the lines. Documents of an earlier import are updated.
 pub async fn import(db: &Catalogue, lines: Vec<Line>) -> odm::Result<Imported> {
     let mut imported = Imported {
         lines: lines.len(),
@@ -202,7 +202,7 @@ pub async fn import(db: &Catalogue, lines: Vec<Line>) -> odm::Result<Imported> {
     Ok(imported)
 }
 
-/// Stores what is named, where it is not stored yet, and returns all of it by name.
+/// Stores the named documents that are not stored yet, and returns all of them by name.
 async fn named<M: Document>(
     db: &Catalogue,
     names: impl Iterator<Item = String>,

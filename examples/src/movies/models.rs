@@ -1,4 +1,4 @@
-//! What the catalogue stores.
+//! The documents of the catalogue.
 
 use odm::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub struct Movie {
     #[serde(rename = "_id")]
     #[id(auto)]
     pub id: ObjectId,
-    /// What it is called.
+    /// The title.
     #[validate(max_length = 200, pattern = r"\S")]
     pub title: String,
     /// The words of the title in lower case, by which it is searched.
@@ -30,7 +30,7 @@ pub struct Movie {
     /// Who directed it.
     #[embed]
     pub director: Option<DirectorLink>,
-    /// Of which genre it is.
+    /// Its genre.
     #[embed]
     pub genre: Option<GenreLink>,
     /// Who brought it into cinemas.
@@ -42,10 +42,10 @@ pub struct Movie {
     /// How many say so.
     #[validate(min = 0)]
     pub votes: Option<i64>,
-    /// What it earned in all cinemas, in dollars.
+    /// The gross in all cinemas, in dollars.
     #[validate(min = 1)]
     pub gross: Option<i64>,
-    /// What it cost, in dollars.
+    /// The budget, in dollars.
     #[validate(min = 1)]
     pub budget: Option<i64>,
 }
@@ -112,7 +112,7 @@ pub struct Genre {
     #[serde(rename = "_id")]
     #[id(auto)]
     pub id: ObjectId,
-    /// What it is called.
+    /// The name.
     #[index(unique)]
     #[validate(pattern = r"\S")]
     pub name: String,
@@ -129,7 +129,7 @@ pub struct Distributor {
     #[serde(rename = "_id")]
     #[id(auto)]
     pub id: ObjectId,
-    /// What it is called.
+    /// The name.
     #[index(unique)]
     #[validate(pattern = r"\S")]
     pub name: String,
@@ -138,11 +138,11 @@ pub struct Distributor {
     pub movies: i64,
 }
 
-/// What is shown of a movie in its director.
+/// The summary of a movie in its director.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Projection)]
 #[projection(of = "Movie")]
 pub struct MovieSummary {
-    /// What it is called.
+    /// The title.
     pub title: String,
     /// The year in which it came out.
     pub year: i32,
@@ -165,7 +165,7 @@ pub struct Catalogue {
     pub movies: Repository<Movie>,
     /// Who directed them.
     pub directors: Repository<Director>,
-    /// What they are.
+    /// Their genres.
     pub genres: Repository<Genre>,
     /// Who brought them into cinemas.
     pub distributors: Repository<Distributor>,

@@ -1,4 +1,4 @@
-//! What the catalogue tells: aggregates, which the store computes, and pages of a search.
+//! The reports of the catalogue: aggregates, which the store computes, and pages of a search.
 
 use odm::{
     prelude::*,
@@ -26,7 +26,7 @@ pub async fn ratings_by_genre(
         .await
 }
 
-/// What the movies of each year earned, and how many they are.
+/// The gross of the movies of each year, and their number.
 pub async fn gross_by_year(db: &Catalogue) -> odm::Result<Vec<(i32, (i64, u64))>> {
     let movie = Movie::fields();
     db.movies

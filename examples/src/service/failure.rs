@@ -1,4 +1,4 @@
-//! Errors as answers: a status, and a message that names nothing of what is stored.
+//! Errors as answers: a status, and a message without names of the database.
 
 use axum::{
     Json,
@@ -9,7 +9,7 @@ use axum::{
 use odm::ErrorKind;
 use serde_json::{Value, json};
 
-/// What a handler returns.
+/// The result of a handler.
 pub type Answer<T> = Result<T, Failure>;
 
 /// Why a request has failed.

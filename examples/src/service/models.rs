@@ -1,9 +1,9 @@
-//! What the service stores. The rules for values stand here, so that they hold for every write.
+//! The documents of the service. The rules for values stand here, so that they hold for every write.
 
 use odm::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// A replacement part. It is what a client gets, and [`NewPart`] what it sends.
+/// A replacement part, as a client gets it. A client sends [`NewPart`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(
     collection = "parts",
@@ -18,7 +18,7 @@ pub struct Part {
     #[index(unique)]
     #[validate(pattern = "^[0-9A-Za-z-]{1,40}$")]
     pub partno: String,
-    /// What it is called.
+    /// The name.
     #[validate(max_length = 200, pattern = r"\S")]
     pub name: String,
     /// The same in any case, which the service makes: parts are found and sorted by it.
@@ -28,10 +28,10 @@ pub struct Part {
     /// How many are on hand.
     #[validate(max = 1_000_000)]
     pub qty: u32,
-    /// What it costs to buy.
+    /// The purchase price.
     #[validate(min = 0, max = 1_000_000)]
     pub cost: f64,
-    /// What it is sold for.
+    /// The selling price.
     #[validate(min = 0, max = 1_000_000)]
     pub price: f64,
     /// Counts the changes, for the `ETag` of the part.
@@ -44,16 +44,16 @@ pub struct Part {
 #[patch(of = "Part")]
 #[serde(deny_unknown_fields)]
 pub struct PartPatch {
-    /// What it is called.
+    /// The name.
     pub name: Option<String>,
     /// The same in any case.
     #[serde(skip)]
     pub name_folded: Option<String>,
     /// How many are on hand.
     pub qty: Option<u32>,
-    /// What it costs to buy.
+    /// The purchase price.
     pub cost: Option<f64>,
-    /// What it is sold for.
+    /// The selling price.
     pub price: Option<f64>,
 }
 
@@ -65,7 +65,7 @@ pub struct Product {
     #[serde(rename = "_id")]
     #[id(auto)]
     pub id: ObjectId,
-    /// What it is called.
+    /// The name.
     #[validate(max_length = 200, pattern = r"\S")]
     pub name: String,
     /// The same in any case.
@@ -82,7 +82,7 @@ pub struct Product {
     #[embed]
     #[validate(max_items = 500)]
     pub parts: Vec<PartLink>,
-    /// Counts the changes, for the `ETag` of the product. The rename of a part is none.
+    /// Counts the changes, for the `ETag` of the product. The rename of a part does not count.
     #[version]
     pub revision: i64,
 }
@@ -93,7 +93,7 @@ pub struct PartLink {
     /// Which part.
     #[reference(child)]
     pub id: Ref<Part>,
-    /// What it is called. The rename of a part changes it.
+    /// The name. The rename of a part changes it.
     #[denormalize(from = "Part.name")]
     pub name: String,
 }

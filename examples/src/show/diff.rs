@@ -1,4 +1,4 @@
-//! What is other in a document than before, as lines with `-` and `+`. What is equal is left out.
+//! The changes of a document, as lines with `-` and `+`. Equal lines are left out.
 
 use odm::bson::{Bson, Document};
 
@@ -6,7 +6,7 @@ use super::value;
 
 /// How many lines in a row that are all removed, or all added, are shown.
 const LINES: usize = 8;
-/// Longer arrays are compared without looking for what has moved.
+/// Longer arrays are compared without a search for moved elements.
 const ALIGNED: usize = 2_000;
 
 /// A line of a difference.
@@ -17,7 +17,7 @@ pub(super) enum Line {
     Added(String),
 }
 
-/// Compares a document with what it was. `None` is one that is not stored.
+/// Compares a document with its earlier version. `None` stands for a missing document.
 pub(super) fn documents(
     before: Option<&Document>,
     after: Option<&Document>,
@@ -121,7 +121,7 @@ fn elements(name: &str, before: &[Bson], after: &[Bson], width: usize, lines: &m
     lines.push(Line::Same("]".to_owned()));
 }
 
-/// Whether two documents in an array are one, of which some fields have changed.
+/// Whether two documents in an array are versions of one, with some changed fields.
 fn is_one(before: &Document, after: &Document) -> bool {
     before.len() > 2 && before.iter().next() == after.iter().next()
 }
@@ -158,7 +158,7 @@ fn runs<'a>(before: &'a [Bson], after: &'a [Bson]) -> Vec<Run<'a>> {
 }
 
 fn aligned<'a>(old: &'a [Bson], new: &'a [Bson], runs: &mut Vec<Run<'a>>) {
-    // The length of the longest common subsequence of what follows two positions.
+    // The length of the longest common subsequence of the rests after two positions.
     let mut longest = vec![vec![0_u16; new.len() + 1]; old.len() + 1];
     for i in (0..old.len()).rev() {
         for j in (0..new.len()).rev() {

@@ -12,8 +12,8 @@ const RELATIONS: [&str; 6] = [
     "#[split",
 ];
 
-/// Returns a struct of a source without its documentation, derives and visibility. Of its fields, those are left
-/// out that have no attribute of this library, unless none has one.
+/// Returns a struct of a source without its documentation, derives and visibility. Leaves out fields without an attribute of this library,
+/// unless all fields are without one.
 pub(super) fn model(source: &str, name: &str, width: usize) -> Vec<String> {
     let lines: Vec<&str> = source.lines().map(str::trim).collect();
     let head = format!("pub struct {name} {{");
@@ -60,7 +60,7 @@ pub(super) fn model(source: &str, name: &str, width: usize) -> Vec<String> {
     model
 }
 
-/// An attribute and what it is on, on one line if it has so many columns.
+/// An attribute and its item, on one line if it has so many columns.
 fn fitting(attribute: &str, item: &str, width: usize) -> Vec<String> {
     let line = format!("{attribute} {item}");
     if line.chars().count() <= width {

@@ -1,4 +1,4 @@
-//! Values in the form of MongoDB's shell: wrapped, with short ids, and without what is long.
+//! Values in the form of MongoDB's shell: wrapped, shortened, and with short ids.
 
 use odm::bson::{Bson, Document};
 
@@ -9,10 +9,10 @@ const LONG_ELEMENTS: usize = 2;
 /// How many characters of a text are shown.
 const CHARACTERS: usize = 48;
 
-/// The name of a field that stands for those that are left out.
+/// The name of a field that stands for omitted fields.
 const ELIDED: &str = "..";
 
-/// Leaves out of a document what is equal in one that is shown already. Of an equal document, two fields stay.
+/// Leaves out of a document the fields that are equal in an already shown one. The first two fields stay.
 pub(super) fn without(document: &Document, shown: &Document) -> Document {
     let mut rest = Document::new();
     let mut elided = false;

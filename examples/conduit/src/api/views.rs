@@ -1,4 +1,4 @@
-//! What the API shows besides what the models say.
+//! Parts of the API's answers that are not in the models.
 
 use axum::{
     Json,
@@ -48,7 +48,7 @@ impl ProfileView {
 pub(super) struct ArticleView {
     #[serde(flatten)]
     article: Public<Article>,
-    /// Lists have none.
+    /// Absent in lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<String>,
     favorited: bool,

@@ -44,7 +44,7 @@ async fn page(
                 @for comment in &comments { (shown(comment, user, &path)) }
             }
             @match user {
-                // To the address of the page, which follows that of the article.
+                // To the address of the page, which contains the slug of the article.
                 Some(_) => form method="post" {
                     @if let Some(failure) = failure { (layout::failed(failure)) }
                     (layout::area("body", "Your comment", 3, draft))
@@ -58,7 +58,7 @@ async fn page(
     Ok(layout::page(&article.title, user, Some(&live), main))
 }
 
-/// What the page shows, of one state.
+/// The data of the page, from one state.
 async fn read(
     app: &App,
     user: Option<&User>,

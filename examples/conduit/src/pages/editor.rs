@@ -17,13 +17,13 @@ use crate::{
     queries::{ArticleUpdate, Draft},
 };
 
-/// What the form has.
+/// The fields of the form.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct Text {
     title: String,
     description: String,
     body: String,
-    /// With commas between them.
+    /// Separated by commas.
     tags: String,
     /// That of the article as the user has seen it.
     #[serde(default)]
@@ -170,7 +170,7 @@ pub(super) async fn save(
     Ok((failure.status, page).into_response())
 }
 
-/// What is stored, beside the user's own text.
+/// The stored version, beside the user's own text.
 fn conflict(article: &Article) -> Markup {
     let stored = Text::of(article);
     html! {

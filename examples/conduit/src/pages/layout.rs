@@ -1,4 +1,4 @@
-//! What pages have in common.
+//! The common parts of pages.
 
 use axum::response::Html;
 use maud::{DOCTYPE, Markup, html};
@@ -96,7 +96,7 @@ pub(super) fn time(time: DateTime) -> Markup {
     }
 }
 
-/// The first letter of a name, in the place of an image: those of users are elsewhere, and are not loaded.
+/// The first letter of a name, in the place of an image: the images of users are elsewhere, and are not loaded.
 pub(super) fn initial(username: &str) -> Markup {
     let letter: String = username
         .chars()
@@ -106,7 +106,7 @@ pub(super) fn initial(username: &str) -> Markup {
     html! { span.initial aria-hidden="true" { (letter) } }
 }
 
-/// What went wrong.
+/// The messages of a failure.
 pub(super) fn failed(failure: &Failure) -> Markup {
     html! {
         ul.failed role="alert" {

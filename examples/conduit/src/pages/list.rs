@@ -1,4 +1,4 @@
-//! Lists of articles: all, a user's feed, and those of a profile.
+//! Lists of articles: all articles, a user's feed, and the lists of a profile.
 
 use axum::{
     extract::State,

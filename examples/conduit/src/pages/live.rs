@@ -1,4 +1,4 @@
-//! Streams of server-sent events: that what a page shows has changed, and where it is now.
+//! Streams of server-sent events: the data of a page has changed, and the new address of the page.
 
 use std::{convert::Infallible, future::ready};
 
@@ -58,8 +58,8 @@ fn changed(place: &str) -> Event {
     Event::default().event("changed").data(place)
 }
 
-/// The events of changes, until the service stops. The first one is of what has changed before the watch began, since the
-/// page was made or the stream was broken.
+/// The events of changes, until the service stops. The first one is about changes before the watch began, since the page was made or the
+/// stream was broken.
 fn events(
     app: &App,
     first: Option<Event>,
@@ -72,7 +72,7 @@ fn events(
     let events = changes.filter_map(move |change| {
         ready(match change {
             Ok(change) => event(change),
-            // What was missed is as well a reason to look again.
+            // Missed changes are a reason to look again as well.
             Err(error) if error.kind() == ErrorKind::Lagged => Some(changed(SOMETHING)),
             Err(error) => {
                 tracing::error!(%error, "a change cannot be read");

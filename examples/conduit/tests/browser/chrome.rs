@@ -23,7 +23,7 @@ use url::{ParseError, Url};
 pub(crate) const TAB: &str = "\u{e004}";
 pub(crate) const ENTER: &str = "\u{e007}";
 
-/// How long a page has for what is expected of it.
+/// How long a page may take to meet an expectation.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Whether a page is light or dark.
@@ -70,7 +70,7 @@ struct Driver(Child);
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // Where it has ended by itself there is nothing to do.
+        // If it has ended by itself, there is nothing to do.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -146,7 +146,7 @@ impl Browser {
             .unwrap();
     }
 
-    /// The path of the page, as it is shown.
+    /// The path of the shown page.
     pub(crate) async fn path(&self) -> String {
         self.client.current_url().await.unwrap().path().to_owned()
     }
@@ -186,7 +186,7 @@ impl Browser {
         let start = Instant::now();
         let mut seen = Vec::new();
         while start.elapsed() < PATIENCE {
-            // While a page is left there may be none.
+            // During a change of pages the document may be missing.
             let script = "return [...document.querySelectorAll(arguments[0])].map(found => found.textContent)";
             if let Ok(texts) = self.client.execute(script, vec![json!(css)]).await {
                 seen = serde_json::from_value::<Vec<String>>(texts).unwrap();
@@ -210,7 +210,7 @@ impl Browser {
         self.client.perform_actions(actions).await.unwrap();
     }
 
-    /// What has the focus: the text of its label, or its own. It must be visible that it has it.
+    /// The focused element: the text of its label, or its own. The focus must be visible.
     pub(crate) async fn focused(&self) -> String {
         let script = r"
             const focused = document.activeElement;
@@ -240,7 +240,7 @@ impl Browser {
         panic!("the tab key does not lead to {name:?}: {passed:?}");
     }
 
-    /// What the console has since it was asked last.
+    /// The new entries of the console since the last call.
     pub(crate) async fn console(&self) -> Vec<Value> {
         let command = Extension("se/log", json!({ "type": "browser" }));
         let entries = self.client.issue_cmd(command).await.unwrap();
@@ -269,7 +269,7 @@ impl Browser {
         serde_json::from_value(self.run(script, Vec::new()).await).unwrap()
     }
 
-    /// The least contrast of a text with what is behind it, by the definition of WCAG.
+    /// The least contrast of a text with its background, by the definition of WCAG.
     pub(crate) async fn least_contrast(&self) -> f64 {
         let script = r"
             const parse = color => color.match(/[\d.]+/g).map(Number);
@@ -297,7 +297,7 @@ impl Browser {
         self.run(script, Vec::new()).await.as_f64().unwrap()
     }
 
-    /// Saves what the window shows.
+    /// Saves the image of the window.
     pub(crate) async fn shot(&self, name: &str) {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/screenshots");
         fs::create_dir_all(&folder).unwrap();

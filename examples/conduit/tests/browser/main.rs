@@ -133,7 +133,7 @@ fn what_other_clients_write_is_shown_at_once() {
         browser.fill("body", "Half a sent").await;
         ben.comment("news-of-the-day", "First!");
         browser.sees("#comments", "First!").await;
-        // What the visitor is writing stays, and so does the place where it writes.
+        // The visitor's draft stays, and so does the position of the cursor.
         browser.keys("ence").await;
         assert_eq!(browser.value("body").await, "Half a sentence");
         ben.post("/articles/news-of-the-day/favorite", json!({}))

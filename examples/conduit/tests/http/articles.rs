@@ -1,4 +1,4 @@
-//! Articles: what their authors do with them, and others may not.
+//! Articles: the changes by their authors, and the refusal of others.
 
 use serde_json::{Value, json};
 
@@ -88,7 +88,7 @@ fn an_edit_changes_what_it_names_and_the_slug_with_the_title() {
         edit(&ann, "all-of-me", json!({ "title": "All of me" }))["slug"],
         "all-of-me"
     );
-    // Nothing to change is no change.
+    // An empty edit is no change.
     let same = edit(&ann, "all-of-me", json!({}));
     assert_eq!(same, edit(&ann, "all-of-me", json!({ "title": null })));
     // The old slug is free.
@@ -109,7 +109,7 @@ fn tags_are_counted_as_articles_get_and_lose_them() {
     edit(&ann, "about-me", json!({ "tagList": [] }));
     // Tags without articles are not shown.
     assert_eq!(tags(), json!(["dragons", "training"]));
-    // One that is taken away is taken out of its articles.
+    // A removed tag is taken out of its articles.
     let removed = server
         .runtime
         .block_on(async { server.db.tags.delete("dragons").await });
@@ -180,7 +180,7 @@ fn a_title_whose_slug_is_taken_is_refused() {
         .refused(422);
     assert_eq!(said, "title has already been taken");
     assert_eq!(ann.article("about-me")["title"], "About me");
-    // Nothing of the refused ones is stored: no tag, no body.
+    // The refused articles leave no tag and no body.
     let bodies = server
         .runtime
         .block_on(async { server.db.articles.all().count().await.unwrap() });
@@ -267,7 +267,7 @@ fn a_favorite_given_twice_is_one() {
         );
         assert_eq!(article["body"], "About me, at length");
     }
-    // What is one's favorite is not another's.
+    // The favorites of one user are not another's.
     let article = ann.article("about-me");
     assert_eq!(
         (&article["favorited"], &article["favoritesCount"]),
@@ -325,7 +325,7 @@ fn a_client_asks_whether_what_it_has_is_right() {
         ask(&ben, &then).of(200)["article"]["favoritesCount"],
         json!(1)
     );
-    // What it shows depends on who asks.
+    // The content depends on the user.
     assert_ne!(tag(&ann), tag(&ben));
     server.end();
 }
@@ -364,7 +364,7 @@ fn an_edit_of_what_has_changed_meanwhile_is_refused_where_it_asks_for_that() {
         ann.put_if(path, other, body("Two")).refused(412);
     }
     assert_eq!(ann.article("about-me")["body"], "One");
-    // One of a list, any, or none at all.
+    // A tag in a list, any tag, or no tag.
     let changed = ann.put_if(path, &format!("\"x\", {second}"), body("Two"));
     assert_eq!(changed.of(200)["article"]["body"], "Two");
     ann.put_if(path, "*", body("Three")).of(200);

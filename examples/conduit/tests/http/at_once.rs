@@ -102,7 +102,7 @@ fn of_many_who_take_a_name_or_a_title_at_once_one_has_it() {
             .status
     });
     assert_eq!(title, expected);
-    // What was refused has left no tag.
+    // The refused requests have left no tag.
     assert_eq!(
         ann.get("/tags").of(200)["tags"].as_array().unwrap().len(),
         1

@@ -133,7 +133,7 @@ impl Client {
         }
     }
 
-    /// Sends a request with these headers, as it is.
+    /// Sends a request with these headers, unchanged.
     pub(crate) fn send(
         &self,
         method: &str,

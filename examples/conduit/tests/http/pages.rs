@@ -224,7 +224,7 @@ fn forms_of_other_sites_are_refused() {
         ],
     )
     .leads();
-    // The cookie is nothing to the API.
+    // The API ignores the cookie.
     let cookie = ann.cookie.clone().unwrap();
     let answer = server
         .anyone()

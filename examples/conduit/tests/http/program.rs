@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 const SECRET: &str = "a secret of thirty-two characters";
 
-/// How long a test waits for what a program does at once.
+/// How long a test waits for an immediate reaction of the program.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn program(arguments: &[&str]) -> Command {
@@ -88,7 +88,7 @@ fn arguments_that_are_not_known_are_refused() {
 #[cfg(unix)]
 struct Running {
     child: Child,
-    /// Where it serves, once it does.
+    /// The address at which it serves, once it does.
     address: Receiver<String>,
     logs: Vec<JoinHandle<String>>,
 }
@@ -130,7 +130,7 @@ impl Running {
         }
     }
 
-    /// Where it serves, as soon as it does.
+    /// The address at which it serves, as soon as it does.
     fn address(&self) -> String {
         self.address.recv_timeout(PATIENCE).expect("it serves")
     }
@@ -186,7 +186,7 @@ fn signed_in(address: &str) -> String {
     format!("Token {}", user["user"]["token"].as_str().unwrap())
 }
 
-/// Publishes an article with a tag, and returns the status and the body of the answer. An error tells that there is none.
+/// Publishes an article with a tag, and returns the status and the body of the answer. It is an error if there is no answer.
 #[cfg(unix)]
 fn publish(address: &str, token: &str, title: &str) -> Result<(u16, Value), ureq::Error> {
     let article = json!({ "article": { "title": title, "description": "d", "body": "b", "tagList": ["new"] } });
@@ -265,7 +265,7 @@ fn the_next_program_serves_at_the_same_address_when_the_one_before_has_ended() {
     goes_on();
 
     let second = Running::start(&arguments, address.strip_prefix("http://").unwrap());
-    // Long enough for it to meet the lock of the file; if it does not, it has nothing to wait for.
+    // Long enough for it to meet the lock of the file; if it does not, it does not wait.
     thread::sleep(Duration::from_millis(300));
     goes_on();
     let early = second.address.try_recv();

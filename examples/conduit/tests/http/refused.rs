@@ -1,4 +1,4 @@
-//! Requests that cannot be read, and what answers never tell.
+//! Malformed requests, and secrets that answers never reveal.
 
 use serde_json::json;
 
@@ -33,7 +33,7 @@ fn bodies_that_cannot_be_read_are_refused_in_the_form_of_the_specification() {
     send(&[JSON], r#"{"article":[]}"#).refused(422);
     let tags = r#"{"article":{"title":"t","description":"d","body":"b","tagList":[5]}}"#;
     send(&[JSON], tags).refused(422);
-    // By so little too large that all of it is sent before the server gives up.
+    // Only so little too large that all of it is sent before the server gives up.
     let large = format!("{{\"article\": \"{}\"}}", "b".repeat(1 << 20));
     send(&[JSON], &large).refused(413);
     assert_eq!(ann.titles("/articles").1, 0);

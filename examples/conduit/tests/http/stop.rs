@@ -33,7 +33,7 @@ fn a_graceful_stop_ends_live_streams_and_keeps_what_is_stored() {
         let event = lines.find(|line| line.as_ref().unwrap().starts_with("event: changed"));
         event.expect("the stream goes on").unwrap()
     };
-    // Of what was before, and of each commit.
+    // One event for the changes before, and one for each commit.
     told();
     ann.publish("News", &[]);
     told();

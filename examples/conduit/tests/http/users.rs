@@ -222,7 +222,7 @@ fn a_renamed_user_is_renamed_in_articles_and_comments() {
     assert_eq!(anyone.titles("/articles?author=Anna").1, 2);
     assert_eq!(anyone.titles("/articles?author=Ann").1, 0);
     anyone.get("/profiles/Ann").refused(404);
-    // The change of an author is none of the article's.
+    // A change of the author is not a change of the article.
     let article = anyone.article("about-me");
     assert_eq!(article["createdAt"], article["updatedAt"]);
     server.end();
