@@ -1,8 +1,8 @@
 //! Makes one program of the right forms of the mistakes in `tests/compile-fail`, with a module for each.
 //!
-//! A case ends with comments that say what to write instead, as a diff: a line of it begins with `// - ` if the
-//! right form does not have it, with `// + ` if the mistake does not, and with three spaces after `//` if both
-//! have it. A line `//` is between two places. Indentation is not compared.
+//! A case ends with comments that state the right form as a diff: a line of it begins with `// - ` if the right form does not have it, with
+//! `// + ` if the mistake does not, and with three spaces after `//` if both have it. A line `//` is between two places. Indentation is not
+//! compared.
 
 use std::{
     env,

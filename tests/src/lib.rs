@@ -1,7 +1,6 @@
-//! What the suites share.
+//! The common parts of the suites.
 //!
-//! A suite is written once, against the `Store` trait and the repositories, and
-//! [`on_every_store!`] runs it on each store that there is.
+//! A suite is written once, against the `Store` trait and the repositories, and [`on_every_store!`] runs it on each store.
 
 mod any_store;
 pub mod killed;
@@ -39,7 +38,7 @@ pub use odm_store_suite::poll_once;
 pub use self::any_store::AnyStore;
 pub use self::mongodb::{NewDatabases, TestDatabase, on_mongodb, on_mongodb_database};
 
-/// A future of a test, of one type for all tests: what runs it is compiled once.
+/// A future of a test, of one type for all tests, so that the code that runs it is compiled once.
 pub type Test = Pin<Box<dyn Future<Output = ()>>>;
 
 /// A test of any store as one of a store of one kind.
@@ -72,10 +71,10 @@ macro_rules! on_every_store {
     )+};
 }
 
-/// Does the same as [`on_every_store!`] for the stores in this process: for tests of what no server does. It has no indexes and
-/// orders that ignore case (see [`ignores_case`](odm::store::contract::Capabilities::ignores_case)), does not say of each query how many
-/// documents it has scanned, takes other numbers of requests, which `tests/suite/calls/messages.rs` holds, and takes a match of a
-/// regular expression that needs too much work for none.
+/// Does the same as [`on_every_store!`] for the stores in this process: for tests of features that no server has. A server has no indexes
+/// and orders that ignore case (see [`ignores_case`](odm::store::contract::Capabilities::ignores_case)), does not report for each query how
+/// many documents it has scanned, takes other numbers of requests, which `tests/suite/calls/messages.rs` holds, and takes a match of a
+/// regular expression that needs too much work for no match.
 #[macro_export]
 macro_rules! on_local_stores {
     ($($(#[$attribute:meta])* async fn $name:ident($store:ident: AnyStore) $body:block)+) => {$(
@@ -88,8 +87,8 @@ macro_rules! on_local_stores {
     )+};
 }
 
-/// Does the same as [`on_every_store!`] for the stores with a single writer: for tests of what only
-/// [`single_writer`](odm::store::contract::Capabilities::single_writer) promises.
+/// Does the same as [`on_every_store!`] for the stores with a single writer: for tests of promises that only
+/// [`single_writer`](odm::store::contract::Capabilities::single_writer) makes.
 #[macro_export]
 macro_rules! on_single_writer_stores {
     ($($(#[$attribute:meta])* async fn $name:ident($store:ident: AnyStore) $body:block)+) => {$(
@@ -121,8 +120,8 @@ macro_rules! on_watched_stores {
     )+};
 }
 
-/// Does the same as [`on_every_store!`] for the embedded store alone: for tests of the indexes that it
-/// uses, of what a query touches, and of more data than a scan for each query is fit for.
+/// Does the same as [`on_every_store!`] for the embedded store alone: for tests of its choice of indexes, of the cost of queries, and of
+/// more data than a scan for each query is fit for.
 #[macro_export]
 macro_rules! on_embedded_stores {
     ($($test:tt)+) => {
@@ -244,7 +243,7 @@ pub struct ChangingModels;
 #[doc = include_str!("../../docs/mongodb.md")]
 pub struct OnMongoDb;
 
-/// A write to the store beneath, which nothing follows: what the library cannot know of.
+/// A write to the store beneath, without consequences, which the library does not know of.
 enum Beneath {
     Insert(RawDocumentBuf),
     Update(mql::Filter, mql::Update),

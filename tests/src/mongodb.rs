@@ -24,7 +24,7 @@ use crate::{
     proxy::{Disguise, Proxy},
 };
 
-/// The tests that fail on SecantusDB, which is not MongoDB, each with what MongoDB's documentation says.
+/// The tests that fail on SecantusDB, which is not MongoDB, each with the statement of MongoDB's documentation.
 const DIFFERENCES: &[(&str, &str)] = &[
     (
         "batches::a_document_with_values_of_deprecated_types_is_stored_byte_for_byte",
@@ -124,8 +124,8 @@ const DIFFERENCES: &[(&str, &str)] = &[
     ),
 ];
 
-/// The tests that SecantusDB does not end, or after which it answers nobody any more, by a part of their names, each with what
-/// MongoDB's documentation says. They are not run on it.
+/// The tests that SecantusDB does not end, or after which it does not answer any more, by a part of their names, each with the statement of
+/// MongoDB's documentation. They are not run on it.
 const ENDLESS: &[(&str, &str)] = &[
     (
         "snapshots::all_reads_of_a_snapshot_see_one_state_while_others_write",
@@ -142,7 +142,7 @@ const ENDLESS: &[(&str, &str)] = &[
 /// A new database of the MongoDB server that `ODM_TEST_MONGODB_URI` names.
 #[derive(Debug)]
 pub struct TestDatabase {
-    /// A client of the server, for what the test does without the library.
+    /// A client of the server, for requests of the test without the library.
     pub client: Client,
     /// The options of a client of a store, whose commands are held against the table of commands.
     pub options: ClientOptions,
@@ -190,7 +190,8 @@ impl TestDatabase {
 ///
 /// # Panics
 ///
-/// As the test does, and without the variable. One that is listed among the differences of the server must panic, so that the list is true.
+/// As the test does, and without the variable. A test that is listed among the differences of the server must panic, so that the list is
+/// true.
 pub fn on_mongodb<F: Future>(test: impl FnOnce(MongoDb) -> F) {
     let name = name_of_test();
     on_mongodb_database(STUCK, async |server: &TestDatabase| {
@@ -329,8 +330,8 @@ fn disguised(options: ClientOptions) -> ClientOptions {
     }
 }
 
-/// Ends what the test of this thread has left open on the server: the transactions of futures that were dropped, which end in
-/// tasks that would go with the runtime. The server would keep them for a minute, in which it is slow.
+/// Ends the transactions that the test of this thread has left open on the server: dropped futures end them in tasks that would go with the
+/// runtime. The server would keep them for a minute, in which it is slow.
 pub(crate) async fn end_sessions() {
     for client in CLIENTS.take() {
         // A session that the test has leaked does not end.

@@ -36,16 +36,16 @@ use crate::TestDatabase;
 pub enum Side {
     /// A request is cut off before the server gets it.
     Request,
-    /// The server has done what was asked, and its answer is lost.
+    /// The server has done the request, and its answer is lost.
     Answer,
 }
 
-/// What becomes of the connections.
+/// The fate of the connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
-    /// That of the message is closed.
+    /// The connection of the message is closed.
     One,
-    /// All are closed, and none is taken any more.
+    /// All are closed, and no new ones are accepted.
     All,
 }
 
@@ -54,7 +54,7 @@ pub enum Cut {
 pub struct Plan {
     /// Its number among the requests, from 1 on.
     pub at: usize,
-    /// Which of the two messages is lost.
+    /// The message that is lost, of the two.
     pub side: Side,
     /// Which connections are closed.
     pub cut: Cut,
@@ -65,9 +65,9 @@ pub struct Plan {
 pub struct Delay {
     /// The number of the request, from 1 on.
     pub at: usize,
-    /// Which of the two messages it is.
+    /// The message that is late, of the two.
     pub side: Side,
-    /// By how much.
+    /// The length of the delay.
     pub by: Duration,
 }
 
@@ -80,15 +80,15 @@ pub struct Refusal {
     pub name: &'static str,
     /// The labels of the error.
     pub labels: &'static [&'static str],
-    /// Of a request, which the server does not get, or of an answer: then it has done what was asked, and the error is that of the
-    /// write concern.
+    /// A refused request does not reach the server. A refused answer has the error as that of the write concern: the server has done the
+    /// request.
     pub side: Side,
 }
 
 /// The requests that are refused.
 #[derive(Debug, Clone, Copy)]
 enum Refused {
-    /// The one of this number.
+    /// The request of this number.
     At(usize),
     /// The first one of this command.
     First(&'static str),
@@ -97,7 +97,7 @@ enum Refused {
 }
 
 impl Refusal {
-    /// That of a request, without labels.
+    /// The refusal of a request, without labels.
     pub const fn new(code: i32, name: &'static str) -> Self {
         Refusal {
             code,
@@ -122,7 +122,7 @@ impl Refusal {
         }
     }
 
-    /// The answer of a server that has done what was asked.
+    /// The answer of a server that has done the request.
     fn beside(self, mut answer: Document) -> Document {
         let error = doc! {
             "code": self.code,
@@ -343,7 +343,7 @@ impl Proxy {
 }
 
 impl Shared {
-    /// Counts a message, and returns its number. What watches over the connections is no message.
+    /// Counts a message, and returns its number. Messages that monitor the connections do not count.
     fn count(&self, message: &[u8]) -> Option<usize> {
         let body = body(message)?;
         let (name, _) = body.iter().next()?.ok()?;
@@ -383,7 +383,7 @@ impl Shared {
         is_refused.then_some(refusal)
     }
 
-    /// By how much a message is late.
+    /// The delay of a message.
     fn delay(&self, number: Option<usize>, side: Side) -> Option<Duration> {
         let delay = self.seen.lock().unwrap().delay?;
         (Some(delay.at) == number && delay.side == side).then_some(delay.by)
@@ -421,18 +421,18 @@ fn body(message: &[u8]) -> Option<&RawDocument> {
 /// The identity of a message that an answer names.
 type MessageId = [u8; 4];
 
-/// What is known of a request until its answer comes.
+/// The state of a request until its answer comes.
 #[derive(Debug, Default)]
 struct Asked {
     number: Option<usize>,
     command: String,
-    /// The answer, whatever the server says.
+    /// The answer in the place of the server's.
     answer: Option<Document>,
-    /// What the answer says besides.
+    /// The error that is added to the answer.
     refusal: Option<Refusal>,
 }
 
-/// What the proxy does with a message.
+/// The fate of a message.
 enum Fate {
     Passed,
     /// It is passed later.
@@ -544,7 +544,7 @@ fn as_abort(commit: &[u8], body: &RawDocument) -> Vec<u8> {
     with_body(id(commit, 4), [0; 4], &abort)
 }
 
-/// A message of this identity, in answer to another one, or to none.
+/// A message of this identity, in answer to another one, or not in answer.
 fn with_body(own: MessageId, answered: MessageId, body: &Document) -> Vec<u8> {
     let body = odm::bson::serialize_to_vec(body).expect("a document");
     let len = 16 + 4 + 1 + body.len() as u32;

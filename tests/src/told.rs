@@ -1,4 +1,4 @@
-//! What the library says by events.
+//! The events of the library.
 
 use std::{
     fmt::Debug,

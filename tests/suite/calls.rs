@@ -1,7 +1,7 @@
 //! How often a write calls the store: one call for all reads of a step, and one batch of writes.
 //!
-//! A store over a network pays for each call. The table of upper bounds below is what careful code
-//! by hand needs, give or take a call; the reads of the catalog's epoch and the commit are not in it.
+//! A store over a network pays for each call. The table of upper bounds below is the need of careful code by hand, give or take a call; the
+//! reads of the catalog's epoch and the commit are not in it.
 
 mod logged;
 mod messages;
@@ -136,7 +136,7 @@ async fn a_reverse_copy_reads_of_a_source_nothing_but_the_value() {
     let (shop, log) = logged_shop().await;
     let tag = |id| Tag { id, posts: Vec::new() };
     shop.tags.insert_many((0..900).map(tag)).await.unwrap();
-    // Of the second post, more tags than fit into the queue.
+    // The second post has more tags than fit into the queue.
     let few = bytes_of_links(&shop, &log, 1, 20).await;
     let many = bytes_of_links(&shop, &log, 2, 900).await;
     let tag = shop.tags.get(7).await.unwrap();

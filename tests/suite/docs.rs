@@ -1,5 +1,5 @@
-//! Holds the README and the pages in `docs` against the code: what they show is compiled and run, their links lead
-//! somewhere, and the index of the book lists every page.
+//! Compares the README and the pages in `docs` with the code: the shown code is compiled and run, the links lead somewhere, and the index
+//! of the book lists every page.
 
 mod how_do_i;
 mod model;

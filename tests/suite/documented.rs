@@ -1,4 +1,4 @@
-//! Holds the documentation of `odm` against its sources: what a program names has an example.
+//! Compares the documentation of `odm` with its sources: each item that a program names has an example.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,7 +11,7 @@ use syn::{
     Attribute, Expr, ImplItem, Item, ItemUse, Lit, Meta, TraitItem, Type, UseTree, Visibility,
 };
 
-/// What needs no example, by its path, and why.
+/// The reason why an item needs no example, by its path.
 fn exception(path: &str) -> Option<&'static str> {
     let is_in = |module: &str| path.starts_with(&format!("{module}::"));
     let is_named = |names: &[&str]| {
@@ -84,7 +84,7 @@ fn join(module: &str, name: &str) -> String {
     }
 }
 
-/// Reads a module, and those within it but its tests. `folder` is where the files of these are.
+/// Reads a module, and the modules within it except its tests. `folder` is the folder of their files.
 fn load(modules: &mut Modules, path: &str, module: Module, folder: &Path) {
     for item in &module.items {
         let Item::Mod(inner) = item else { continue };
@@ -128,7 +128,7 @@ fn modules() -> Modules {
     modules
 }
 
-/// The attributes of a kind with what is written in their parentheses.
+/// Whether an attribute of this name has this text in its parentheses.
 fn lists(attributes: &[Attribute], name: &str, what: &str) -> bool {
     attributes.iter().any(|attribute| {
         matches!(&attribute.meta, Meta::List(list) if list.path.is_ident(name) && list.tokens.to_string() == what)
@@ -172,7 +172,7 @@ fn has_example(docs: &[String]) -> bool {
     languages.any(|language| matches!(language, "" | "no_run"))
 }
 
-/// What is defined in a module under a name.
+/// The definition of a name in a module.
 fn definition<'a>(module: &'a Module, name: &str) -> Option<&'a Item> {
     module.items.iter().find(|item| match item {
         Item::Struct(item) => item.ident == name,
@@ -207,7 +207,7 @@ fn visibility(item: &Item) -> Option<(&Visibility, String)> {
     })
 }
 
-/// What a `use` brings in: the path that it names, and the name that it has here.
+/// The names that a `use` imports: the path of each, and its name here.
 fn imports(item: &ItemUse) -> Vec<(Vec<String>, String)> {
     fn walk(tree: &UseTree, before: &[String], found: &mut Vec<(Vec<String>, String)>) {
         let with = |name: String| [before, &[name]].concat();
@@ -233,7 +233,7 @@ fn imports(item: &ItemUse) -> Vec<(Vec<String>, String)> {
     found
 }
 
-/// The module and the name of what a name in a module stands for, if it is of this crate.
+/// The module and the name of the item that a name in a module stands for, if it is of this crate.
 fn resolve(modules: &Modules, module: &str, name: &str) -> Option<(String, String)> {
     let here = modules.get(module)?;
     if definition(here, name).is_some() {
@@ -272,7 +272,7 @@ fn follow(modules: &Modules, module: &str, path: &[String]) -> Option<(String, S
     resolve(modules, &at, name)
 }
 
-/// What a program can name: the modules and names of the definitions, each with its shortest path.
+/// The items that a program can name: the modules and names of the definitions, each with its shortest path.
 fn reachable(modules: &Modules) -> BTreeMap<(String, String), String> {
     let mut found: BTreeMap<(String, String), String> = BTreeMap::new();
     let mut left = vec![(String::new(), String::new())];
@@ -320,7 +320,7 @@ fn reachable(modules: &Modules) -> BTreeMap<(String, String), String> {
     found
 }
 
-/// What lacks an example, as its path and its file.
+/// The items that lack an example, each as its path and its file.
 struct Undocumented(BTreeSet<String>);
 
 impl Undocumented {
@@ -331,7 +331,7 @@ impl Undocumented {
         }
     }
 
-    /// The public functions that a macro makes, as those of several types.
+    /// The public functions that a macro makes, such as those for several types.
     fn check_macro(&mut self, tokens: TokenStream, file: &Path) {
         let mut docs: Vec<String> = Vec::new();
         let mut is_public = false;

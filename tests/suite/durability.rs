@@ -1,4 +1,4 @@
-//! What is acknowledged is there, whole, whatever becomes of the task or of the process.
+//! Acknowledged writes are there, whole, after any fate of the task or of the process.
 
 mod backups;
 mod crash;

@@ -50,9 +50,9 @@ fn root() -> PathBuf {
 }
 
 struct Case {
-    /// What the compiler says.
+    /// The message of the compiler.
     text: String,
-    /// What to write instead, place by place.
+    /// The right form, place by place.
     instead: Vec<String>,
 }
 
@@ -81,7 +81,7 @@ fn cases() -> BTreeMap<String, BTreeMap<String, Case>> {
     topics
 }
 
-/// What to write instead, place by place, which the end of a case tells; see `tests/passing/build.rs`.
+/// The right form, place by place, from the end of a case; see `tests/passing/build.rs`.
 fn instead(program: &str) -> Vec<String> {
     let changes = program.trim_end().rsplit("\n\n").next().unwrap_or(program);
     let place = |place: &str| {
@@ -97,7 +97,7 @@ fn instead(program: &str) -> Vec<String> {
     changes.split("\n//\n").map(place).collect()
 }
 
-/// The messages of the errors, without what is said below them.
+/// The messages of the errors, without the lines below them.
 fn messages(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
         let rest = line.strip_prefix("error")?;
@@ -109,7 +109,7 @@ fn messages(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The texts beside the marks under the source of the errors themselves, without those of notes and helps.
+/// The texts beside the marks under the source of the errors themselves, without the texts of notes and helps.
 fn labels(text: &str) -> Vec<&str> {
     let mut labels = Vec::new();
     let mut in_error = false;
@@ -182,7 +182,7 @@ fn the_table_of_errors_is_what_the_compiler_says() {
     );
 }
 
-/// What the derives say that no program can make them say, or that is no error.
+/// Texts of the derives that no program can provoke, or that are not errors.
 const NO_CASE: &[&str] = &[
     "the errors of a derive were not checked",
     "odm-derive let a mistake pass",
@@ -192,7 +192,7 @@ const NO_CASE: &[&str] = &[
     " The fields of a new [`{name}`] that its caller gives; an insert sets the others, and returns the whole.",
 ];
 
-/// The texts of several words in a source, without those of comments and tests.
+/// The texts of several words in a source, without its comments and tests.
 fn texts(source: &str) -> Vec<String> {
     let source = source.split("#[cfg(test)]").next().unwrap_or(source);
     let lines = source.lines().map(str::trim_start);

@@ -1,4 +1,4 @@
-//! What a service needs around its models on an ordinary day.
+//! The ordinary needs of a service around its models.
 
 mod bulk;
 mod bulk_versions;

@@ -1,4 +1,4 @@
-//! Connections that are cut, servers that go away, and workers that die: what a store on a MongoDB server leaves then.
+//! The state that a store on a MongoDB server leaves after cut connections, server outages, and the death of workers.
 
 use std::{env, thread, time::Duration};
 
@@ -16,7 +16,7 @@ mod servers;
 mod soak;
 mod watches;
 
-/// Makes sure that a child process comes to an end, whatever becomes of its parent.
+/// Ends a child process after some time, even if its parent does not.
 fn end_in(time: Duration) {
     thread::spawn(move || {
         thread::sleep(time);

@@ -24,7 +24,7 @@ use odm::{
 };
 use tests::{TestStore, on_every_store, stored};
 
-/// Compares what a collection holds with what it should hold, in the order of `_id`.
+/// Compares the content of a collection with the expected one, in the order of `_id`.
 async fn assert_stored(store: &impl TestStore, collection: &str, expected: &[Document]) {
     let stored = stored(store, collection).await;
     let documents: Vec<Document> =
@@ -520,7 +520,7 @@ on_every_store! {
             ("contacts_moderate_error", contacts::moderate_error::tighten(&store).await),
             ("contacts_moderate_warn", contacts::moderate_warn::tighten(&store).await),
         ];
-        // Whether each write is stored: of a contact that was invalid, of one that was valid, of a new one.
+        // Whether each write is stored: to a contact that was invalid, to one that was valid, and of a new one.
         let expected = [[false, false, false], [true; 3], [true, false, false], [true; 3]];
         for ((collection, outcome), expected) in outcomes.into_iter().zip(expected) {
             let outcome = outcome.unwrap();

@@ -13,7 +13,7 @@ use odm::bson::{Bson, Document};
 
 const PAGE: &str = include_str!("../../../docs/dev/mongodb-commands.md");
 
-/// What the driver adds to a command.
+/// The fields that the driver adds to a command.
 const OF_DRIVER: [&str; 9] = [
     "lsid",
     "txnNumber",
@@ -45,7 +45,7 @@ static DOCUMENTED: LazyLock<BTreeMap<&str, BTreeSet<&str>>> = LazyLock::new(|| {
     rows.collect()
 });
 
-/// What was sent that is not in the table.
+/// The parts of sent commands that are not in the table.
 static OTHERS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// The options of a client whose commands are held against the table.

@@ -1,4 +1,4 @@
-//! What makes the stand-in another server.
+//! The changes that disguise the stand-in as another server.
 
 use std::env;
 
@@ -21,11 +21,11 @@ pub enum Disguise {
 }
 
 impl Disguise {
-    /// The one that `ODM_TEST_MONGODB_AS` names, if any: `7.0`, `8.0-fcv-7.0` or `9.0`.
+    /// The disguise that `ODM_TEST_MONGODB_AS` names, if any: `7.0`, `8.0-fcv-7.0` or `9.0`.
     ///
     /// # Panics
     ///
-    /// If there is none of this name.
+    /// If no disguise has this name.
     pub fn of_environment() -> Option<Self> {
         let name = env::var("ODM_TEST_MONGODB_AS").ok()?;
         Some(match name.as_str() {
@@ -64,7 +64,7 @@ impl Disguise {
         Some(doc! { "ok": 0.0, "errmsg": message, "code": code, "codeName": name })
     }
 
-    /// What the answer to a command is instead, if it is another one.
+    /// The changed answer to a command, if it is changed.
     pub(super) fn changed(self, command: &str, mut answer: Document) -> Option<Document> {
         match (self, command) {
             (Disguise::Seven, "hello" | "isMaster" | "ismaster") => {

@@ -1,5 +1,5 @@
-//! How many messages an operation sends to a MongoDB server, commits included, beside those of careful code by hand. Those of writes
-//! are held on servers with `bulkWrite` alone.
+//! How many messages an operation sends to a MongoDB server, commits included, compared with careful code by hand. The messages of writes
+//! are tested on servers with `bulkWrite` alone.
 
 use std::{
     sync::{Arc, Mutex},

@@ -125,7 +125,7 @@ pub(crate) struct Post {
     pub(crate) tags: Vec<Ref<Tag>>,
 }
 
-/// From which nothing follows.
+/// Its writes have no consequences.
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
 #[document(collection = "visits")]
 pub(crate) struct Visit {

@@ -1,4 +1,4 @@
-//! What the pages show and link to is there.
+//! The code and the links of the pages exist.
 
 use std::{
     collections::BTreeSet,
@@ -23,7 +23,7 @@ fn pages() -> BTreeSet<String> {
     names.filter(|name| name.ends_with(".md")).collect()
 }
 
-/// The fenced blocks of a page: what stands behind the fence, and the lines within.
+/// The fenced blocks of a page: the text after the fence, and the lines within.
 fn blocks(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut lines = text.lines();
@@ -36,7 +36,7 @@ fn blocks(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// The lines without what all of them are indented by.
+/// The lines without their common indentation.
 fn dedented(text: &str) -> String {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let lines = || text.lines().filter(|line| !line.trim().is_empty());
@@ -45,7 +45,7 @@ fn dedented(text: &str) -> String {
     dedented.collect::<Vec<_>>().join("\n")
 }
 
-/// Whether the lines stand in the source, at whatever indentation.
+/// Whether the lines stand in the source, at any indentation.
 fn stands_in(block: &str, source: &str) -> bool {
     let block = dedented(block);
     let length = block.lines().count();

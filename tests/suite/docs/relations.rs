@@ -3,7 +3,7 @@
 use odm::{Embedded, Result, prelude::*};
 use serde::{Deserialize, Serialize};
 
-/// What a document contains.
+/// Embedded documents.
 mod embedded {
     use super::*;
 
@@ -233,7 +233,7 @@ mod both {
     }
 }
 
-/// What is derived.
+/// Derived fields.
 mod derived {
     use super::*;
 
@@ -343,7 +343,7 @@ mod derived {
     }
 }
 
-/// A copy of what refers to a document, and a copy that stays.
+/// Copies of the referrers of a document, and a copy that stays.
 mod copies {
     use super::*;
 

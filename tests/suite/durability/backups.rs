@@ -1,4 +1,4 @@
-//! A backup has one state between its call and its end, whoever writes meanwhile, and whenever it is killed.
+//! A backup has one state between its call and its end, during any writes, and if it is killed at any time.
 
 use std::{
     io::Write,
@@ -26,8 +26,7 @@ struct Written {
     done: AtomicI64,
 }
 
-/// The number of whole batches of each writer in a copy, of which there must be no other and none without those
-/// before.
+/// The number of whole batches of each writer in a copy. There must be no other batch, and no batch without all earlier ones.
 async fn copied(path: &Path) -> Vec<i64> {
     let store = Embedded::builder().check(true).open(path).await.unwrap();
     store.check_integrity().await.unwrap();
@@ -105,7 +104,7 @@ fn child_that_copies() {
         return;
     };
     let round: i64 = std::env::var(ROUND).unwrap().parse().unwrap();
-    // Whatever becomes of the parent, this comes to an end.
+    // Ends this process even if the parent does not.
     std::thread::spawn(|| {
         std::thread::sleep(Duration::from_secs(60));
         std::process::exit(1);

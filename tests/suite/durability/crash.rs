@@ -19,7 +19,7 @@ use crate::durability::ledger::ledger;
 
 const PATH: &str = "ODM_TESTS_CRASH_FILE";
 const ROUND: &str = "ODM_TESTS_CRASH_ROUND";
-/// How many rounds a file is for: one that has grown for longer takes long to look through.
+/// How many rounds a file is for: a file that has grown for longer takes long to check.
 pub(super) const ROUNDS: i64 = 50;
 
 const TASKS: i64 = 64;
@@ -61,7 +61,7 @@ fn child_that_writes() {
         return;
     };
     let round: i64 = std::env::var(ROUND).unwrap().parse().unwrap();
-    // Whatever becomes of the parent, this comes to an end.
+    // Ends this process even if the parent does not.
     std::thread::spawn(|| {
         std::thread::sleep(Duration::from_secs(60));
         std::process::exit(1);
@@ -102,7 +102,7 @@ fn child_that_writes() {
     });
 }
 
-/// What the parent was told of a unit.
+/// The last report to the parent about a unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum State {
     Written,
@@ -111,7 +111,7 @@ enum State {
     Removed,
 }
 
-/// Records what a child acknowledged. Returns how many units it wrote.
+/// Records the acknowledgements of a child. Returns how many units it wrote.
 fn record(lines: &[String], told: &mut BTreeMap<i64, State>) -> usize {
     let mut written = 0;
     for line in lines {
@@ -157,7 +157,7 @@ fn a_process_killed_again_and_again_keeps_every_acknowledged_unit_and_no_part_of
             // Sometimes with all checksums verified.
             let store = Embedded::builder().check(round % 3 == 0).open(&path).await.unwrap();
             store.check_integrity().await.unwrap();
-            // Nothing is left of a new file that the killed process had not finished. This one may be making its log.
+            // No unfinished new file of the killed process is left. This process may be making its log.
             let own = format!("ledger.odm.log.new-{}-", std::process::id());
             for file in std::fs::read_dir(&directory).unwrap() {
                 let name = file.unwrap().file_name().into_string().unwrap();
@@ -173,7 +173,7 @@ fn a_process_killed_again_and_again_keeps_every_acknowledged_unit_and_no_part_of
                     _ => {}
                 }
             }
-            // What was written last may be there without the acknowledgement: a few at most.
+            // The last units may be there without the acknowledgement: a few at most.
             let unknown = there.iter().filter(|id| !told.contains_key(id)).count() as i64;
             assert!(unknown <= TASKS * (round % ROUNDS + 1), "{unknown} units were never told of");
         });

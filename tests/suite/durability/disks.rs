@@ -51,7 +51,7 @@ async fn opened(path: &Path) -> (Embedded, Ledger) {
     (store.clone(), ledger(store).await)
 }
 
-/// Writes until the disk is full. Returns the acknowledged units, and the first one that is none.
+/// Writes until the disk is full. Returns the acknowledged units, and the first refused one.
 async fn write_until_full(db: &Ledger, first: i64) -> (BTreeSet<i64>, i64) {
     let mut written = BTreeSet::new();
     for id in first.. {
@@ -98,7 +98,7 @@ fn child_that_fills_a_disk() {
         fs::remove_file(&ballast).unwrap();
         let (store, db) = opened(&path).await;
         let mut there = BTreeSet::from_iter(db.whole().await);
-        // Of the unit that failed it is not known.
+        // The failed unit may be there or not.
         there.remove(&refused);
         assert_eq!(there, written);
         db.write(1 << 40, 3).await.unwrap();

@@ -1,4 +1,4 @@
-//! A future that is dropped at any moment leaves the whole of its unit, or nothing.
+//! A future that is dropped at any moment leaves the whole of its unit, or no part of it.
 
 use std::{future::IntoFuture, pin::pin, task::Poll, time::Duration};
 
@@ -14,7 +14,7 @@ async fn poll_and_drop<F: IntoFuture>(future: F, times: usize) -> Option<F::Outp
         if let Poll::Ready(output) = poll_once(&mut future).await {
             return Some(output);
         }
-        // From no time at all to longer than a write takes.
+        // From no wait at all to longer than a write takes.
         match poll % 3 {
             0 => {}
             1 => tokio::task::yield_now().await,

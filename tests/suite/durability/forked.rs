@@ -1,4 +1,4 @@
-//! A process that was forked from the one that has opened a file: it has its memory, and one of its threads.
+//! A process that was forked from the process that has opened a file: it has the memory, and one of the threads.
 
 use std::{panic, path::PathBuf, process, process::Command, thread, time::Duration};
 
@@ -11,7 +11,7 @@ use crate::durability::ledger::{Ledger, ledger};
 /// Where the process that forks finds the path of the file.
 const PATH: &str = "ODM_TESTS_FORKED_FILE";
 
-/// What the forked process does with the database that it has inherited.
+/// The work of the forked process with the database that it has inherited.
 fn in_the_fork(db: Ledger) {
     // No test harness is here to end it.
     thread::spawn(|| {

@@ -96,8 +96,7 @@ impl Ledger {
         .await
     }
 
-    /// The batches that are there, in order. Each is whole, what is derived of it as well, and there
-    /// is nothing else.
+    /// The stored batches, in order. Each is whole, including its derived data, and there are no other documents.
     pub(crate) async fn whole(&self) -> Vec<i64> {
         let back = Entry::fields().batch.referrers().sort(Entry::fields().place.asc());
         let rows = self.batches.all().join(Batch::fields().last).join(back).await.unwrap();

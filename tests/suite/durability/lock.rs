@@ -15,7 +15,7 @@ const PATH: &str = "ODM_TESTS_LOCKED_FILE";
 /// Where it finds for how many milliseconds it waits.
 const WAIT: &str = "ODM_TESTS_LOCK_WAIT";
 
-/// The child process: tells what it gets.
+/// The child process: prints the result of its opening.
 #[test]
 #[ignore = "run by another test in a process of its own"]
 fn child_that_opens() {
@@ -80,7 +80,7 @@ fn the_next_process_waits_for_the_one_before() {
         assert_eq!(told(child(&path, 100).output().unwrap()), "Err(Locked)");
         let mut next = child(&path, 60_000);
         let next = thread::spawn(move || next.output().unwrap());
-        // Long enough for it to meet the lock; if it does not, it has nothing to wait for.
+        // Long enough for it to meet the lock; if it does not, it does not wait.
         tokio::time::sleep(Duration::from_millis(300)).await;
         let db = ledger(store).await;
         db.write(1, 3).await.unwrap();

@@ -86,7 +86,7 @@ on_single_writer_stores! {
                             db.batches.insert(batch(id, 1, last)).await.unwrap();
                         }
                     }
-                    // What is acknowledged is seen by whoever wrote it.
+                    // The writer of an acknowledged batch can read it.
                     assert_eq!(db.batches.get(id).await.unwrap().id, id);
                     if round == 5 {
                         db.remove(task * 100).await.unwrap();

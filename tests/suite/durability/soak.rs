@@ -1,5 +1,5 @@
-//! Writes, reads, watches, snapshots, copies and compactions of one file for as long as they are told to: the memory, the
-//! descriptors and the files of the process stay as large as they are, and what is stored stays right.
+//! Writes, reads, watches, snapshots, copies and compactions of one file for a given time: the memory, the descriptors and the files of the
+//! process stay as large as they are, and the stored data stays right.
 //!
 //! `SECONDS=600 cargo test --release --workspace --all-features --test stores -- --ignored --nocapture durability::soak`
 
@@ -22,7 +22,7 @@ use super::ledger::{Batch, Entry, Ledger, ledger};
 const LIVE: i64 = 64;
 const WRITERS: i64 = 8;
 
-/// What the process holds at a moment.
+/// The resources of the process at a moment.
 #[derive(Debug, Clone, Copy, Default)]
 struct Held {
     resident: u64,

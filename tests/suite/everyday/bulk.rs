@@ -75,7 +75,7 @@ on_every_store! {
             .await
             .unwrap();
         assert_eq!((sent.amount, to.balance, deleted, many.modified, none), (30, 130, true, 1, 0));
-        // The later ones saw what the earlier ones had written.
+        // The later writes saw the results of the earlier ones.
         assert_eq!(balances(&bank).await, [(70, 1), (131, 0)]);
         assert_eq!(bank.transfers.get(sent.id).await.unwrap(), sent);
         assert_eq!(bank.audit().await.unwrap(), []);

@@ -82,7 +82,7 @@ on_every_store! {
         desk.bulk((desk.notes.insert(note(2)), desk.notes.update(2).set(text, "second"))).await.unwrap();
         let new = desk.notes.get(2).await.unwrap();
         assert_eq!((new.text.as_str(), new.revision), ("second", before.revision));
-        // One that takes the place of another is a new one.
+        // A document that takes the place of another is a new one.
         desk.bulk((desk.notes.delete(1), desk.notes.insert(note(1)))).await.unwrap();
         let again = desk.notes.get(1).await.unwrap();
         assert!(again.revision == before.revision && again.made > before.made, "{again:?}");

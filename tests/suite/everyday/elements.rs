@@ -48,7 +48,7 @@ struct Part {
     extra: Option<Hidden>,
 }
 
-/// Of another crate, with a reference in it.
+/// A type of another crate, with a reference in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Hidden {
     product: Option<Ref<Product>>,
@@ -248,7 +248,7 @@ on_every_store! {
         };
         let changed = shop.orders.update(3).with(of_product_1(Update::new())).returning().await.unwrap();
         assert_eq!(changed.lines.iter().map(|line| line.quantity).collect::<Vec<_>>(), [6, 10, 40]);
-        // In each other, and several in one update.
+        // Nested in each other, and several in one update.
         let nested = shop
             .orders
             .update(3)
@@ -322,7 +322,7 @@ on_every_store! {
             // At the end.
             shop.orders.update(1).update_at(order.tags, 2, |tag, changes| changes.set(*tag, "x")),
             shop.orders.update(2).update_at(order.history, 3, |number, changes| changes.inc(*number, 1)),
-            // In another element, and in the one of a filter.
+            // In another element, and in the element of a filter.
             shop.orders.update(1).update_at(order.lines, 0, |line, changes| {
                 changes.update_at(line.parts, 2, |part, changes| changes.set(part.code, "c").set(part.count, 1))
             }),

@@ -1,4 +1,4 @@
-//! Events of operations, and warnings of those that take long or read much.
+//! Events of operations, and warnings of operations that take long or read much.
 
 use std::{
     collections::BTreeMap,
@@ -261,7 +261,7 @@ on_every_store! {
         assert_eq!(update.field("operation"), Some("update"));
         assert_eq!(update.field("filter"), Some("{ _id: ? }"));
 
-        // The limits are those of a database.
+        // The limits apply to one database.
         let other = Shop::open_with(store, never_slow()).await.unwrap();
         other.parts.find(Part::fields().price.gt(4713)).await.unwrap();
         assert!(recorder.take().is_empty());
@@ -279,7 +279,7 @@ on_local_stores! {
             let told = (slow.field("operation"), slow.field("message"));
             assert_eq!(told, (Some(operation), Some(&*message)));
         };
-        // Those that it is given.
+        // The documents that the call is given.
         let part = |id| Part { id, name: "bolt".into(), price: 1 };
         db.parts.insert_many((0..250).map(part)).await.unwrap();
         assert_slow("insert", "3ns");
@@ -290,7 +290,7 @@ on_local_stores! {
         let thing = |id| Thing { id, part: Ref::new(0), part_name: String::new() };
         db.things.insert_many((0..150).map(thing)).await.unwrap();
         assert_slow("insert", "2ns");
-        // Those that its filter finds, and those that follow.
+        // The documents that the filter finds, and the documents that follow.
         let part = Part::fields();
         db.parts.update_where(part.id.gte(50)).inc(part.price, 1).await.unwrap();
         assert_slow("update", "3ns");
@@ -300,7 +300,7 @@ on_local_stores! {
         assert_slow("update", "2ns");
         db.things.delete_where(Filter::all()).await.unwrap();
         assert_slow("delete", "2ns");
-        // Those of a unit together.
+        // The documents of a unit together.
         let both = [part.id.lt(60), part.id.gte(60)].map(|filter| db.parts.update_where(filter).inc(part.price, 1));
         db.bulk(Vec::from(both)).await.unwrap();
         assert_slow("update", "3ns");

@@ -1,4 +1,4 @@
-//! Inserts of what only a caller knows: `#[document(new = "..")]` and `#[id(auto)]`.
+//! Inserts of the fields that only a caller knows: `#[document(new = "..")]` and `#[id(auto)]`.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ struct Author {
     #[serde(rename = "_id")]
     #[id(auto)]
     id: ObjectId,
-    /// As it is printed.
+    /// The printed name.
     #[index(unique)]
     full_name: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -59,7 +59,7 @@ struct BookLine {
     year: i32,
 }
 
-/// Nothing is added to a new one.
+/// Its new form has no further fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "words", new = "NewWord")]
 #[serde(crate = "serde")]

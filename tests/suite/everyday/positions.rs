@@ -1,4 +1,4 @@
-//! Positions in lists under a unique index: uniqueness holds at the end of a unit, whatever the order of its writes.
+//! Positions in lists under a unique index: uniqueness holds at the end of a unit, in any order of its writes.
 
 use odm::prelude::*;
 use proptest::{
@@ -18,7 +18,7 @@ struct Item {
     pos: i32,
 }
 
-/// The same with what follows from a write.
+/// The same with consequences of a write.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "cards", index(fields = "list, pos", unique))]
 struct Card {
@@ -91,7 +91,7 @@ on_every_store! {
         assert_eq!(db.cards.all().await.unwrap(), before);
         assert_eq!(positions(&db).await, [(1, 1), (2, 2)]);
         assert_eq!(db.audit().await.unwrap(), []);
-        // One that is not taken comes and goes.
+        // A free position comes and goes.
         db.bulk((db.cards.insert(card(3)), db.cards.delete(3))).await.unwrap();
         let ((), deleted) = db.bulk((db.items.insert(item(3, 9)), db.items.delete_where(Item::fields().pos.eq(9)))).await
             .map(|(_, deleted)| ((), deleted)).unwrap();
@@ -135,7 +135,7 @@ on_every_store! {
         let (one, other) = (db.items.update(1).set(pos, 2), db.items.update(2).set(pos, 1));
         db.bulk((one, other)).await.unwrap();
         assert_eq!(positions(&db).await[..2], [(1, 2), (2, 1)]);
-        // Into a place, then out of it: what a write matches is what those before it have left.
+        // Into a place, then out of it: a write matches the results of the earlier ones.
         let moved = db.bulk((
             db.items.insert(item(9, 2)),
             db.items.update_where(pos.eq(2)).inc(pos, 10),

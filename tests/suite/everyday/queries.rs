@@ -45,7 +45,7 @@ async fn row_by_row(shop: &Shop) -> odm::Result<usize> {
     Ok(parts)
 }
 
-/// What the future panics with.
+/// The message of the future's panic.
 async fn panic_of(future: impl Future<Output = ()> + Send + 'static) -> String {
     let panicked = tokio::spawn(future).await.unwrap_err().into_panic();
     *panicked.downcast::<String>().unwrap()
@@ -96,7 +96,7 @@ on_every_store! {
         .await;
         assert_eq!((inner, outer.queries), (4, 5));
 
-        // What was counted before an inner measurement was given up counts.
+        // Queries before the cancellation of an inner measurement count.
         let (_, cost) = measure(async {
             let (tell, told) = tokio::sync::oneshot::channel();
             let given_up = async {

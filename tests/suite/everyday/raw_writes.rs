@@ -40,7 +40,7 @@ struct Text {
     first: String,
 }
 
-/// Nothing follows from its writes.
+/// Its writes have no consequences.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "notes")]
 struct Note {
@@ -50,7 +50,7 @@ struct Note {
     text: String,
 }
 
-/// Whatever it is, it must be readable.
+/// Any document must be readable.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "scraps", validation(level = "off"))]
 struct Scrap {

@@ -81,7 +81,7 @@ on_every_store! {
         assert_eq!(more.iter().map(|order| (order.id, order.code.as_str())).collect::<Vec<_>>(), [(2, "b"), (3, "c"), (4, "d")]);
         assert!(shop.orders.insert_many(Vec::<NewOrder>::new()).await.unwrap().is_empty());
 
-        // What fails, is planned or rolled back uses up none.
+        // A write that fails, is planned or is rolled back uses up no number.
         assert_eq!(shop.orders.insert(order("a")).await.unwrap_err().kind(), ErrorKind::DuplicateKey);
         let lost = NewOrder { customer: Ref::new(CustomerId(2)), ..order("e") };
         assert_eq!(shop.orders.insert(lost).await.unwrap_err().kind(), ErrorKind::DanglingReference);

@@ -1,4 +1,4 @@
-//! Updates and deletes that return documents, changes that can fail, and changes of what a request names.
+//! Updates and deletes that return documents, changes that can fail, and changes of the fields that a request names.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ struct Text {
     first_line: String,
 }
 
-/// Nothing follows from its writes.
+/// Its writes have no consequences.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "counters")]
 struct Counter {
@@ -83,7 +83,7 @@ async fn library(store: impl TestStore) -> Library {
     library
 }
 
-/// What a request names of a book.
+/// The fields of a book that a request names.
 #[derive(Debug, Default, Deserialize, Patch)]
 #[patch(of = "Book")]
 #[serde(deny_unknown_fields)]
@@ -118,7 +118,7 @@ on_every_store! {
         assert_eq!((untitled.title.as_str(), untitled.note.as_deref()), ("Walden", Some("borrowed")));
         assert_eq!(set(r#"{ "note": null }"#).await.unwrap().note, None);
 
-        // What follows from a change follows from that of a patch, also into the cold part.
+        // A patch has the same consequences as a change, also in the cold part.
         let moved = set(r#"{ "shelf": 2, "first_line": "When I wrote" }"#).await.unwrap();
         assert_eq!(*moved.shelf.id(), 2);
         assert_eq!(library.shelves.get(2).await.unwrap().books, 1);
@@ -126,7 +126,7 @@ on_every_store! {
         assert_eq!(whole.text.get().unwrap().first_line, "When I wrote");
         let lost = set(r#"{ "shelf": 9 }"#).await.unwrap_err();
         assert_eq!(lost.kind(), ErrorKind::DanglingReference);
-        // With other changes of the same update.
+        // In one update with other changes.
         let both = library.books.update(2).set_all(patch(r#"{ "note": "new" }"#));
         let both = both.inc(Book::fields().stock, 1).returning().await.unwrap();
         assert_eq!((both.note.as_deref(), both.stock), (Some("new"), 4));
@@ -145,10 +145,10 @@ on_every_store! {
         let returned = library.books.update(1).set(fields.shelf, 1).returning_before().await.unwrap();
         assert_eq!(returned, after);
         assert_eq!(library.books.get(1).await.unwrap(), before);
-        // What is not different is returned as well.
+        // An unchanged document is returned as well.
         let same = library.books.update(1).set(fields.shelf, 1).returning().await.unwrap();
         assert_eq!(same, before);
-        // Of the cold part alone.
+        // A change of the cold part alone.
         let cold = library.books.update(1).set(fields.text.first_line, "now").returning().await;
         assert_eq!(cold.unwrap(), before);
 

@@ -52,7 +52,7 @@ struct Team {
     members: i64,
 }
 
-/// Nothing follows from its writes.
+/// Its writes have no consequences.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "settings")]
 struct Setting {

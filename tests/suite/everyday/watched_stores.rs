@@ -1,4 +1,4 @@
-//! What a watch shows on every store that has watches: each change with the document before and after it, and where it goes on.
+//! The results of a watch on every store that has watches: each change with the document before and after it, and the place after it.
 
 use std::time::Duration;
 
@@ -70,8 +70,8 @@ fn counter(id: i32, value: i64) -> Counter {
     Counter { id, value }
 }
 
-/// The next change. Some servers show a document after a change as it is when the change is read, so a test takes each before
-/// it makes the next one.
+/// The next change. Some servers show a document after a change as it is when the change is read, so a test takes each change before it
+/// makes the next one.
 async fn next<M: Document>(changes: &mut ChangeStream<M>) -> ChangeEvent<M> {
     let next = tokio::time::timeout(Duration::from_secs(60), changes.next());
     next.await.expect("a change").expect("the store is open").unwrap()
@@ -96,7 +96,7 @@ on_watched_stores! {
         assert_eq!(shown(&mut changes).await, (None, one(1, 0), write));
         counters.update(1).set(value, 1).await.unwrap();
         assert_eq!(shown(&mut changes).await, (one(1, 0), one(1, 1), write));
-        // It changes nothing.
+        // A write without a change.
         counters.update(1).set(value, 1).await.unwrap();
         counters.update_where(Filter::all()).inc(value, 1).await.unwrap();
         assert_eq!(shown(&mut changes).await, (one(1, 1), one(1, 2), write));
@@ -206,7 +206,7 @@ on_watched_stores! {
         for id in 1..=4 {
             assert_eq!(next(&mut changes).await.id, id);
         }
-        // At the end there is nothing to go on with, until there is.
+        // At the end there are no further changes, until there is one.
         let mut changes = watch(changes.token()).await.unwrap();
         library.counters.insert(counter(5, 0)).await.unwrap();
         assert_eq!(next(&mut changes).await.id, 5);
@@ -277,7 +277,7 @@ async fn large_commits_that_all_watches_have_taken_are_kept_no_longer() {
         db.texts.insert(Text { id, text: "x".repeat(1 << 20) }).await.unwrap();
         changes.try_next().await.unwrap();
     }
-    // One watch has taken none of them yet.
+    // One watch has not taken any of them yet.
     drop(db.texts.watch(Filter::all()).resume_after(begun.clone()).await.unwrap());
     for id in 0..10 {
         assert_eq!(next(&mut slow).await.id, id);

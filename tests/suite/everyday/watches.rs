@@ -45,7 +45,7 @@ struct Body {
     text: String,
 }
 
-/// Nothing follows from its writes.
+/// Its writes have no consequences.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "counters")]
 struct Counter {
@@ -133,7 +133,7 @@ on_single_writer_stores! {
         let (counters, write) = (&blog.counters, Cause::Write);
         counters.insert_many([counter(1, 0), counter(2, 0)]).await.unwrap();
         counters.update(1).set(fields.value, 1).await.unwrap();
-        // It changes nothing.
+        // A write without a change.
         counters.update(1).set(fields.value, 1).await.unwrap();
         counters.update_where(Filter::all()).inc(fields.value, 1).await.unwrap();
         counters.replace(counter(1, 9)).await.unwrap();
@@ -256,7 +256,7 @@ on_single_writer_stores! {
         let guard = blog.begin().await.unwrap();
         guard.counters.update(1).set(value, 8).await.unwrap();
         drop(guard);
-        // One of its documents is there already: none of them is stored.
+        // One of its documents is stored already, so that all are refused.
         let many = [counter(2, 0), counter(1, 0)];
         assert!(blog.counters.insert_many(many).await.unwrap_err().is_duplicate_key());
         blog.counters.update(1).set(value, 6).plan().await.unwrap();
@@ -346,7 +346,7 @@ on_single_writer_stores! {
             written.unwrap();
             cost.queries
         };
-        // One that is dropped before it has begun leaves nothing: it waits for the transaction.
+        // A watch that is dropped before it has begun leaves nothing: it waits for the transaction.
         let guard = blog.begin().await.unwrap();
         guard.counters.update(1).set(Counter::fields().value, 5).await.unwrap();
         let mut watch = Box::pin(blog.counters.watch(Filter::all()).into_future());
@@ -354,13 +354,13 @@ on_single_writer_stores! {
         drop(watch);
         guard.rollback().await.unwrap();
         assert_eq!(queries().await, 1);
-        // Of another collection.
+        // A watch of another collection.
         let authors = blog.authors.watch(Filter::all()).await.unwrap();
         assert_eq!(queries().await, 1);
         let changes = blog.counters.watch(Filter::all()).await.unwrap();
         assert_eq!(queries().await, 2);
         drop((changes, authors));
-        // For a while, so that another watch can go on.
+        // The changes are kept for a while, so that another watch can go on.
         assert_eq!(queries().await, 2);
     }
 
@@ -492,7 +492,7 @@ enum Act {
     AddToAll(i64),
     Replace(i32, i64),
     Delete(i32),
-    /// Several as one commit, or as none.
+    /// Several acts as one commit, or rolled back.
     Transaction(Vec<Act>, bool),
 }
 
@@ -512,7 +512,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// Carries out a write. Errors are those of documents that are there already or are gone.
+/// Carries out a write. Errors are about documents that exist already or are gone.
 async fn act_on(blog: &Blog, act: &Act) -> odm::Result<()> {
     let fields = Counter::fields();
     let counters = &blog.counters;

@@ -23,7 +23,7 @@ pub(crate) const MOST: Duration = Duration::from_secs(400);
 /// How long the store that is cut off waits for its server: longer than the driver takes to find it again.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Stores the same as ever, whatever is there.
+/// Stores the same documents each time, whatever is stored before.
 async fn fill(library: &Library) {
     for id in [1, 2] {
         library.authors.delete(id).await.ok();
@@ -83,14 +83,14 @@ impl Cuts {
         result
     }
 
-    /// What is stored when nothing waits any more.
+    /// The stored state when no refresh waits any more.
     pub(crate) async fn right(&self, when: &str) -> State {
         assert_right(&self.direct, when).await;
         state(&self.store).await
     }
 }
 
-/// How an act goes on after what the library can run again, as a connection that was cut and can be opened again.
+/// How an act continues after an error that the library can retry, such as a cut connection that can be opened again.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum After {
     /// It is run again by the library.
@@ -238,7 +238,7 @@ pub(crate) async fn knows_a_bulk_write_again(server: &TestDatabase) -> bool {
             "bulkWrite": 1,
             "ops": [{ "update": 0, "filter": { "_id": 1 }, "updateMods": { "$inc": { "n": 1 } } }],
             "nsInfo": [{ "ns": &namespace }],
-            // Greater than those of the driver.
+            // Greater than the numbers of the driver.
             "txnNumber": 1_i64 << 40,
         };
         let admin = server.client.database("admin");

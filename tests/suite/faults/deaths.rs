@@ -34,7 +34,7 @@ async fn leave_work(library: &Library, round: usize) {
     assert!(library.lag().await.unwrap().waiting > 2);
 }
 
-/// Lets another worker have the turn of one that is dead: as after the time of its lease.
+/// Passes the turn of a dead worker to another one, as at the end of its lease.
 async fn end_turn(store: &MongoDb) {
     let ended = doc! { "$set": { "until": DateTime::now() } };
     behind_the_back(store, "_odm_leases", doc! {}, ended).await;
@@ -59,7 +59,7 @@ fn another_worker_goes_on_from_any_message_at_which_one_has_died_on_mongodb() {
                 // Each one moves the books.
                 rounds += 1;
                 leave_work(&direct, rounds).await;
-                // The process of a worker that dies says nothing any more: so each has a proxy of its own.
+                // The process of a dead worker is silent: so each has a proxy of its own.
                 let cut_off = Proxy::new(server);
                 let dying = library(cut_off.store(server, Duration::from_secs(1)).await).await;
                 let cut = Cut::All;
@@ -73,7 +73,7 @@ fn another_worker_goes_on_from_any_message_at_which_one_has_died_on_mongodb() {
                     }
                 };
                 end_turn(&store).await;
-                // The one that goes on ends the transaction of the one that is dead.
+                // The next worker ends the transaction of the dead one.
                 let is_left = direct.lag().await.unwrap().waiting > 0;
                 let has_turn = leases.count_documents(doc! {}).await.unwrap() > 0;
                 proxy.plan(None);
@@ -172,7 +172,7 @@ const DATABASE: &str = "ODM_TESTS_FAULTS_DATABASE";
 const SEED: &str = "ODM_TESTS_FAULTS_SEED";
 const WRITTEN: &str = "written";
 
-/// The child process: it writes what is refreshed later, and refreshes it, until it is killed.
+/// The child process: it writes sources of deferred fields, and refreshes these, until it is killed.
 #[test]
 #[ignore = "run by another test in a process of its own"]
 fn child_that_writes_and_works() {

@@ -61,8 +61,8 @@ fn a_late_message_changes_nothing_on_mongodb() {
     });
 }
 
-/// Counts a hit by a write without a transaction of which one message is late, while another program declares that hits are copied, and
-/// copies them. Returns what became of the write, and the hits of the counter and of the mark.
+/// Counts a hit by a write without a transaction with one late message, while another program declares that hits are copied, and copies
+/// them. Returns the result of the write, and the hits of the counter and of the mark.
 async fn while_others_declare(server: &TestDatabase, side: Side) -> (odm::Result<()>, i64, i64) {
     let options = || OpenOptions::default().refresh_every(None);
     let proxy = Proxy::new(server);

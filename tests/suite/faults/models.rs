@@ -12,7 +12,7 @@ pub(crate) struct Author {
     #[serde(rename = "_id")]
     pub(crate) id: i32,
     pub(crate) name: String,
-    /// How often it was changed: what shows a unit that is stored twice.
+    /// How often it was changed, which reveals a unit that is stored twice.
     pub(crate) changes: i64,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Line {
     pub(crate) pages: i32,
 }
 
-/// From which nothing follows.
+/// Its writes have no consequences.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "notes")]
 pub(crate) struct Note {
@@ -121,7 +121,7 @@ pub(crate) async fn library(store: impl TestStore) -> Library {
     Library::open_with(store, options).await.unwrap()
 }
 
-/// All documents as they are stored.
+/// All stored documents.
 pub(crate) type State = BTreeMap<&'static str, Vec<RawDocumentBuf>>;
 
 pub(crate) async fn state(store: &impl TestStore) -> State {
@@ -132,7 +132,7 @@ pub(crate) async fn state(store: &impl TestStore) -> State {
     state
 }
 
-/// Makes sure that nothing is wrong: now but what waits, and then nothing.
+/// Makes sure that an audit finds only waiting refreshes now, and nothing once they are done.
 pub(crate) async fn assert_right(library: &Library, when: &str) {
     assert_eq!(library.audit().await.unwrap(), [], "{when}");
     library.caught_up().await.unwrap();

@@ -27,12 +27,12 @@ const WRITERS: i32 = 6;
 /// How long the server is away.
 const AWAY: Duration = Duration::from_secs(3);
 
-/// What a writer was told.
+/// The answers to a writer.
 #[derive(Debug, Default)]
 struct Told {
     books: Vec<ObjectId>,
     changes: i64,
-    /// The changes of which it was told that they may be stored.
+    /// The changes that may be stored by their answers.
     unknown: i64,
 }
 
@@ -63,7 +63,7 @@ async fn write(library: Library, id: i32, is_over: Arc<AtomicBool>) -> Told {
     told
 }
 
-/// Lets writers write before, during and after an outage, and then holds what is stored against what they were told.
+/// Lets writers write before, during and after an outage, and then compares the stored documents with their answers.
 async fn assert_nothing_is_lost(library: &Library, has_memory: bool, outage: impl AsyncFnOnce()) {
     library.authors.insert_many((1..=WRITERS).map(author)).await.unwrap();
     library.shelves.insert_many([1, 2].map(shelf)).await.unwrap();

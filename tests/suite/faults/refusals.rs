@@ -1,7 +1,7 @@
 //! Each error that a server can answer a command with, at each command of typical units: the unit is stored once or not at all, and its
 //! caller is told which.
 //!
-//! Of all cases one in 17 is run, or one in `EVERY`.
+//! One in 17 of all cases is run, or one in `EVERY`.
 
 use std::time::Duration;
 
@@ -57,16 +57,16 @@ impl Place {
     }
 }
 
-/// What the caller is told.
+/// The answer to the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
-    /// Nothing: the unit is run again.
+    /// Success: the unit is run again.
     Stored,
-    /// That nothing is stored.
+    /// An error that says that nothing is stored.
     Refused,
     /// The same, and that the server is away.
     Away,
-    /// That it may be stored or not.
+    /// An error that says that the unit may be stored or not.
     Unknown,
 }
 
@@ -78,7 +78,7 @@ const TRANSIENT: &[&str] = &["TransientTransactionError"];
 const RETRYABLE: &[&str] = &["RetryableWriteError"];
 const NONE: &[&str] = &[];
 
-/// An error at a command: where, with which labels, and what the caller is told.
+/// An error at a command: the place, the labels, and the answer to the caller.
 type Case = (Place, &'static [&'static str], Outcome);
 
 /// The codes of `error_codes.yml` that a member of a replica set answers these commands with, with the labels of

@@ -1,6 +1,6 @@
-//! Processes with many writers each, and workers that are killed at random, on one server, for as long as they are told to:
-//! `SECONDS=600 PROCESSES=4 WRITERS=32 cargo test --release -p tests --all-features --test stores -- --ignored --nocapture faults::soak::soak`.
-//! With `KILLS=0` no worker is killed before the writers have ended.
+//! Processes with many writers each, and workers that are killed at random, on one server, for a given time: `SECONDS=600 PROCESSES=4
+//! WRITERS=32 cargo test --release -p tests --all-features --test stores -- --ignored --nocapture faults::soak::soak`. With `KILLS=0` no
+//! worker is killed before the writers have ended.
 
 use std::{
     env,
@@ -39,7 +39,7 @@ fn kills() -> bool {
     number("KILLS") != Some(0)
 }
 
-/// What the writers of a process have done.
+/// The work of the writers of a process.
 #[derive(Debug, Default)]
 struct Done {
     writes: AtomicU64,
@@ -148,7 +148,7 @@ impl Child {
         Child(command.stdout(Stdio::piped()).spawn().expect("the child starts"))
     }
 
-    /// Waits for its end, and returns what it has printed.
+    /// Waits for its end, and returns its output.
     fn output(mut self) -> String {
         let mut output = String::new();
         let mut piped = self.0.stdout.take().expect("it is piped");
@@ -180,8 +180,8 @@ fn add(total: &Done, printed: &str) {
     total.lost.fetch_add(of("lost"), Ordering::Relaxed);
 }
 
-/// Kills workers at random, and prints the lag, until the writers have ended. Returns what they have done, and how many
-/// workers were killed.
+/// Kills workers at random, and prints the lag, until the writers have ended. Returns the work of the writers, and how many workers were
+/// killed.
 async fn oversee(library: &Library, database: &str, processes: u64) -> (Done, u64) {
     let begin = Instant::now();
     let writers: Vec<_> = (1..=processes)

@@ -113,7 +113,7 @@ fn update(collection: &str, [a, b, c]: [i32; 3]) -> Document {
         ("editors", 0) => doc! { "$pull": { "blogs": a % 3 } },
         ("editors", 1) => doc! { "$addToSet": { "blogs": a % 3 } },
         _ => {
-            // One field of those of the document.
+            // One of the fields of the document.
             let names: Vec<&String> = whole.keys().collect();
             let name = names[(a + b + c) as usize % names.len()];
             doc! { "$set": { name: whole[name].clone() } }
@@ -199,7 +199,7 @@ async fn apply<M: odm::prelude::Document<Id = i32> + 'static>(
     repository: &Repository<M>,
     change: &Change,
 ) -> odm::Result<()> {
-    // The version of what is stored, so that the write is not stale.
+    // The version of the stored document, so that the write is not stale.
     let fresh = async |id: i32, document: &Document| -> odm::Result<M> {
         let mut document = document.clone();
         if let Some(stored) = repository.find(by_id(vec![id])).first().await?
@@ -263,7 +263,7 @@ pub(crate) fn author_that_comes_and_goes() -> Vec<Act> {
 pub(crate) trait Acts: Database {
     fn act(&self, act: &Act) -> impl Future<Output = odm::Result<()>> + Send;
 
-    /// The likes and the awards, as they are stored: also within a transaction.
+    /// The stored likes and awards, also within a transaction.
     fn copies(&self) -> impl Future<Output = odm::Result<Copies>> + Send;
 }
 

@@ -1,4 +1,4 @@
-//! What a backfill leaves: nothing is taken for right that it could not make right.
+//! The result of a backfill: values that it could not make right are not taken for right.
 
 use odm::{Finding, Problem, bson::doc, prelude::*};
 use serde::{Deserialize, Serialize};
@@ -117,7 +117,7 @@ on_every_store! {
             let doc = db.docs.get(id).with(Doc::fields().detail).await.unwrap();
             doc.detail.into_inner().unwrap()
         };
-        // By a write to it, by a write of the whole, and by the backfill.
+        // By a write to it, by a write of the whole document, and by the backfill.
         let other = Doc::fields().detail.other;
         db.docs.update(1).set(other, Ref::new(2)).set(Doc::fields().name, "first").await.unwrap();
         let mut second = db.docs.get(2).with(Doc::fields().detail).await.unwrap();
@@ -151,7 +151,7 @@ on_every_store! {
     async fn a_delete_follows_references_that_older_documents_hold_inline(store: AnyStore) {
         older(&store).await;
         let db = Docs::open(store.clone()).await.unwrap();
-        // A document that is divided already, and one that is not.
+        // A document that is split already, and one that is not.
         db.docs.update(1).raw(doc! { "$set": { "detail.text": "new" } }).await.unwrap();
         db.docs.delete(2).await.unwrap();
         db.docs.delete(4).await.unwrap();

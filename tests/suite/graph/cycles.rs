@@ -181,7 +181,7 @@ on_every_store! {
         assert_eq!(error.kind(), ErrorKind::Schema);
         assert!(error.to_string().contains("cyclic derived fields"), "{error}");
         assert!(error.to_string().contains("makers.unlabelled <- products.label"), "{error}");
-        // It has declared nothing, and made no index: both products have the same code.
+        // The refused program has declared nothing, and made no index: both products have the same code.
         assert_eq!(stored(&store, "_odm_catalog").await, catalog);
         let product = |id| counts::Product { id, maker: Ref::new(1), label: 0, code: 7 };
         first.products.insert_many((1..=2).map(product)).await.unwrap();

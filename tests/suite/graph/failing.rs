@@ -1,5 +1,5 @@
-//! Children on which the filter of a count and a subset fails: it is not known whether they count, so no
-//! write stores one, and one that is stored by other means can be taken away.
+//! Children on which the filter of a count and a subset fails: it is not known whether they count, so no write stores one, and a child that
+//! is stored by other means can be taken away.
 
 use odm::{
     ErrorKind, Finding, Problem, Result,
@@ -52,7 +52,7 @@ fn book(id: i32, shelf: i32, title: impl Into<String>) -> Book {
     Book { id, shelf: Ref::new(shelf), title: title.into() }
 }
 
-/// Two shelves, each with a book that counts and one that does not.
+/// Two shelves, each with a book that counts and a book that does not.
 async fn library(store: impl TestStore) -> Library {
     let db = Library::open(store).await.unwrap();
     let shelves = [1, 2].map(|id| Shelf { id, plain: 0, first: Subset::new() });
@@ -202,7 +202,7 @@ on_local_stores! {
         ];
         for (name, rescue) in rescues {
             let db = library(store.clone()).await;
-            // One that counted, so that a difference to what it counts for now would be wrong.
+            // A book that counted, so that a difference to its present contribution would be wrong.
             behind_the_back(&store, "books", doc! { "_id": 1 }, doc! { "$set": { "title": costly() } }).await;
             let failed = failed(&db.audit().await.unwrap());
             assert_eq!(failed, [(1, "plain".into()), (1, "first".into())], "{name}");

@@ -1,5 +1,5 @@
-//! Filters of counts and subsets, which are stored: what is stored is what was declared, also at the next
-//! open, and a filter that changes is a new definition.
+//! Filters of counts and subsets, which are stored: the stored filter is the declared one, also at the next open, and a filter that changes
+//! is a new definition.
 
 use std::sync::Mutex;
 
@@ -70,7 +70,7 @@ fn child(id: i32, any: Bson) -> Child {
     }
 }
 
-/// Filters that are stored as they are meant.
+/// Filters that are stored with their full meaning.
 const CONSTANT: [Declared; 11] = [
     || Child::fields().r.ne(f64::NAN),
     || Child::fields().r.eq(f64::NAN),

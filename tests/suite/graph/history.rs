@@ -1,5 +1,4 @@
-//! Random histories of writes: after each step every definition holds, versions count what changed,
-//! and what was refused has changed nothing.
+//! Random histories of writes: after each step every definition holds, versions count the changes, and refused writes have changed nothing.
 
 use odm::{Embedded, Error, ErrorKind, prelude::*};
 use proptest::{
@@ -32,8 +31,8 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Returns of a transaction what its last act has found, of what is kept when its source is gone: a source that an
-/// earlier one has inserted leaves its value.
+/// For a transaction, returns the copies as its last act has found them, since they survive their source: a source that an earlier act has
+/// inserted leaves its value.
 async fn run(db: &impl Acts, step: &Step) -> odm::Result<Option<Copies>> {
     match step {
         Step::One(act) => db.act(act).await.map(|()| None),

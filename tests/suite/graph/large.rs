@@ -80,7 +80,7 @@ fn new() -> Filter<Leaf> {
     Leaf::fields().root_name.eq("new")
 }
 
-/// Two copies on different levels, which nothing follows.
+/// Two copies on different levels, without dependents.
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
 #[document(collection = "notes")]
 struct Note {
@@ -185,7 +185,7 @@ in_memory! {
 
     async fn a_subset_follows_the_versions_of_thousands(store: impl TestStore) {
         let db = grown(store).await;
-        // Among the first that are changed, and no others are on its shelf.
+        // Among the first that are changed, and alone on its shelf.
         db.leaves.insert(leaf(-1, 2)).await.unwrap();
         let all = db.leaves.update_where(Filter::all()).inc(Leaf::fields().n, 1);
         assert_eq!(all.await.unwrap().modified, MANY as u64 + 1);

@@ -1,4 +1,4 @@
-//! What documents from before a declaration read as, until its backfill is complete.
+//! The values of documents from before a declaration, until its backfill is complete.
 
 use futures_util::TryStreamExt as _;
 use odm::{
@@ -139,7 +139,7 @@ mod empty {
     }
 }
 
-/// With a copy of a copy, and neither has an empty value; and a count.
+/// With a copy of a copy, both without an empty value; and a count.
 mod full {
     use super::*;
 
@@ -380,7 +380,7 @@ on_every_store! {
         assert_eq!((stored(&store, "reviews").await, stored(&store, "_odm_catalog").await), before);
         old.shops.insert(old::Shop { id: 3, name: "three".into() }).await.unwrap();
         old::Db::open(store.clone()).await.unwrap();
-        // What is done does not stand in the way.
+        // A complete backfill is no obstacle.
         full::Db::open(store.clone()).await.unwrap();
         full::Db::open_with(store, refusing()).await.unwrap();
     }

@@ -1,5 +1,5 @@
-//! Derived fields and references over older documents, and references to documents that come into
-//! being later: what is stored cannot be relied on then.
+//! Derived fields and references over older documents, and references to documents that are inserted later: the stored values cannot be
+//! relied on then.
 
 use odm::{Problem, prelude::*};
 use serde::{Deserialize, Serialize};
@@ -127,7 +127,7 @@ fn ids(shown: &Subset<ChildLine>) -> Vec<i32> {
     shown.iter().map(|child| child.id).collect()
 }
 
-/// What a parent derives from its children of each kind of reference.
+/// The fields that a parent derives from its children, for each kind of reference.
 async fn derived(db: &Family, id: i32) -> (i64, Vec<i32>, i64, Vec<i32>) {
     let parent = db.parents.get(id).await.unwrap();
     let (first, later) = (ids(&parent.first), ids(&parent.later_first));
@@ -219,7 +219,7 @@ on_every_store! {
         assert!(third.await.unwrap().inserted);
         assert_eq!(derived(&db, 3).await, (0, vec![], 2, vec![3, 1]));
         assert_eq!(db.children.get(1).await.unwrap().later_name.as_deref(), Some("third"));
-        // Gone and back, with a child that came and one that left meanwhile.
+        // Gone and back, with a child that came and a child that left meanwhile.
         db.parents.delete(3).await.unwrap();
         db.children.insert(child(5, 1, 3)).await.unwrap();
         db.children.delete(1).await.unwrap();

@@ -1,11 +1,11 @@
-//! Several programs on one store, of which each knows a part: what the compiler refuses to one, the
-//! catalog of all refuses, or maintains.
+//! Several programs on one store, each of which knows a part: mistakes that the compiler refuses to one program, the catalog of all
+//! refuses, or maintains.
 
 use odm::{ErrorKind, bson::doc, prelude::*};
 use serde::{Deserialize, Serialize};
 use tests::{on_every_store, stored};
 
-/// It derives what the other takes for base data.
+/// It derives a field that the other program takes for base data.
 mod shop {
     use super::*;
 
@@ -120,7 +120,7 @@ mod shelves {
     }
 }
 
-/// What is derived of the one product, as both see it.
+/// The derived fields of the one product, as both see it.
 async fn derived(db: &shelves::Shelves) -> (i64, Vec<i32>, i64, (i64, Vec<shelves::ProductLine>)) {
     let shelf = db.shelves.get(1).await.unwrap();
     let range = db.ranges.get(1).await.unwrap();

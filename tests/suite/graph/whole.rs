@@ -116,7 +116,7 @@ pub(crate) struct Post {
     author_name: Option<String>,
     #[denormalize(from = "Author.posts")]
     author_posts: Option<i64>,
-    /// A copy of a subset, and of what it shows.
+    /// A copy of a subset, and of its elements.
     #[denormalize(from = "Blog.top")]
     blog_top: Subset<PostLine>,
     #[count(of = "Comment", filter = visible)]

@@ -1,4 +1,4 @@
-//! The stored documents, read without the library's models, and what the definitions say of them.
+//! The stored documents, read without the library's models, and their derived fields by the definitions.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -202,8 +202,8 @@ impl World {
         self.documents == other.documents
     }
 
-    /// Every derived field is what its definition says of the others; `before` has the values that
-    /// frozen copies, and copies of dangling references, keep.
+    /// Every derived field equals its definition over the others; `before` has the values that frozen copies, and copies of dangling
+    /// references, keep.
     pub(crate) fn assert_right(&self, before: &World) {
         self.assert_people();
         self.assert_blogs();

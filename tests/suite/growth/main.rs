@@ -1,8 +1,8 @@
-//! What an operation costs grows with its input, and not with the square of it.
+//! The cost of an operation grows with its input, and not with the square of it.
 //!
-//! Each operation that takes a list, a map, a document or a set runs with an input of one size and with one four times as
-//! large, and its steps are counted: what a loop of the library does once, see `odm-mql/src/steps.rs`. They may be four times as many,
-//! and a bit for sorting. `docs/limits.md` lists the exceptions.
+//! Each operation that takes a list, a map, a document or a set runs with an input of one size and with one four times as large, and its
+//! steps are counted: the rounds of the loops of the library, see `odm-mql/src/steps.rs`. They may be four times as many, and a bit for
+//! sorting. `docs/limits.md` lists the exceptions.
 //!
 //! `TIMES=1 cargo test --workspace --all-features --test growth -- --nocapture` prints the time of the processor as well, which
 //! sees loops that count no steps.
@@ -100,7 +100,7 @@ async fn large(size: usize) -> Things {
     db
 }
 
-/// What an operation takes.
+/// The cost of an operation.
 #[derive(Debug, Clone, Copy)]
 struct Taken {
     steps: u64,
@@ -135,7 +135,7 @@ fn assert_grows_with_input<F>(name: &str, size: usize, case: impl Fn(usize) -> F
 where
     F: Future<Output = Taken>,
 {
-    // The steps are those of the process.
+    // The steps are counted for the whole process.
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let runtime =

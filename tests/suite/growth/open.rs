@@ -76,7 +76,7 @@ fn collection(name: String, indexes: usize) -> CollectionSpec {
     }
 }
 
-/// The steps of some requests that ask for nothing, with those of what the store does in between.
+/// The steps of some empty requests, with the steps of the work that the store does in between.
 async fn requests(store: &Embedded) -> u64 {
     let between = Duration::from_millis(5);
     let requests = taken(async {
@@ -124,7 +124,7 @@ grows_with_input! {
         };
         taken(async {
             store.ensure(&[new]).await.unwrap();
-            // What the obsolete ones leave is swept after it, in turns with other requests: the steps of that are counted, too.
+            // The remains of the obsolete indexes are swept after it, in turns with other requests: these steps are counted, too.
             while requests(&store).await > idle {}
         })
         .await
@@ -147,7 +147,7 @@ grows_with_input! {
         let idle = requests(&store).await;
         taken(async {
             let _open = later::Things::open_with(store.clone(), options()).await.unwrap();
-            // What the steps have replaced is swept after it, as far as this store has more to do than before.
+            // The documents that the steps have replaced are swept after it, as far as this store has more to do than before.
             for _ in 0..50 {
                 if requests(&store).await <= idle {
                     break;

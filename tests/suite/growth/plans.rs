@@ -1,4 +1,4 @@
-//! An index that has a document once for each element of a list, beside one that has it once.
+//! An index that has a document once for each element of a list, compared with an index that has it once.
 
 use odm::{Embedded, measure, prelude::*};
 use serde::{Deserialize, Serialize};
@@ -69,7 +69,7 @@ async fn an_index_with_a_list_behind_a_reference_does_not_take_the_place_of_its_
     assert_eq!(parent.issues, 100);
     let (children, cost) = measure(async { db.issues.of(&parent).await.unwrap() }).await;
     assert_eq!((children.len(), cost.keys_examined), (100, 100));
-    // Where a word is asked for as well, it has fewer keys than the other.
+    // If a word is requested as well, it has fewer keys than the other.
     let word = Issue::fields().words.contains("w3");
     let explain = db.issues.find(org.eq(0) & word).explain().await.unwrap();
     assert_eq!(explain.index.as_deref(), Some("org_1_words_1"));

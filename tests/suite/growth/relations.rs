@@ -1,4 +1,4 @@
-//! What follows from writes, and reads along references.
+//! The consequences of writes, and reads along references.
 
 use odm::prelude::*;
 use serde::{Deserialize, Serialize};

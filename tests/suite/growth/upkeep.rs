@@ -1,12 +1,11 @@
-//! What goes through many documents at once, by the database or for a client: backfills, files, expiry, refreshes that wait, keys
-//! that move, and what a request asks for.
+//! Work on many documents at once, by the database or for a client: backfills, files, expiry, waiting refreshes, moving keys, and requests.
 
 use odm::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Thing, grows_with_input, options, store, taken, thing, things};
 
-/// Owners and their items, in a version that counts the items or in one that does not.
+/// Owners and their items, in a version that counts the items and in a version that does not.
 macro_rules! owners {
     ($module:ident, $version:literal, { $($count:tt)* }) => {
         mod $module {
