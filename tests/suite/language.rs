@@ -1,8 +1,8 @@
 //! Random filters, sorts, projections and updates on random documents have the same answers in the library as on a server:
 //! the same documents in the same order, byte for byte, or a refusal.
 //!
-//! The embedded store finds, sorts, shows and updates by `mql`, which is asked here: so these are the answers of the
-//! store. What differs is known (`differences`), or fails the test.
+//! The embedded store finds, sorts, shows and updates by `mql`, which this suite calls: so these are the answers of the store. A difference
+//! is known (`differences`), or fails the test.
 //!
 //! `ODM_TEST_CASES=100000 cargo test -p tests --all-features --test stores language -- --include-ignored --nocapture` compares so
 //! many cases, from `ODM_TEST_SEED` on, and prints their numbers. A query over a collection is one case, and so is an update of
@@ -104,7 +104,7 @@ fn each_difference_is_there_on_mongodb() {
     });
 }
 
-/// The cases, and those of them that are different.
+/// The numbers of cases, and the differing cases.
 #[derive(Default)]
 struct Compared {
     /// The cases of a kind, and how many of them are refused by both.
@@ -116,7 +116,7 @@ struct Compared {
 }
 
 impl Compared {
-    /// Adds a case. One with different answers is looked at alone.
+    /// Adds a case. A case with different answers is run again by itself.
     async fn add(
         &mut self,
         server: &TestDatabase,
@@ -239,7 +239,7 @@ fn timeless(document: &RawDocumentBuf) -> Vec<u8> {
     raw.into_bytes()
 }
 
-/// Stores documents, and returns those that the server has as they are.
+/// Stores documents, and returns the documents that the server stores unchanged.
 async fn store(
     server: &TestDatabase,
     name: &str,
@@ -271,7 +271,7 @@ async fn compare_queries(server: &TestDatabase, seed: u64, compared: &mut Compar
     }
 }
 
-/// Runs the updates, those that the library accepts in one message. Returns the message of each that is refused.
+/// Runs the updates, and sends the ones that the library accepts in one message. Returns the message of each refused update.
 async fn update_all(
     server: &TestDatabase,
     name: &str,
@@ -315,7 +315,7 @@ fn is_of(document: &RawDocumentBuf, id: i64) -> bool {
 
 async fn compare_updates(server: &TestDatabase, seed: u64, compared: &mut Compared) {
     const NAME: &str = "updates";
-    // Of each fourth document there is none, for an upsert.
+    // Each fourth document is missing, for an upsert.
     let ids = 0..UPDATES as i64;
     let mut documents = documents(seed, ids.clone());
     documents.retain(|document| document.get_i64("_id").is_ok_and(|id| id % 4 != 0));

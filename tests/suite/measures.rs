@@ -43,7 +43,7 @@ fn is_test(attributes: &[Attribute]) -> bool {
     tokens.into_iter().any(|list| list.path.is_ident("cfg") && list.tokens.to_string() == "test")
 }
 
-/// What a file of a crate has.
+/// The measures of a file of a crate.
 struct Source {
     /// The path of its module, below the root of the crate.
     module: Vec<String>,
@@ -195,7 +195,7 @@ fn circles(sources: &[Source]) -> Vec<Vec<String>> {
     let edges: Vec<BTreeSet<usize>> = (sources.iter().enumerate())
         .map(|(from, source)| {
             let to = source.paths.iter().filter_map(at);
-            // A module names those within it, and its root, to be one with them.
+            // A module uses the modules within it, and its root, so that they form one unit.
             let is_within = |to: &usize| {
                 let (from, to) = (&sources[from].module, &sources[*to].module);
                 to.starts_with(from) || from.starts_with(to)

@@ -29,8 +29,7 @@ fn part(id: i32) -> Part {
     Part { id, name: format!("part {id}"), stock: 1 }
 }
 
-/// What was recorded since the last call: of counters their value, of histograms the sum of the recorded values
-/// and their number; and by how much gauges have changed.
+/// The records since the last call: the values of counters, the sums and numbers of the values of histograms, and the changes of gauges.
 struct Recorded {
     counters: BTreeMap<String, u64>,
     histograms: BTreeMap<String, (f64, usize)>,
@@ -103,7 +102,7 @@ async fn operations_commits_and_errors_are_recorded() {
         assert_eq!(count, number, "{operation}");
         assert!(sum > 0.0 && sum < 60.0, "{operation} took {sum} s");
     }
-    // Of the two writes.
+    // The two writes.
     assert_eq!(histograms["odm_commit_units"], (2.0, 2));
     let (sum, syncs) = histograms["odm_log_sync_duration_seconds"];
     assert!((1..=2).contains(&syncs) && sum > 0.0, "{syncs} syncs in {sum} s");
@@ -170,7 +169,7 @@ async fn operations_commits_and_errors_are_recorded() {
     assert_eq!(counters.keys().filter(|name| name.contains("errors")).count(), 3, "{counters:?}");
     let timed: Vec<_> = histograms.keys().filter(|name| name.contains("operation")).collect();
     assert!(timed.is_empty(), "{timed:?}");
-    // At the end there are none, whoever reads.
+    // At the end there are none, even with a reader.
     let closed = shop.snapshot(async |_| {
         rename("f").await;
         rename("g").await;

@@ -1,5 +1,4 @@
-//! Models that change: steps from one version to the next, what `open` says and refuses, and programs of two
-//! versions at once.
+//! Models that change: steps from one version to the next, reports and refusals of `open`, and programs of two versions at once.
 
 mod at_once;
 mod crash;
@@ -13,8 +12,7 @@ use odm::{
     store::contract::Store,
 };
 
-/// All documents of a collection as they are stored, in the order of their `_id`s, each with its fields in the
-/// order of their names.
+/// All stored documents of a collection, in the order of their `_id`s, each with its fields in the order of their names.
 async fn stored(store: &impl Store, collection: &str) -> Vec<Document> {
     let documents = tests::stored(store, collection).await;
     let documents = documents.iter().map(|document| Document::try_from(document).unwrap());

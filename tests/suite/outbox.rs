@@ -152,7 +152,7 @@ async fn waiting(shop: &Shop) -> u64 {
     shop.lag().await.unwrap().waiting
 }
 
-/// Makes sure that nothing is wrong but what waits, and returns the number of fields that do.
+/// Makes sure that an audit finds only waiting refreshes, and returns the number of their fields.
 async fn lagging(shop: &Shop) -> u64 {
     let mut audit = shop.audit();
     let found = audit.try_next().await.unwrap();

@@ -1,5 +1,5 @@
-//! What is written is read back, whatever attributes of serde the model has, whatever the values, and by
-//! whatever way of writing; or the write fails, and what was stored before is there.
+//! Every written value is read back, with any attributes of serde in the model, any values, and any way of writing; or the write fails, and
+//! the earlier document stays.
 //!
 //! A case of a seed is always the same. `CASES` says how many cases of successive seeds there are of each
 //! model, and `SEED` is the first of them. For a million in all:
@@ -27,7 +27,7 @@ use crate::readable::{
 trait Model: Document<Id = i64> + Any + Clone + Debug {
     fn with_id(self, id: i64) -> Self;
 
-    /// What is read of a value that was written.
+    /// The value that is read after this one was written.
     fn read(self) -> Self {
         self
     }
@@ -75,7 +75,7 @@ enum Way {
 const WAYS: [Way; 6] =
     [Way::Insert, Way::InsertMany, Way::Upsert, Way::Replace, Way::Modify, Way::Set];
 
-/// Writes `value`, over `before` if that is stored. Returns what the call does.
+/// Writes `value`, over `before` if that is stored. Returns the result of the call.
 async fn write<M: Model>(at: &Repository<M>, way: Way, value: &M) -> odm::Result<Option<M>> {
     let value = value.clone();
     match way {
@@ -143,7 +143,7 @@ async fn case<M: Model>(at: &Repository<M>, seed: u64) {
     }
 }
 
-/// The seeds of so many cases, or of `CASES`, in parts of which each takes less time than a test may.
+/// The seeds of so many cases, or of `CASES`, in parts that each take less time than a test may.
 fn parts(cases: u64, part: usize) -> impl Iterator<Item = Range<u64>> {
     let first = number("SEED", 1);
     let end = first + number("CASES", cases);

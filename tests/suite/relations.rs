@@ -119,7 +119,7 @@ struct Person {
     spouse: Option<Ref<Person>>,
     #[reference(child, inverse = "members")]
     teams: Vec<Ref<Team>>,
-    /// Inverse references of which one cannot be empty.
+    /// Inverse references. One of the two cannot be empty.
     #[reference(child, inverse = "holder")]
     badges: Vec<Ref<Badge>>,
 }

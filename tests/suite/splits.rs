@@ -1,4 +1,4 @@
-//! A document with a cold part is one value to whoever writes it.
+//! A document with a cold part is one value for its writers.
 
 mod audit;
 mod both;

@@ -19,7 +19,7 @@ mod on_mongodb {
     );
 }
 
-/// Says so where the tests on MongoDB are left out. What is written to the stream itself is not captured.
+/// Says so if the tests on MongoDB are left out. Output to the stream itself is not captured.
 #[test]
 fn the_way_to_run_the_tests_on_mongodb_is_told() {
     use std::{env, io::Write as _, path::Path};
@@ -64,7 +64,7 @@ mod images {
     }
 }
 
-/// What is dropped at any moment holds nothing on the server, which gives it up by itself only after a minute.
+/// An operation that is dropped at any moment holds nothing on the server, which would release it by itself only after a minute.
 mod dropped {
     use std::{pin::pin, time::Duration};
 
@@ -86,8 +86,8 @@ mod dropped {
         }
     }
 
-    /// A transaction that changes all documents of the locks meets every other one that writes. A write of its own would
-    /// wait for these, and while it waits SecantusDB lets nobody end.
+    /// A transaction that changes all documents of the locks conflicts with every other one that writes. A write without a transaction
+    /// would wait for these, and while it waits SecantusDB does not let any transaction end.
     async fn assert_free(server: &TestDatabase) {
         let locks = server.database.collection::<Document>("_odm_locks");
         let change_all = async || {

@@ -1,4 +1,4 @@
-//! The stores themselves, and what the library asks of them.
+//! The stores themselves, and the library's calls to them.
 
 mod calls;
 mod durability;

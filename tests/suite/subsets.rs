@@ -1,4 +1,4 @@
-//! Subset arrays are what their definition says, after every write, by every way of writing.
+//! Subset arrays agree with their definition, after every write, in every way of writing.
 
 mod audit;
 mod history;
@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use odm::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// A post that shows the newest comments, and the best of those that are published.
+/// A post that shows the newest comments, and the best of the published ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "posts")]
 struct Post {
@@ -22,7 +22,7 @@ struct Post {
     newest: Subset<CommentLine>,
     #[subset(limit = -2, sort = "score.rating", filter = published)]
     best: Subset<Comment>,
-    /// Sorted by what it does not show.
+    /// Sorted by a field that it does not show.
     #[subset(limit = 2, sort = "-score.rating")]
     rated: Subset<CommentText>,
 }
@@ -96,12 +96,12 @@ fn comment(id: i32, post: i32, written: i64, rating: Option<i32>) -> Comment {
 
 type Shown = (Vec<CommentLine>, Vec<Comment>, Vec<CommentText>);
 
-/// What a post shows.
+/// The shown comments of a post.
 fn shown(post: Post) -> Shown {
     (post.newest.into_vec(), post.best.into_vec(), post.rated.into_vec())
 }
 
-/// What a post should show, by the definition: from all comments, without the library.
+/// The comments that a post should show, by the definition: from all comments, without the library.
 fn definition(post: i32, comments: &[Comment]) -> Shown {
     let of_post = |comment: &&Comment| comment.post.as_ref().is_some_and(|of| *of.id() == post);
     let mut newest: Vec<&Comment> = comments.iter().filter(of_post).collect();
@@ -122,7 +122,7 @@ fn definition(post: i32, comments: &[Comment]) -> Shown {
     )
 }
 
-/// All posts show what the definition says.
+/// All posts show the comments of the definition.
 async fn assert_right(db: &Blog) {
     let comments = db.comments.all().await.unwrap();
     for post in db.posts.all().await.unwrap() {

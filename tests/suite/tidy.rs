@@ -143,8 +143,8 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
     quoted_by(text, '`')
 }
 
-/// The rows of the table of the map whose first column is named so: each crate or module with those that it may use, from the
-/// lowest up.
+/// The rows of the table of the map whose first column has this name: each crate or module with the ones that it may use, from the lowest
+/// up.
 fn layers(first_column: &str) -> Vec<(String, BTreeSet<String>)> {
     let map = read(&root().join("ARCHITECTURE.md"));
     let head = format!("| {first_column} | what lives there | may use |");
@@ -171,7 +171,7 @@ fn layers(first_column: &str) -> Vec<(String, BTreeSet<String>)> {
     layers
 }
 
-/// What the root of the crate exports, by the module that it comes from.
+/// The exports of the root of the crate, by the modules that they come from.
 fn exports(root: &str) -> BTreeMap<String, String> {
     let mut exports = BTreeMap::new();
     for item in root.split("pub use ").skip(1) {
@@ -293,7 +293,7 @@ fn no_file_is_over_600_lines_or_named_mod() {
     assert!(long.is_empty(), "{}", long.join("\n"));
 }
 
-/// The dependencies of a crate, without those of its tests.
+/// The dependencies of a crate, without the dependencies of its tests.
 fn dependencies(package: &str) -> BTreeSet<String> {
     let manifest = read(&root().join(package).join("Cargo.toml"));
     let table = manifest.split_once("\n[dependencies]\n").expect("a crate has dependencies").1;
@@ -374,8 +374,8 @@ impl<'a> Visit<'a> for LetInGuard {
     }
 }
 
-/// Rust has it since 1.95, and the packages say 1.90. Clippy finds what the standard library has only since; of the language,
-/// nothing else does.
+/// Rust has it since 1.95, and the packages say 1.90. Clippy finds newer items of the standard library, but no other check finds newer
+/// syntax.
 #[test]
 fn no_guard_of_a_match_has_a_let() {
     let crates = CRATES.into_iter().chain(["odm-derive", "odm-store-suite"]);

@@ -1,4 +1,4 @@
-//! Transactions: all of it or nothing, alone in the world, and never in the way for long.
+//! Transactions: stored as a whole or not at all, isolated, and never in the way for long.
 
 mod bank;
 mod closing;

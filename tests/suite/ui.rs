@@ -1,4 +1,4 @@
-//! What the compiler says of mistakes.
+//! The messages of the compiler about mistakes.
 
 mod compile_fail;
 mod errors;

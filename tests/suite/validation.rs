@@ -1,4 +1,4 @@
-//! Documents are validated as they will be stored, by whatever way they are written.
+//! Documents are validated as they will be stored, in every way of writing.
 
 mod levels;
 mod native;

@@ -5,14 +5,14 @@ use std::sync::OnceLock;
 
 use tests::told::Told;
 
-/// The warnings from a moment on, each as the text of its fields. Those of tests that run at the same time are among them.
+/// The warnings from a moment on, each as the text of its fields. They include warnings of tests that run at the same time.
 pub(crate) struct Warnings {
     all: Told,
     from: usize,
 }
 
 impl Warnings {
-    /// Those from now on.
+    /// Begins the recording of warnings.
     pub(crate) fn begin() -> Self {
         static ALL: OnceLock<Told> = OnceLock::new();
         let all = ALL.get_or_init(|| {
@@ -23,7 +23,7 @@ impl Warnings {
         Warnings { all: all.clone(), from: all.all().len() }
     }
 
-    /// Those with this text in them.
+    /// The warnings with this text in them.
     pub(crate) fn with(&self, text: &str) -> Vec<String> {
         let all = self.all.all().into_iter().skip(self.from);
         all.filter(|warning| warning.contains(text)).collect()

@@ -62,7 +62,7 @@ async fn assert_queries(db: &Music, number: usize) {
     for (place, (queries, (rows, cost))) in costs.into_iter().enumerate() {
         assert_eq!(rows, number);
         match number {
-            // Without references there is nothing to ask for.
+            // Without references there is nothing to fetch.
             0 | 1 => assert!(cost.queries <= queries, "query {place}: {cost:?}"),
             _ => assert_eq!(cost.queries, queries, "query {place}: {cost:?}"),
         }

@@ -1,4 +1,4 @@
-//! Semi-joins: queries by what is on the other side of a reference.
+//! Semi-joins: queries by the other side of a reference.
 
 use std::collections::BTreeSet;
 
@@ -271,7 +271,7 @@ fn over_a_hundred_thousand_matches_are_an_error_that_says_so() {
     });
 }
 
-/// Random histories: what a semi-join finds is what one finds by reading everything.
+/// Random histories: a semi-join finds the same as a loop over all documents.
 #[test]
 fn a_semi_join_finds_what_a_loop_over_both_sides_finds() {
     let songs = prop::collection::vec((0..6_usize, 0..5_i64), 0..20);

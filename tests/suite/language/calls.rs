@@ -21,7 +21,7 @@ use super::{
     differences,
 };
 
-/// A call that changes nothing.
+/// A call without changes.
 #[derive(Debug, Clone)]
 pub(crate) enum Read {
     Get(String, Vec<RawBson>),
@@ -48,7 +48,7 @@ pub(crate) enum OwnWrite {
     Remove(RawDocumentBuf),
 }
 
-/// What a call answers: documents with their positions, then numbers.
+/// The answer to a call: documents with their positions, then numbers.
 pub(crate) type Answer = std::result::Result<(Vec<(usize, RawDocumentBuf)>, Vec<u64>), Refusal>;
 
 /// The kind of an error, with its message, which is the store's own.
@@ -65,7 +65,7 @@ fn refusal(error: odm::Error) -> Refusal {
     Refusal(error.kind(), error.to_string())
 }
 
-/// That of a read. Of several mistakes in a query, which one is met first is the store's choice.
+/// The refusal of a read. If a query has several mistakes, the store chooses which one it reports.
 fn refusal_of_read(error: odm::Error) -> Refusal {
     match refusal(error) {
         Refusal(ErrorKind::InvalidUpdate, message) => Refusal(ErrorKind::InvalidQuery, message),
@@ -392,7 +392,7 @@ impl Write {
     }
 }
 
-/// At most one write for each document, some of them of what is not there, or of what is.
+/// At most one write for each document. Some writes are of missing documents, some inserts of existing ones.
 fn batch(choices: &mut Choices<'_>, documents: &[RawDocumentBuf]) -> Vec<OwnWrite> {
     let mut writes: BTreeMap<Vec<u8>, OwnWrite> = BTreeMap::new();
     for _ in 0..1 + choices.below(4) {
@@ -457,7 +457,7 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// An answer as text, of documents those that another one lacks.
+/// An answer as text, with only the documents that the other answer lacks.
 pub(crate) fn shown(answer: &Answer, other: &Answer) -> String {
     match answer {
         Err(Refusal(kind, message)) => format!("refused: {kind:?}: {message}"),

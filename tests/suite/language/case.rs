@@ -25,14 +25,14 @@ pub(crate) enum Statement {
         sort: Document,
         projection: Document,
     },
-    /// Of one document.
+    /// An update of one document.
     Update { filter: Document, update: Document, array_filters: Vec<Document>, upsert: bool },
 }
 
 /// The documents that a query returns, or an update leaves, in order; or the message of the refusal.
 pub(crate) type Answer = Result<Vec<RawDocumentBuf>, String>;
 
-/// What is generated.
+/// The kind of the generated statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Filter,
@@ -110,7 +110,7 @@ impl Statement {
 }
 
 impl Case {
-    /// What the library answers.
+    /// The answer of the library.
     pub(crate) fn answer(&self, now: DateTime) -> Answer {
         match &self.statement {
             Statement::Find { filter, sort, projection } => {

@@ -1,4 +1,4 @@
-//! What is answered otherwise than by the library: by SecantusDB, which is not MongoDB, and by MongoDB.
+//! Differences from the answers of the library: by SecantusDB, which is not MongoDB, and by MongoDB.
 
 mod answers;
 mod refusals;
@@ -9,7 +9,7 @@ use super::case::{Answer, Case, Statement};
 
 /// Something that is answered otherwise. A predicate sees only cases whose answers differ.
 pub(crate) struct Difference {
-    /// What MongoDB's documentation says, or its tests and source, which are named then.
+    /// The statement of MongoDB's documentation, or of its tests and source, which it then names.
     pub(crate) says: &'static str,
     /// Whether a case with the answers of the library and of the server is one of it.
     is_about: fn(&Case, &Answer, &Answer) -> bool,
@@ -131,7 +131,7 @@ fn is_refused_here(ours: &Answer, theirs: &Answer, messages: &[&str]) -> bool {
     theirs.is_ok() && ours.as_ref().is_err_and(is_one)
 }
 
-/// Whether the answers are the same but for the order of fields and for times, and for what a function changes in values.
+/// Whether the answers are the same except for the order of fields, times, and the changes that a function makes in values.
 fn is_same_but(ours: &Answer, theirs: &Answer, change: &dyn Fn(Bson) -> Bson) -> bool {
     fn changed(value: Bson, change: &dyn Fn(Bson) -> Bson) -> Bson {
         change(match value {
@@ -143,7 +143,7 @@ fn is_same_but(ours: &Answer, theirs: &Answer, change: &dyn Fn(Bson) -> Bson) ->
                 Bson::Document(fields.into_iter().collect())
             }
             Bson::Array(array) => array.into_iter().map(|one| changed(one, change)).collect(),
-            // Times may be those of the statement.
+            // Times may be the time of the statement.
             Bson::DateTime(_) | Bson::Timestamp(_) => Bson::Null,
             other => other,
         })
@@ -197,7 +197,7 @@ fn updated(document: Document, update: Document) -> Case {
     }
 }
 
-/// Where MongoDB refuses, or may answer anything: the documentation of `mql::Sort` and `mql::PushSort` says it.
+/// Statements that MongoDB refuses, or answers in any way: see the documentation of `mql::Sort` and `mql::PushSort`.
 const OF_MONGODB: &[Difference] = &[
     Difference {
         says: "jstests, 16746: Ambiguous field name found in array (do not use numeric field names in embedded elements \

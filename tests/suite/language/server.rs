@@ -66,7 +66,7 @@ fn statement(statement: &Statement) -> Document {
     statement
 }
 
-/// What the server answers to one case in a collection of its own.
+/// The server's answer to one case in a collection of its own.
 pub(crate) async fn answer(server: &TestDatabase, case: &Case) -> Answer {
     const NAME: &str = "alone";
     store(server, NAME, &case.documents).await;
@@ -84,7 +84,7 @@ pub(crate) async fn answer(server: &TestDatabase, case: &Case) -> Answer {
     }
 }
 
-/// Whether the server stores the document as it is.
+/// Whether the server stores the document unchanged.
 pub(crate) fn is_among(document: &RawDocumentBuf, stored: &[RawDocumentBuf]) -> bool {
     let found = stored.iter().find(|other| id_of(other) == id_of(document));
     found.is_some_and(|other| other.as_bytes() == document.as_bytes())

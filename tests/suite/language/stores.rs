@@ -24,7 +24,7 @@ use super::{
 const DOCUMENTS: i64 = 14;
 /// The calls of a round, about.
 const CALLS: u64 = 40;
-/// What SecantusDB answers otherwise where it uses an index.
+/// The statement about answers of SecantusDB that differ if it uses an index.
 const NUL: &str = "BSON types: BSON strings are UTF-8, of which NUL is a character";
 /// The most disagreements that are shown.
 const SHOWN: usize = 20;
@@ -55,7 +55,7 @@ impl Compared {
     }
 }
 
-/// Both stores, and what is compared.
+/// Both stores, and the results of the comparison.
 pub(super) struct Round<'t> {
     server: &'t TestDatabase,
     embedded: Embedded,
@@ -167,7 +167,7 @@ impl Round<'_> {
                     let Some(write) = write else { continue };
                     let answers = (write.run(&mut *here).await, write.run(&mut *there).await);
                     self.add_write(&write, &documents, &answers.0, &answers.1).await;
-                    // What was written may differ now.
+                    // The written documents may differ now.
                     is_same &= answers.0 == answers.1;
                     answers
                 }
@@ -216,7 +216,7 @@ impl Round<'_> {
         self.add(kind_of_write(write), &format!("{write:?}"), cases, (ours, theirs)).await;
     }
 
-    /// Adds a call with its answers. Those of a query that the server answers otherwise by itself may differ.
+    /// Adds a call with its answers. The answers to a query may differ if the server alone answers the query differently.
     async fn add(
         &mut self,
         kind: &'static str,

@@ -1,5 +1,4 @@
-//! Programs of two versions on one store, as in a rolling deployment, and what a changed model says of itself
-//! when it is opened.
+//! Programs of two versions on one store, as in a rolling deployment, and the reports about a changed model when it is opened.
 
 use odm::{
     Embedded, ErrorKind,
@@ -110,16 +109,16 @@ on_every_store! {
         let old = one::Shop::open(store.clone()).await.unwrap().with_part().await;
         let new = optional::Shop::open(store.clone()).await.unwrap();
         new.parts.update(1).set(optional::Part::fields().weight, 2.5).await.unwrap();
-        // The one that is open, and one that is opened after it.
+        // The open program, and one that is opened after it.
         old.parts.update(1).set(one::Part::fields().name, "Washer").await.unwrap();
         let old = one::Shop::open(store.clone()).await.unwrap();
         old.parts.insert(one::Part { id: 2, name: "Nut".to_owned() }).await.unwrap();
-        // Its replacements keep what it does not know.
+        // Its replacements keep unknown fields.
         old.parts.replace(one::Part { id: 1, name: "Bolt".to_owned() }).await.unwrap();
         old.parts.upsert(one::Part { id: 1, name: "Bolt M6".to_owned() }).await.unwrap();
         let bolt = new.parts.get(1).await.unwrap();
         assert_eq!((bolt.name.as_str(), bolt.weight), ("Bolt M6", Some(2.5)));
-        // The newer program's own replacements remove what it leaves out.
+        // The newer program's own replacements remove omitted fields.
         new.parts.replace(optional::Part { weight: None, ..bolt }).await.unwrap();
         assert_eq!(new.parts.get(1).await.unwrap().weight, None);
         assert_eq!(new.parts.get(2).await.unwrap().weight, None);
@@ -186,7 +185,7 @@ on_every_store! {
         assert_eq!(changes.steps, ["version 2: rename `votes` of `parts` to `ratings`"]);
         let fields: Vec<String> = changes.fields.iter().map(ToString::to_string).collect();
         assert_eq!(fields, ["new optional field `parts.ratings`"]);
-        // Asking has changed nothing.
+        // The check has changed nothing.
         old.parts.update(1).set(votes::Part::fields().votes, 6).await.unwrap();
         let new = renamed::Shop::open(store.clone()).await.unwrap();
         assert_eq!(new.parts.get(1).await.unwrap().ratings, Some(6));

@@ -106,7 +106,7 @@ fn child_that_migrates() {
         let store = Embedded::open(&path).await.unwrap();
         new::Bank::open_with(store, options).await.unwrap();
         println!("opened");
-        // Whatever becomes of the parent, this comes to an end.
+        // Ends this process even if the parent does not.
         thread::sleep(Duration::from_secs(60));
     });
 }
@@ -127,7 +127,7 @@ async fn filled(path: &Path) {
     store.close().await.unwrap();
 }
 
-/// Runs the child, and kills it. Returns what it has told.
+/// Runs the child, and kills it. Returns its output.
 fn killed(path: &Path, kill: Kill) -> Vec<String> {
     let variables = [(PATH, path.to_str().unwrap())];
     run_and_kill("migrations::crash::child_that_migrates", &variables, kill)
@@ -197,7 +197,7 @@ fn a_migration_whose_processes_are_killed_changes_each_document_once() {
 /// `KILLS` says how often, and `SEED` when.
 #[test]
 fn a_migration_that_is_killed_at_random_moments_changes_each_document_once() {
-    /// How many processes are killed on one file, if none comes to its end.
+    /// How many processes are killed on one file, if none of them finishes.
     const OF_FILE: u64 = 6;
     const LINES: [&str; 7] =
         ["opening", "unit 0", "unit 1", "unit 2", "unit 3", "unit 4", "unit 5"];

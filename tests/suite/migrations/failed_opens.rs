@@ -1,5 +1,5 @@
-//! A failed `open` has changed nothing: for every kind of change of a model, and every way in which it can fail, what is
-//! stored is what it was, and the programs of before go on, those that are open and those that are opened.
+//! A failed `open` has changed nothing: for every kind of change of a model, and every way in which it can fail, the stored documents are
+//! the same, and the earlier programs go on, whether they are open already or opened later.
 
 mod models;
 
@@ -60,7 +60,7 @@ async fn filled(store: &impl TestStore) -> (old::Shop, other::Other) {
     (shop, other)
 }
 
-/// Programs of before read and write as if nothing had been, and leave what they have found.
+/// Earlier programs read and write as before, and restore the documents.
 async fn go_on(shop: &old::Shop, other: &other::Other) {
     assert_eq!(shop.users.get(2).await.unwrap().nick, "n2");
     let nick = old::User::fields().nick;
@@ -85,7 +85,7 @@ async fn go_on(shop: &old::Shop, other: &other::Other) {
     assert_eq!(other.audit().await.unwrap(), []);
 }
 
-/// Opens a version that cannot be opened, and holds that nothing has changed. Returns the error.
+/// Opens a version that cannot be opened, and asserts that nothing has changed. Returns the error.
 async fn fails<D: Database>(store: &impl TestStore, parts: &[&str], kind: ErrorKind) {
     let (shop, other) = filled(store).await;
     let before = all(store).await;
@@ -225,7 +225,7 @@ on_every_store! {
         let error = owned::Shop::check(&store).await.unwrap_err();
         assert!(error.to_string().contains("which the database other declares"), "{error}");
         assert_eq!(all(&store).await, before);
-        // Correct data has none.
+        // Correct data has no failures.
         for id in 1..=3 {
             shop.users.update(id).set(old::User::fields().nick, id.to_string()).await.unwrap();
         }
@@ -359,7 +359,7 @@ on_single_writer_stores! {
             if is_open {
                 break;
             }
-            // What was announced is withdrawn in a moment.
+            // The announcement is withdrawn in a moment.
             let user = async || shop.users.update(1).set(old::User::fields().age, 18).await;
             let mut tries = 0;
             let written = loop {

@@ -69,10 +69,10 @@ impl<S: TestStore> Store for Ending<S> {
 
 const LAST: usize = 12;
 
-/// What is stored besides derived fields, by collection and `_id`. Cold parts are in their documents.
+/// The base data, by collection and `_id`. Cold parts are in their documents.
 type World = BTreeMap<&'static str, BTreeMap<i64, Plain>>;
 
-/// What a version changes, done by hand.
+/// The changes of a version, done by hand.
 fn change(world: &mut World, version: usize) {
     let rename = |document: &mut Plain, from: &str, to: &str| {
         if let Some(value) = document.remove(from) {
@@ -180,7 +180,7 @@ fn typed(version: usize, collection: &str, mut document: Plain) -> Plain {
     document
 }
 
-/// What is stored of a world in a version, with all that is derived.
+/// The stored documents of a world in a version, with all derived fields.
 fn expected(world: &World, version: usize) -> BTreeMap<&'static str, Vec<Plain>> {
     let mut all: BTreeMap<&'static str, Vec<Plain>> = BTreeMap::new();
     for name in ["authors", "books", "details", "german_books"] {
@@ -235,7 +235,7 @@ async fn add(program: &dyn Program, world: &mut World, version: usize) {
     }
 }
 
-/// A store as the versions up to one leave it, of which only some are opened.
+/// A store as the versions up to one leave it, if only some of them are opened.
 async fn after(store: &impl TestStore, versions: &[usize]) -> World {
     let (mut world, mut last) = (World::new(), 0);
     for &version in versions {

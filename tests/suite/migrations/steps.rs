@@ -1,4 +1,4 @@
-//! What each step does to documents, and what is refused.
+//! The effect of each step on documents, and refused steps.
 
 use std::{
     error::Error as _,
@@ -331,7 +331,7 @@ on_every_store! {
             assert_eq!(error.kind(), ErrorKind::Schema, "{error}");
             assert!(error.to_string().contains(part), "{error}");
         }
-        // Nothing has begun.
+        // No migration has begun.
         any::First::open(store.clone()).await.unwrap();
     }
 

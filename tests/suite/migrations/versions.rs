@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 pub(crate) trait Program: Send + Sync {
     fn insert(&self, collection: &str, document: Plain) -> BoxFuture<'_, Result<()>>;
     fn backfill(&self) -> BoxFuture<'_, Result<()>>;
-    /// What an audit finds, in words, and how many documents can be read.
+    /// The findings of an audit, in words, and the number of readable documents.
     fn audit(&self) -> BoxFuture<'_, Result<(Vec<String>, usize)>>;
 }
 
@@ -325,7 +325,7 @@ versions! {
     } { authors: Author, books: Book, german_books: German }
 }
 
-/// The steps up to a version. Those that rename stand on the models.
+/// The steps up to a version. Renames stand on the models.
 fn steps_to(version: u32) -> Migrations {
     let cents = |euros: f64| (euros * 100.0).round() as i64;
     let all = [

@@ -1,4 +1,4 @@
-//! The setting in the stored catalog: it can change between versions, and is no part of what a field is.
+//! The setting in the stored catalog: it can change between versions, and is not a part of a field's definition.
 
 use odm::{ErrorKind, OpenOptions, prelude::*};
 use tests::{TestStore, on_every_store, stored};
@@ -87,7 +87,7 @@ on_every_store! {
         let shop = background::Shop::open_with(store.clone(), by_hand()).await.unwrap();
         background::rename(&shop, "b").await;
         drop(shop);
-        // By the worker, which is there although nothing is deferred.
+        // By the worker, which exists although no field is deferred.
         let shop = again_at_once::Shop::open(store.clone()).await.unwrap();
         shop.caught_up().await.unwrap();
         assert_eq!(again_at_once::copied(&shop).await, "b");

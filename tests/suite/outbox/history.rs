@@ -1,5 +1,5 @@
-//! Random histories of writes and of work on the outbox. What is wrong at any moment waits, and when nothing waits
-//! every definition holds.
+//! Random histories of writes and of work on the outbox. Every wrong value waits for its refresh, and when no refresh waits every
+//! definition holds.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -152,7 +152,7 @@ async fn run(shop: &Shop, op: &Op) -> odm::Result<()> {
     }
 }
 
-/// Holds what is stored against the definitions, by other means than an audit.
+/// Compares the stored documents with the definitions, by other means than an audit.
 async fn assert_defined(shop: &Shop) {
     let makers = shop.makers.all().await.unwrap();
     let names: BTreeMap<i32, &str> = makers.iter().map(|of| (of.id, of.name.as_str())).collect();
@@ -160,7 +160,7 @@ async fn assert_defined(shop: &Shop) {
     let parts = shop.parts.all().with(Part::fields().details).await.unwrap();
     for part in &parts {
         assert_eq!(part.maker_name.as_deref(), name(&part.maker));
-        // The copy of one that is gone keeps its last value.
+        // The copy of a deleted source keeps its last value.
         if let Some(rival) = name(&part.rival) {
             assert_eq!(part.rival_name.as_deref(), Some(rival));
         }
@@ -205,7 +205,7 @@ fn histories<S: TestStore>(cases: u32, new: impl AsyncFn() -> S) {
                 let store = new().await;
                 let mut shop = shop(store.clone()).await;
                 for op in &history {
-                    // What is refused is a part of the history.
+                    // Refused writes are a part of the history.
                     drop(run(&shop, op).await);
                     if matches!(op, Op::Reopen) {
                         shop = super::shop(store.clone()).await;

@@ -1,4 +1,4 @@
-//! What the lag, an audit and a repair say of what waits.
+//! The reports of the lag, an audit and a repair about waiting refreshes.
 
 use odm::{bson::doc, prelude::*};
 use tests::{behind_the_back, on_every_store};
@@ -42,7 +42,7 @@ on_every_store! {
         assert_eq!(lagging(&shop).await, 0);
         let part = shop.parts.get(1).await.unwrap();
         assert_eq!(part.maker_name.as_deref(), Some("b"));
-        // The record finds nothing to do.
+        // The record has no work left.
         assert!(waiting(&shop).await > 0);
         assert_caught_up(&shop).await;
     }

@@ -56,7 +56,7 @@ async fn rename(hall: &Hall, id: i32, name: &str) {
     rename.await.unwrap();
 }
 
-/// Two tables, of which one cannot take the name of its user, and many seats.
+/// Two tables, one of which cannot take the name of its user, and many seats.
 async fn clashing(store: impl TestStore) -> Hall {
     let hall = hall(store).await;
     let user = |id, name: &str| User { id, name: name.to_owned() };
@@ -127,7 +127,7 @@ on_every_store! {
 
     async fn a_parked_refresh_is_forgotten_after_a_repair(store: AnyStore) {
         let hall = clashing(store.clone()).await;
-        // The reason is gone, and nothing has told the record.
+        // The reason is gone, without a report to the record.
         behind_the_back(&store, "users", doc! { "_id": 2 }, doc! { "$set": { "name": "eve" } }).await;
         let repaired = hall.repair().await.unwrap();
         assert!(repaired.iter().all(|finding| finding.repaired), "{repaired:?}");
@@ -140,7 +140,7 @@ on_every_store! {
     async fn parked_refreshes_are_tried_again_at_the_next_open(store: AnyStore) {
         let first = clashing(store.clone()).await;
         rename(&first, 1, "cleo").await;
-        // The value is free as soon as the other table has its new one, and nothing tells the parked refresh.
+        // The value is free as soon as the other table has its new one, without a report to the parked refresh.
         first.caught_up().await.unwrap();
         assert_eq!(first.lag().await.unwrap().parked.len(), 1);
         drop(first);

@@ -1,4 +1,4 @@
-//! What a write leaves for later, and what becomes of it.
+//! The refreshes that a write defers, and their results.
 
 use odm::{prelude::*, store::Durability};
 use tests::{on_every_store, rounds};
@@ -25,7 +25,7 @@ on_every_store! {
         ];
         let details = Details { designer: Some(Ref::new(1)), designer_name: None };
         let own = Part { sellers, details: Cold::new(details), ..part(1, Some(1)) };
-        // What is written with its holder is right at once.
+        // A field that is written with its holder is right at once.
         let own = shop.parts.insert(own).await.unwrap();
         assert_eq!(own.maker_name.as_deref(), Some("Acme"));
         assert_eq!(waiting(&shop).await, 0);
@@ -135,7 +135,7 @@ on_every_store! {
         let all = shop.makers.update_where(Maker::fields().id.gt(0));
         all.set(Maker::fields().name, "c").await.unwrap();
         assert_eq!(waiting(&shop).await, 8);
-        // A value that stays as it is leaves nothing.
+        // An unchanged value leaves no record.
         rename(&shop, 1, "c").await;
         assert_eq!(waiting(&shop).await, 8);
     }
@@ -147,7 +147,7 @@ on_every_store! {
         shop.parts.insert_many([rival, part(2, Some(2)), part(3, Some(1))]).await.unwrap();
         rename(&shop, 1, "a2").await;
         rename(&shop, 2, "b2").await;
-        // It takes the value as it is now.
+        // It takes the present value.
         shop.parts.update(2).set(Part::fields().maker, Ref::new(1)).await.unwrap();
         assert_eq!(names(&shop).await, [Some("a".into()), Some("a2".into()), Some("a".into())]);
         // The references are emptied, or kept.
@@ -156,7 +156,7 @@ on_every_store! {
         assert_caught_up(&shop).await;
         let part = shop.parts.get(1).await.unwrap();
         assert_eq!(part.rival_name.as_deref(), Some("a"), "the last value that it was given");
-        // One that comes late is followed later.
+        // A source that is inserted late is followed later.
         shop.makers.insert(maker(1, "a3")).await.unwrap();
         assert!(waiting(&shop).await > 0);
         assert_caught_up(&shop).await;

@@ -18,7 +18,7 @@ fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-/// With a worker that looks for records of others less often than the test may take.
+/// With a worker that looks for records of other programs less often than the test may take.
 async fn with_parts(store: Embedded, number: i32) -> Shop {
     let options = OpenOptions::default().refresh_every(Duration::from_secs(600));
     let shop = Shop::open_with(store, options).await.unwrap();
@@ -72,7 +72,7 @@ fn a_read_of_the_lag_in_a_runtime_begins_the_worker_in_it() {
     runtime().block_on(until_nothing_waits(&shop));
 }
 
-/// What is left of a worker holds up nobody, at whatever moment its runtime ends.
+/// The remains of a worker hold up nobody, at whatever moment its runtime ends.
 #[test]
 fn a_worker_whose_runtime_ends_in_the_middle_of_its_work_leaves_it_to_others() {
     let store = runtime().block_on(async { Embedded::memory().await.unwrap() });

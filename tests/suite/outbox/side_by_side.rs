@@ -47,7 +47,7 @@ struct Disk {
 type Act<'a> = Pin<Box<dyn Future<Output = odm::Result<()>> + 'a>>;
 
 fn act<'a>(future: impl Future<Output = odm::Result<()>> + 'a) -> Act<'a> {
-    // The budget of the runtime's task is no concern of whoever polls by hand.
+    // The budget of the runtime's task does not apply to manual polling.
     Box::pin(tokio::task::unconstrained(future))
 }
 
@@ -60,7 +60,7 @@ async fn finish<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// Runs one act within another, before each of its calls in turn, each time from what is stored now.
+/// Runs one act within another, before each of its calls in turn, each time from the present state.
 async fn meet<D: Database>(
     store: &MapStore,
     db: &D,
@@ -89,7 +89,7 @@ async fn meet<D: Database>(
     }
 }
 
-/// Works records off until one is about what refers to this part, and returns its time.
+/// Works records off until one is about the referrers of this part, and returns its time.
 async fn work_until_left(store: &MapStore, shop: &Shop, part: i32) -> DateTime {
     let mut working = act(shop.caught_up().into_future());
     loop {

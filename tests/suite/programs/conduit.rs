@@ -1,5 +1,5 @@
-//! The data of the RealWorld specification ("Conduit"), a blog with followers, favorites and comments: its models, and
-//! what its endpoints ask of them. Nothing here keeps derived data right: the attributes say what is derived.
+//! The data of the RealWorld specification ("Conduit"), a blog with followers, favorites and comments: its models, and the queries of its
+//! endpoints. Nothing here maintains derived data: the attributes declare it.
 //!
 //! An endpoint that takes one call of a repository, as `users.insert(user)`, makes it: the tests below show these.
 
@@ -28,7 +28,7 @@ struct User {
     following: Vec<Ref<User>>,
 }
 
-/// What an update of a user can change.
+/// The changes of a user by an update.
 #[derive(Debug, Default, Deserialize, Patch)]
 #[patch(of = "User")]
 struct UserPatch {
@@ -41,7 +41,7 @@ struct UserPatch {
     image: Option<Option<String>>,
 }
 
-/// The author of an article or a comment, with what is shown of a user.
+/// The author of an article or a comment, with the shown fields of the user.
 #[derive(Debug, Clone, Serialize, Deserialize, Embed)]
 struct Author {
     #[reference(parent, on_delete = "cascade")]
@@ -86,7 +86,7 @@ struct Body {
     text: String,
 }
 
-/// What an author writes.
+/// The input of an author.
 #[derive(Debug, Deserialize)]
 struct Draft {
     title: String,
@@ -96,7 +96,7 @@ struct Draft {
     tags: Vec<String>,
 }
 
-/// What an update of an article can change.
+/// The changes of an article by an update.
 #[derive(Debug, Default, Deserialize, Patch)]
 #[patch(of = "Article")]
 struct ArticlePatch {
@@ -202,7 +202,7 @@ impl Conduit {
         page(found, listing).await
     }
 
-    /// A page of the articles of those whom the reader follows.
+    /// A page of the articles of the users whom the reader follows.
     async fn feed(&self, me: &User, listing: &Listing) -> Result<(Vec<Article>, u64)> {
         let author = Article::fields().author.id;
         page(self.articles.find(author.in_(&me.following)), listing).await
@@ -314,7 +314,7 @@ fn slug(title: &str) -> String {
     words.map(str::to_lowercase).collect::<Vec<_>>().join("-")
 }
 
-// What follows are tests.
+// The tests.
 
 fn new_user(name: &str) -> NewUser {
     NewUser {

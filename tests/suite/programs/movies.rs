@@ -4,7 +4,7 @@ use odm::{Result, prelude::*, query::count};
 use serde::{Deserialize, Serialize};
 use tests::{TestStore, on_local_stores};
 
-/// A movie. What only its own page shows is in a cold part.
+/// A movie. The fields that only its own page shows are in a cold part.
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
 #[document(
     collection = "movies",
@@ -84,7 +84,7 @@ struct Catalogue {
 }
 
 impl Catalogue {
-    /// Inserts the movies of a list, and changes those that are there.
+    /// Inserts the movies of a list, and changes the ones that exist already.
     async fn import(&self, lines: Vec<Line>) -> Result<Vec<Movie>> {
         let names = lines.iter().map(|line| line.director.clone());
         let directors = names.map(|name| {
@@ -115,7 +115,7 @@ impl Catalogue {
         found.sort(title.asc().ignore_case()).limit(20).select().await
     }
 
-    /// The movies of a certificate and a genre, those that earned the most first.
+    /// The movies of a certificate and a genre, by their gross, the highest first.
     async fn top(&self, certificate: &str, genre: &str) -> Result<Vec<Movie>> {
         let fields = Movie::fields();
         let rated = fields.details.certificate.eq(certificate) & fields.genres.contains(genre);
@@ -140,7 +140,7 @@ impl Catalogue {
     }
 }
 
-// What follows are tests.
+// The tests.
 
 fn line(title: &str, year: i32, rating: f64, genres: &str, director: &str, gross: i64) -> Line {
     Line {

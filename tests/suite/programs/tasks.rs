@@ -13,7 +13,7 @@ enum Status {
     Done,
 }
 
-/// A board, with what is urgent on it.
+/// A board, with its urgent tasks.
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
 #[document(collection = "boards", new = "NewBoard")]
 struct Board {
@@ -129,7 +129,7 @@ impl Tracker {
         self.tasks.try_modify(id, next).await
     }
 
-    /// `POST /boards/{id}/clear`, which deletes what is done, and returns it
+    /// `POST /boards/{id}/clear`, which deletes the tasks that are done, and returns them
     async fn clear(&self, board: &Board) -> Result<Vec<Task>> {
         let fields = Task::fields();
         let done = fields.board.eq(board) & fields.status.eq(Status::Done);
@@ -142,7 +142,7 @@ impl Tracker {
     }
 }
 
-// What follows are tests.
+// The tests.
 
 fn new_task(board: &Board, title: &str, priority: i32) -> NewTask {
     NewTask {

@@ -7,13 +7,13 @@ use odm::{
 
 use super::steps::Chance;
 
-/// What a program does to what is stored.
+/// An operation of a program on the stored documents.
 #[derive(Debug, Clone)]
 pub(crate) enum Act {
     Write(Write),
-    /// Several writes as one unit, those of one collection together, in the order of the collections.
+    /// Several writes as one unit, the writes of one collection together, in the order of the collections.
     Bulk(Vec<Write>),
-    /// Of the tickets whose time is over.
+    /// Deletes the tickets whose time is over.
     DeleteExpired,
 }
 
@@ -53,7 +53,7 @@ pub(crate) enum Change {
     DeleteWhere(Vec<Bson>),
 }
 
-/// What becomes of a document that has the unique key already.
+/// The fate of a document that has the unique key already.
 #[derive(Debug, Clone)]
 pub(crate) enum Found {
     Replaced,
@@ -146,7 +146,7 @@ fn some(chance: &mut Chance, collection: &str, number: u64) -> Vec<Bson> {
     all
 }
 
-/// Some persons, one of which may be there twice, which is refused.
+/// Some persons. One of them may occur twice, which is refused.
 fn persons(chance: &mut Chance) -> Vec<Bson> {
     let mut all = some(chance, "persons", 3);
     if chance.below(16) == 0 {
@@ -220,7 +220,7 @@ fn ticket(chance: &mut Chance) -> Document {
     };
     let until = match chance.below(3) {
         0 => Bson::DateTime(DateTime::from_millis(chance.below(5) as i64).into()),
-        // In the year 9000: not every server reads what is after 9999.
+        // In the year 9000: not every server reads later years than 9999.
         1 => Bson::DateTime(DateTime::from_millis(221_845_392_000_000).into()),
         _ => Bson::Null,
     };
@@ -289,7 +289,7 @@ pub(crate) fn act(chance: &mut Chance) -> Act {
             Act::Bulk((0..number).map(|_| write(chance)).collect())
         }
         2 => Act::DeleteExpired,
-        // Of an `_id` that may be taken.
+        // An `_id` that may be taken.
         3 => {
             let order = whole(chance, "orders");
             let id = order["_id"].clone();
@@ -328,7 +328,7 @@ fn write_of(chance: &mut Chance, collection: &'static str) -> Write {
         20..23 => Change::UpdateWhere(some(chance, collection, 5), update(chance, collection)),
         23..24 => Change::UpsertWhere(id, doc! { "$set": base(chance, collection) }),
         24..28 => Change::Typed(id, chance.below(6) as i32),
-        // With a shop or an item goes much else, so that few would be left.
+        // A deleted shop or item takes many other documents with it, so that few would be left.
         28..32 if matches!(collection, "shops" | "items") && chance.below(4) > 0 => {
             Change::Update(id, update(chance, collection))
         }
@@ -382,7 +382,7 @@ fn ticket_change(chance: &mut Chance) -> Change {
     }
 }
 
-/// Inserts of everything, in an order in which nothing is refused.
+/// Inserts of everything, in an order without refusals.
 pub(crate) fn beginning(chance: &mut Chance) -> Vec<Act> {
     let mut acts = Vec::new();
     for (collection, _) in WRITTEN {

@@ -35,7 +35,7 @@ impl<S: TestStore> Side<S> {
         newest.expect("the application is open").as_ref()
     }
 
-    /// Takes a step of those that have one outcome.
+    /// Takes a step that has only one possible outcome.
     async fn take(&mut self, step: &Step) -> odm::Result<()> {
         match step {
             Step::One(number, act) => able(&self.programs, *number, &[act]).act(act).await,
@@ -60,7 +60,7 @@ impl<S: TestStore> Side<S> {
         }
     }
 
-    /// What is stored, with one `_id` in the place of all that are made of a time and of chance.
+    /// The stored documents, with one `_id` in the place of all that are made of a time and of chance.
     async fn world(&self) -> World {
         let mut world = World::read(&self.store).await;
         for ticket in world.all_mut("tickets") {

@@ -31,7 +31,7 @@ fn child_that_writes() {
         return;
     };
     let round = number(ROUND).expect("it is set");
-    // Whatever becomes of the parent, this comes to an end.
+    // Ends this process even if the parent does not.
     thread::spawn(|| {
         thread::sleep(Duration::from_secs(60));
         std::process::exit(1);
@@ -52,7 +52,7 @@ fn child_that_writes() {
     });
 }
 
-/// What the child prints after a step.
+/// The line that the child prints after a step.
 const TAKEN: &str = "a step is taken";
 
 /// Runs `FILES` histories, each with a file of its own.
@@ -79,7 +79,7 @@ fn programs_that_are_killed_again_and_again_leave_nothing_wrong() {
                 let mut run = Run::new(place, version(round)).await.unwrap();
                 let right = run.right().await;
                 right.unwrap_or_else(|wrong| panic!("round {round}: {wrong}"));
-                // Mostly the next child goes on with what is pending.
+                // Mostly the next child continues the pending backfills.
                 if round % 3 == 2 {
                     run.take(&Step::Backfill(Vec::new())).await.unwrap();
                     let right = run.right().await;

@@ -70,7 +70,7 @@ pub(crate) fn steps(seed: u64, number: usize) -> Vec<Step> {
     steps
 }
 
-/// Takes steps in memory until the oracle reports something, at most so many. Returns how many it took, and what was reported.
+/// Takes steps in memory until the oracle reports an error, at most so many. Returns how many it took, and the report.
 pub(crate) fn first_report(most: usize) -> (usize, Option<String>) {
     let mut taken = 0;
     for seed in 1.. {
@@ -86,7 +86,7 @@ pub(crate) fn first_report(most: usize) -> (usize, Option<String>) {
     (taken, None)
 }
 
-/// Leaves out what is not needed for a failure.
+/// Leaves out the steps that the failure does not need.
 fn shrunk(on: On, mut steps: Vec<Step>, mut failure: (usize, String)) -> (Vec<Step>, String) {
     steps.truncate(failure.0 + 1);
     let mut length = steps.len() / 2;

@@ -1,8 +1,7 @@
-//! Units of work that run side by side on a store with snapshot isolation: in whatever order their calls meet, what is stored
-//! is right.
+//! Units of work that run side by side on a store with snapshot isolation: the stored documents are right after any order of their calls.
 //!
-//! The calls of the units are ordered by hand. Of two units, each is interrupted before each of its calls, and the other runs
-//! as a whole: so their snapshots overlap in every way that matters. Of three, the order is random.
+//! The calls of the units are ordered by hand. With two units, each is interrupted before each of its calls, and the other runs as a whole:
+//! so their snapshots overlap in every way that matters. With three, the order is random.
 
 use std::{
     ops::Range,
@@ -33,7 +32,7 @@ struct Running<'a>(Option<LocalBoxFuture<'a, odm::Result<()>>>);
 
 impl<'a> Running<'a> {
     fn new(program: &'a dyn Program, act: &'a Act) -> Self {
-        // The budget of the runtime's task is no concern of whoever polls by hand.
+        // The budget of the runtime's task does not apply to manual polling.
         let act = tokio::task::unconstrained(program.act(act));
         Running(Some(Box::pin(act)))
     }
@@ -72,7 +71,7 @@ async fn polled<D>(opening: impl Future<Output = odm::Result<D>>) -> D {
     }
 }
 
-/// An application, and what is stored before its acts.
+/// An application, and the documents before its acts.
 struct Beginning {
     store: MapStore,
     program: Application,
@@ -81,7 +80,7 @@ struct Beginning {
 
 impl Beginning {
     async fn new(chance: &mut Chance, store: MapStore) -> Beginning {
-        // What it declares is right as well.
+        // Its declarations are right as well.
         drop(polled(Reports::open_with(store.clone(), options())).await);
         let program = polled(Application::open_with(store.clone(), options())).await;
         let mut acts = beginning(chance);
@@ -132,7 +131,7 @@ impl Beginning {
     }
 }
 
-/// How many orders were tried, and what was wrong.
+/// How many orders were tried, and the failures.
 #[derive(Default)]
 struct Tried {
     orders: usize,
@@ -180,12 +179,12 @@ fn tried(seeds: Range<u64>, store: impl Fn() -> MapStore) -> Tried {
             }
         });
     }
-    // Each round has four random orders of three, and those of pairs.
+    // Each round has four random orders of three, and the orders of pairs.
     assert!(tried.orders as u64 > 4 * rounds, "{} orders", tried.orders);
     tried
 }
 
-/// Of 120 rounds, or of `ROUNDS`, from the seed 1, or from `SEED`.
+/// Runs 120 rounds, or `ROUNDS`, from the seed 1, or from `SEED`.
 #[test]
 fn units_in_any_order_of_their_calls_leave_what_is_right() {
     let rounds = number("ROUNDS").unwrap_or(120);

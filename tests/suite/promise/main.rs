@@ -1,11 +1,9 @@
-//! The promise, over long histories: whatever is written, by whatever way, by several programs that
-//! know different parts of the models, what is stored is what an oracle says that works on plain
-//! documents and shares nothing with the library.
+//! The promise, over long histories: after any writes, in any way, by several programs that know different parts of the models, the stored
+//! documents agree with an oracle that works on plain documents and shares no code with the library.
 //!
-//! A history of a seed is always the same, and a failure is shrunk to the few steps that it takes.
-//! `STEPS` says how many steps are taken by histories of successive seeds, and `SEED` the first of
-//! them; `FILES` on how many files programs are killed. For a million steps in memory, 50000 on disk
-//! and 1200 killed processes:
+//! A history of a seed is always the same, and a failure is shrunk to the few steps that it takes. `STEPS` is the number of steps in
+//! histories of successive seeds, and `SEED` the first seed; `FILES` is the number of files on which programs are killed. For a million
+//! steps in memory, 50000 on disk and 1200 killed processes:
 //!
 //! On a store whose transactions run side by side, the units of some acts are interleaved: `ROUNDS` says how many of them.
 //!

@@ -139,7 +139,7 @@ macro_rules! version {
                 #[subset(limit = $($latest)+, sort = $latest_sort)]
                 #[serde(default)]
                 latest: Subset<ReviewLine>,
-                /// Of orders, which stay when it goes, and are there before it comes back.
+                /// A count of orders, which stay when it goes, and are there before it comes back.
                 #[count(of = "Order")]
                 #[serde(default)]
                 orders: i64,
@@ -384,7 +384,7 @@ version! {
     best: [1] by "-region_name, -items", latest: [1] by "item_region"
 }
 
-/// It takes what the application derives for base data, and derives from it.
+/// It takes fields that the application derives for base data, and derives from them.
 pub(crate) mod reports {
     use odm::prelude::*;
     use serde::{Deserialize, Serialize};

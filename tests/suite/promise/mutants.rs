@@ -1,8 +1,8 @@
-//! The oracle sees what it is there to see: with one step of the library broken on purpose, it reports that within some
-//! histories, and with none it reports nothing.
+//! The oracle finds the errors that it is for: with one step of the library broken on purpose, it reports an error within some histories,
+//! and without a broken step it reports none.
 //!
-//! Each mutant runs in a process of its own, which `ODM_MUTANT` tells what is broken. There, units go through documents by
-//! twos, so that what comes after a first chunk is in short histories, too. All of them, or one:
+//! Each mutant runs in a process of its own, in which `ODM_MUTANT` names the broken step. There, units go through documents by twos, so
+//! that short histories also reach the code after a first chunk. All mutants, or one:
 //!
 //! ```text
 //! cargo test -p tests --all-features --test promise -- --ignored every_mutant
@@ -20,7 +20,7 @@ use std::{
 
 use super::history::first_report;
 
-/// A step that can be broken, by the name that the sources of the library have for it, and what is wrong then.
+/// The steps that can be broken, each by its name in the sources of the library, and the resulting error.
 const MUTANTS: [(&str, &str); 66] = [
     ("first version", "a new document has the version 0"),
     ("version", "a change does not raise the version"),
@@ -128,7 +128,7 @@ fn child_with_a_mutant() {
     println!("{REPORT}{taken} {}", report.unwrap_or_default());
 }
 
-/// Runs histories with a mutant, or with none. Returns how many steps they took, and what the oracle reported, if anything.
+/// Runs histories with a mutant, or without one. Returns how many steps they took, and the report of the oracle, if there is one.
 fn report_of(mutant: &str, most: usize) -> (usize, String) {
     let mut child = Command::new(env::current_exe().expect("this program has a path"));
     child

@@ -1,4 +1,4 @@
-//! What is wrong with all that is stored, by the rules alone.
+//! The errors in all stored documents, by the rules alone.
 
 use std::{
     cmp::Ordering,
@@ -16,7 +16,7 @@ use super::{
     world::{COLLECTIONS, Key, World, bytes, get, key, named, number, places, sort_key},
 };
 
-/// Where something is wrong, and what.
+/// The errors, by their places.
 pub(crate) type Wrong = BTreeMap<(String, Key, String), String>;
 
 fn at(collection: &str, id: &Key, path: &str) -> (String, Key, String) {
@@ -59,7 +59,7 @@ pub(crate) fn is_at(place: &str, holder: &str, path: &str) -> bool {
         || holder == "item_details" && place == format!("items.detail.{path}")
 }
 
-/// What a derived field is.
+/// The value of a derived field by its definition.
 #[derive(Debug)]
 enum Expected {
     Missing,
@@ -84,7 +84,7 @@ impl Expected {
     }
 }
 
-/// The value of a derived field; `None` if nobody can tell.
+/// The value of a derived field; `None` if it cannot be known.
 fn expected(
     world: &World,
     before: Option<&World>,
@@ -121,7 +121,7 @@ fn expected(
                 Beside::Held(value) => Expected::Equal(value),
                 Beside::Nothing => of_source(),
             };
-            // What is missing was never copied.
+            // A missing value was never copied.
             Some(match expected {
                 Expected::NullOrMissing => Expected::Equal(Key::Null),
                 expected => expected,
@@ -284,8 +284,8 @@ fn wrong_references(world: &World, wrong: &mut Wrong) {
     }
 }
 
-/// Checks what one write did, beside derived fields: what is gone, what is new and what has other base
-/// data was written itself or follows from that, and each version counts it once.
+/// Checks the effects of one write, except on derived fields: every document that is gone, is new or has other base data was written itself
+/// or follows from that, and each version counts it once.
 pub(crate) fn unexplained(
     before: &World,
     after: &World,

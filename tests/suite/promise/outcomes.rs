@@ -1,4 +1,4 @@
-//! What writes do themselves, beside what follows from them.
+//! The effects of writes themselves, without their consequences.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::{
     world::{COLLECTIONS, Key, World, bytes, get, key, number, places},
 };
 
-/// Says what a write should have done that was not refused.
+/// Says what an accepted write should have done and has not.
 pub(crate) fn missed(before: &World, after: &World, act: &Act) -> Option<String> {
     match act {
         Act::Write(Write { collection, change }) => write(before, after, collection, change),
@@ -24,7 +24,7 @@ pub(crate) fn missed(before: &World, after: &World, act: &Act) -> Option<String>
         Act::DeleteExpired => {
             let tickets = after.of("tickets");
             let mut left = tickets.iter().filter(|(_, ticket)| has_expired(ticket));
-            // Those that refer to it may have been deleted after it was left.
+            // The tickets that refer to it may have been deleted after it was left.
             let is_free = |id: &Key| {
                 let mut all = before.of("tickets").values();
                 !all.any(|ticket| get(ticket, "after") == *id)
@@ -123,7 +123,7 @@ fn elements(collection: &str, held: &Document, stored: &Document, by: i64) -> Op
         notes.map_or(Key::Null, |notes| get(notes, name))
     };
     let (is, should_be) = match collection {
-        // A program that knows nothing of similar items changes another field.
+        // A program without knowledge of similar items changes another field.
         "items" if number(held, "price") == number(stored, "price") => {
             let mut links = list(held, "similar", "id");
             match by % 2 {
@@ -177,8 +177,8 @@ fn has_expired(ticket: &Document) -> bool {
     ticket.get_datetime("until").is_ok_and(|until| until.timestamp_millis() < 1_000)
 }
 
-/// Says what is wrong with the numbers of the tickets: the sequence gives each number once, to a ticket that
-/// was stored; unless tickets were removed, they are there.
+/// Says what is wrong with the numbers of the tickets: the sequence gives each number once, to a stored ticket; unless tickets were
+/// removed, they are there.
 pub(crate) fn wrong_numbers(before: &World, after: &World, removes: bool) -> Option<String> {
     let (first, last) = (before.last_number + 1, after.last_number);
     if last < before.last_number {
@@ -204,7 +204,7 @@ pub(crate) fn wrong_numbers(before: &World, after: &World, removes: bool) -> Opt
     }
 }
 
-/// Says what an import has stored otherwise than it was exported. A cold part gets another `_id`.
+/// Says how an import differs from the exported documents. A cold part gets another `_id`.
 pub(crate) fn otherwise(exported: &World, imported: &World) -> Option<String> {
     if exported.last_number != imported.last_number {
         return Some(format!("the last number is {}", imported.last_number));

@@ -27,7 +27,7 @@ pub(crate) trait Written: odm::Document + 'static {
         Self::typed(number)
     }
 
-    /// Those of a patch with these fields.
+    /// The changes of a patch with these fields.
     fn patch(fields: &Document) -> Update<Self> {
         Update::new().raw(doc! { "$set": fields.clone() })
     }
@@ -63,7 +63,7 @@ fn named<M: odm::Document>(names: &[Bson]) -> Filter<M> {
     Filter::raw(doc! { field: { "$in": names } })
 }
 
-/// The `_id` of the document that acts name so; one that no document has, if there is none.
+/// The `_id` of the document that acts name so; an unused one if there is no such document.
 async fn id_of<M: odm::Document>(repository: &Repository<M>, name: &Bson) -> odm::Result<Bson> {
     if M::COLLECTION != "tickets" {
         return Ok(name.clone());
@@ -84,7 +84,7 @@ async fn reference<M: odm::Document>(
     Ok(Ref::new(id.expect("the `_id` fits")))
 }
 
-/// A whole document with the version of what is stored, so that the write is not stale.
+/// A whole document with the version of the stored one, so that the write is not stale.
 async fn fresh<M: odm::Document>(
     repository: &Repository<M>,
     document: &Document,
@@ -101,7 +101,7 @@ async fn fresh<M: odm::Document>(
     Ok(document)
 }
 
-/// Writes that can be parts of a bulk, those of each builder together.
+/// Writes that can be parts of a bulk, the writes of each builder together.
 #[allow(clippy::type_complexity, reason = "it is written once")]
 type Parts<M> = (
     Vec<InsertMany<M>>,

@@ -1,4 +1,4 @@
-//! What the models say, stated once more as data for the oracle.
+//! The declarations of the models, stated once more as data for the oracle.
 
 use odm::bson::Document;
 
@@ -50,7 +50,7 @@ pub(crate) const VERSIONS: [Version; 4] = [
     },
 ];
 
-/// What becomes of a holder whose reference names a document that is deleted.
+/// The fate of a holder whose reference names a deleted document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum OnDelete {
     Restrict,
@@ -59,7 +59,7 @@ pub(crate) enum OnDelete {
     Dangle,
 }
 
-/// A reference: its holder, the list that it is in, its field, and what it names.
+/// A reference: its holder, its list, its field, and its target.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reference {
     pub(crate) holder: &'static str,
@@ -102,7 +102,7 @@ pub(crate) const REFERENCES: [Reference; 16] = [
 pub(crate) const INVERSES: [[(&str, &str); 2]; 2] =
     [[("shops", "owner"), ("persons", "shop")], [("persons", "follows"), ("persons", "followers")]];
 
-/// Those of them that are lists, which are there also where they are empty.
+/// The lists among them, which exist also if they are empty.
 pub(crate) const INVERSE_LISTS: [(&str, &str); 2] =
     [("persons", "follows"), ("persons", "followers")];
 
@@ -116,7 +116,7 @@ pub(crate) const RECORDED: [&str; 3] = ["revision", "made", "changed"];
 /// The most stars that a review passes validation with.
 pub(crate) const MOST_STARS: i64 = 6;
 
-/// A derived field: who holds it, in which list, under which name, and what it is.
+/// A derived field: its holder, its list, its name, and its definition.
 pub(crate) struct Rule {
     pub(crate) holder: &'static str,
     pub(crate) list: &'static str,
@@ -135,8 +135,7 @@ impl Rule {
 }
 
 pub(crate) enum Is {
-    /// The field of the document that the reference names, of which there need not be one if it is an
-    /// `Option`.
+    /// The field of the document that the reference names. If it is an `Option`, the document may be missing.
     Copy(&'static str, &'static str, &'static str, Type),
     /// The same, at the time when the reference was added.
     Frozen(&'static str, &'static str, &'static str, Type),

@@ -47,7 +47,7 @@ pub(crate) struct Run<S> {
     version: usize,
     /// `None` while it is opened anew.
     opened: Option<Opened<S>>,
-    /// What is stored, as it was found right.
+    /// The stored documents, which were found right.
     world: World,
     /// How many steps were not refused.
     pub(crate) done: usize,
@@ -108,7 +108,7 @@ pub(crate) async fn application(
     })
 }
 
-/// Whether a write was refused for what is wrong with it; any other error is one of the library.
+/// Whether a write was refused for its own mistakes; any other error is one of the library.
 pub(crate) fn refused(result: odm::Result<()>) -> Checked<bool> {
     use ErrorKind::{
         DanglingReference, DuplicateKey, Invalid, InvalidUpdate, NotFound, Restricted, Stale,
@@ -164,7 +164,7 @@ impl<S: TestStore> Run<S> {
         wrong(world, self.version, &self.newest().pending(), before)
     }
 
-    /// Waits for the deferred fields, and returns what is stored then.
+    /// Waits for the deferred fields, and returns the documents that are stored then.
     async fn settled(&self) -> Checked<World> {
         let caught_up = self.newest().caught_up().await;
         caught_up.map_err(|error| failed("deferred fields", &error))?;
@@ -179,7 +179,7 @@ impl<S: TestStore> Run<S> {
         Ok(())
     }
 
-    /// Takes a step, and checks that what is stored is right after it.
+    /// Takes a step, and checks that the stored documents are right after it.
     pub(crate) async fn step(&mut self, step: &Step) -> Checked<()> {
         if let Step::Tamper(with) = step {
             return self.tampered(with).await;
@@ -193,7 +193,7 @@ impl<S: TestStore> Run<S> {
         }
         let mut before = None;
         if let Step::One(_, act) = step {
-            // What a bulk deletes, it can insert anew.
+            // A bulk can insert anew a document that it deletes.
             if let [written] = act.collections()[..] {
                 unexplained(&self.world, &after, self.version, written, &during)?;
                 before = Some(&self.world);
@@ -231,13 +231,13 @@ impl<S: TestStore> Run<S> {
             Step::Dropped(number, act, polls) => {
                 let program = self.program(*number, &[act]);
                 if !self.store().capabilities().single_writer {
-                    // What is dropped may be over later than any other write.
+                    // A dropped act may end later than any other write.
                     return refused(program.act(act).await);
                 }
                 if let Some(result) = poll_and_drop(program.act(act), *polls).await {
                     refused(result)?;
                 }
-                // Writes wait for each other, so that after this one that one is over.
+                // Writes wait for each other, so that the dropped act is over after this one.
                 refused(self.newest().transaction(&[], false).await)?;
             }
             Step::Repair(number, acts) => {
@@ -246,7 +246,7 @@ impl<S: TestStore> Run<S> {
                 let (repaired, acted) = tokio::join!(repair.into_future(), self.together(acts));
                 acted?;
                 let mut repaired = repaired.map_err(|error| failed("repair", &error))?;
-                // What waits, it does at once.
+                // A repair does the waiting refreshes at once.
                 let is_deferred = |found: &Finding| {
                     DEFERRED.contains(&&*format!("{}.{}", found.collection, path(found)))
                 };
@@ -282,7 +282,7 @@ impl<S: TestStore> Run<S> {
         Ok(false)
     }
 
-    /// Copies what is stored into a new store, where it is the same byte for byte, also after a first try that was dropped.
+    /// Copies the stored documents into a new store, where they are the same byte for byte, also after a dropped first try.
     async fn copy(&self, polls: Option<usize>) -> Checked<()> {
         let store = Embedded::memory().await;
         let place = same(store.map_err(|error| failed("open", &error))?);
@@ -299,9 +299,9 @@ impl<S: TestStore> Run<S> {
         }
     }
 
-    /// Exports what is stored, and imports it into a new store; copies it into another one.
+    /// Exports the stored documents, and imports them into a new store; copies them into another one.
     async fn transfer(&self, polls: Option<usize>) -> Checked<()> {
-        // What is pending is not computed in an export, but by an import.
+        // An export does not compute pending fields, but an import does.
         if !self.newest().pending().is_empty() {
             return Ok(());
         }
@@ -316,7 +316,7 @@ impl<S: TestStore> Run<S> {
             None => Some(import.await),
             Some(polls) => poll_and_drop(import, polls).await,
         };
-        // Writes wait for each other, so that after this one that one is over.
+        // Writes wait for each other, so that the dropped import is over after this one.
         refused(copy.newest().transaction(&[], false).await)?;
         let world = copy.settled().await?;
         if let Some(imported) = imported {
@@ -339,7 +339,7 @@ impl<S: TestStore> Run<S> {
         Ok(())
     }
 
-    /// Audits what is stored: the audit finds what the oracle finds, which is returned.
+    /// Audits the stored documents: the audit finds the same as the oracle. Returns the findings.
     async fn audited(&self, world: &World) -> Checked<Wrong> {
         let wrong = self.wrong(world, None);
         let found = self.newest().audit().await;
@@ -349,11 +349,11 @@ impl<S: TestStore> Run<S> {
             rules(self.version).iter().map(|rule| (rule.holder, rule.path())).collect();
         found.retain(|found| {
             let is_pending = |place| is_at(place, &found.collection, &path(found));
-            // What is wrong may be missing, so that the document cannot be read either.
+            // A required value may be missing, so that the document cannot be read either.
             let is_of = |(collection, id, _): &(String, _, _)| {
                 *collection == found.collection && *id == key(&id_of(found))
             };
-            // A copy of what is wrong is as wrong as that, and may be one that its model cannot read.
+            // A copy of a wrong value is as wrong, and its model may be unable to read it.
             let is_copied =
                 !wrong.is_empty() && derived.contains(&(&*found.collection, path(found)));
             let is_unreadable = matches!(found.problem, Problem::Unreadable(_));
@@ -364,7 +364,7 @@ impl<S: TestStore> Run<S> {
         Ok(wrong)
     }
 
-    /// Audits what is stored, in which nothing is wrong.
+    /// Audits the stored documents, which must be right.
     pub(crate) async fn right(&self) -> Checked<()> {
         let world = self.settled().await?;
         match self.audited(&world).await? {
@@ -373,7 +373,7 @@ impl<S: TestStore> Run<S> {
         }
     }
 
-    /// Writes past the library: the audit finds what the oracle finds, and a repair corrects it.
+    /// Writes past the library: the audit finds the same as the oracle, and a repair corrects it.
     async fn tampered(&mut self, with: &[Tampering]) -> Checked<()> {
         if tamper(self.store(), with.to_vec()).await.is_err() {
             return Ok(());
@@ -414,7 +414,7 @@ fn path(finding: &Finding) -> String {
     names.join(".")
 }
 
-/// What an audit finds is what is wrong by the oracle, no more and no less.
+/// The findings of an audit are exactly the errors by the oracle.
 fn as_found(wrong: &Wrong, found: &[Finding]) -> Checked<()> {
     let found: BTreeMap<_, _> = found
         .iter()

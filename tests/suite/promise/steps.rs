@@ -1,4 +1,4 @@
-//! The steps of a history, which do not depend on what is stored: any of them can be left out.
+//! The steps of a history, which do not depend on the stored documents: any of them can be left out.
 
 use super::{
     acts::{Act, act},
@@ -49,7 +49,7 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// What programs do in it.
+    /// The acts of programs in it.
     pub(crate) fn acts(&self) -> Vec<&Act> {
         match self {
             Step::One(_, act) | Step::Dropped(_, act, _) => vec![act],

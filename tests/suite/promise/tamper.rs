@@ -1,4 +1,4 @@
-//! Writes to the store itself, past the library, which nothing follows.
+//! Writes to the store itself, past the library, without consequences.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ use super::{
 pub(crate) enum Tampering {
     Update(&'static str, Document, Document),
     Delete(&'static str, Document),
-    /// Of base data alone, if there is none with the `_id`.
+    /// Inserts base data, if no document has the `_id`.
     Insert(&'static str, Document),
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn tampering(chance: &mut Chance) -> Tampering {
             };
             let update = match chance.below(4) {
                 0 => doc! { "$unset": { &path: "" } },
-                // What is frozen or dangles has no definition to be held against.
+                // A frozen or dangling field has no definition to compare it with.
                 _ if rule.holder == "orders" => doc! { "$unset": { &path: "" } },
                 _ => doc! { "$set": { &path: junk(chance) } },
             };
@@ -89,7 +89,7 @@ pub(crate) fn tampering(chance: &mut Chance) -> Tampering {
             let mut document = one;
             document.extend(valid(chance, collection));
             document.remove("detail");
-            // What was never filled in is not frozen.
+            // A frozen copy that was never filled in is not frozen.
             if collection == "orders" {
                 document.extend(doc! { "title_then": name(chance), "buyer_then": name(chance) });
             }
@@ -158,12 +158,12 @@ impl UnitOfWork for Beneath {
     }
 }
 
-/// Writes to the store itself, all or, if an index refuses one, nothing.
+/// Writes to the store itself: all writes or, if an index refuses one, none.
 pub(crate) async fn tamper(store: &impl TestStore, with: Vec<Tampering>) -> odm::Result<()> {
     store.run(Arc::new(Beneath(with)), Durability::Immediate).await
 }
 
-/// Makes what is stored what it was.
+/// Restores the stored documents.
 pub(crate) async fn restore(store: &impl TestStore, to: &World) {
     let all = COLLECTIONS.iter().map(|collection| Tampering::Delete(collection, doc! {}));
     let mut writes: Vec<Tampering> = all.collect();

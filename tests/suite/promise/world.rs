@@ -38,7 +38,7 @@ pub(crate) fn key(value: &Bson) -> Key {
     }
 }
 
-/// What a field is sorted by: of an array the least element, or the greatest.
+/// The sort key of a field: the least element of an array, or the greatest.
 pub(crate) fn sort_key(document: &Document, field: &str, descends: bool) -> Key {
     match get(document, field) {
         Key::Array(elements) => {
@@ -58,7 +58,7 @@ pub(crate) fn get(document: &Document, field: &str) -> Key {
     document.get(field).map_or(Key::Null, key)
 }
 
-/// The value of a field that is a whole number; less than any if it is none.
+/// The value of a field that is a whole number; otherwise less than any.
 pub(crate) fn number(document: &Document, field: &str) -> i64 {
     match get(document, field) {
         Key::Number(value) => value,
@@ -66,7 +66,7 @@ pub(crate) fn number(document: &Document, field: &str) -> i64 {
     }
 }
 
-/// The documents of a field that references can be in: the document itself, or those in the list.
+/// The documents of a field that references can be in: the document itself, or the documents in the list.
 pub(crate) fn places<'a>(document: &'a Document, list: &str) -> Vec<&'a Document> {
     if list.is_empty() {
         return vec![document];
@@ -76,7 +76,7 @@ pub(crate) fn places<'a>(document: &'a Document, list: &str) -> Vec<&'a Document
     elements.filter_map(Bson::as_document).collect()
 }
 
-/// What a reference names: one, several in a list, or nothing.
+/// The `_id`s that a reference names: one, several in a list, or none.
 pub(crate) fn named(place: &Document, field: &str) -> Vec<Key> {
     match get(place, field) {
         Key::Null => Vec::new(),

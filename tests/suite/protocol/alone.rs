@@ -1,8 +1,8 @@
-//! The protocol of writes alone, as a model of its own: an update checks the epoch and writes in two steps of the server,
-//! while a program declares that something follows from what it writes.
+//! The protocol of writes alone, as a model of its own: an update checks the epoch and writes in two steps of the server, while a program
+//! declares that the write has consequences.
 //!
-//! Time is in the model as what it rules out: an update that is slow knows it when its answer comes, and the wait after an
-//! announcement does not end while one is under way that is not slow.
+//! The model represents time by its constraints: a slow update knows it when its answer comes, and the wait after an announcement does not
+//! end while an update that is not slow is under way.
 //!
 //! A message or its answer can be lost, once: the driver sends it again, and the server remembers that it has written, but not that it
 //! has checked.
@@ -14,20 +14,20 @@ use stateright::{Checker, Model, Property};
 struct Rules {
     /// An update checks the epoch before it writes.
     checks: bool,
-    /// A change of what is declared is announced before, and the announcement stops writes alone.
+    /// A change of the declarations is announced before, and the announcement stops writes alone.
     announces: bool,
     /// The declaration waits after the announcement.
     waits: bool,
     /// A slow update checks the epoch once more.
     checks_again: bool,
-    /// Where the second message finds another epoch, the call fails as one whose answer was lost, and is not run again.
+    /// If the second message finds another epoch, the call fails like one whose answer was lost, and is not run again.
     tells_the_first: bool,
 }
 
 const ALL: Rules =
     Rules { checks: true, announces: true, waits: true, checks_again: true, tells_the_first: true };
 
-/// The catalog, as it is stored and as a writer has read it.
+/// The catalog, in the store and as a writer has read it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Catalog {
     epoch: u8,
@@ -50,7 +50,7 @@ enum Step {
     /// The answer was slow, and the epoch is checked once more.
     Again,
     Ended,
-    /// The call has failed with an error that says that what follows is not known.
+    /// The call has failed with an error that says that the consequences are unknown.
     Reported,
     /// The call has failed with an error that says that it may be stored or not.
     Unconfirmed,
@@ -81,7 +81,7 @@ enum Change {
     Announced,
     Waited,
     Declared,
-    /// The copy was computed of what was there before.
+    /// The copy was computed from the earlier documents.
     Complete,
     Killed,
 }
@@ -180,7 +180,7 @@ impl Model for Alone {
             }
             Action::Kill(at) => {
                 let writer = &mut state.writers[at];
-                // What the server does with a message does not depend on who waits for the answer.
+                // The effect of a message on the server does not depend on the caller.
                 state.is_unknown |= writer.is_slow;
                 writer.is_killed = true;
             }
@@ -253,7 +253,7 @@ impl Alone {
         let is_current = writer.catalog.epoch == stored.epoch;
         writer.step = match writer.step {
             Step::Idle if writer.catalog.is_changing || writer.catalog.has_copy => {
-                // A unit of work: all of it, in its epoch, or nothing.
+                // A unit of work: it is stored as a whole, in its epoch, or not at all.
                 if is_current {
                     state.source = value;
                     writer.written += 1;

@@ -1,9 +1,9 @@
-//! The protocol of units on a store whose transactions run side by side, as a model that [`stateright`] checks exhaustively for
-//! small sizes: snapshots of which the first committer wins, locks that are documents, records of the outbox, workers that
-//! work them off whoever has the lease, and processes that stop anywhere. `promise/interleaved.rs` runs the engine itself in random orders; here is
-//! every order, of what the engine reads and writes.
+//! The protocol of units on a store whose transactions run side by side, as a model that [`stateright`] checks exhaustively for small
+//! sizes: snapshots, where the first committer wins, locks that are documents, records of the outbox, workers that work them off under any
+//! lease, and processes that stop anywhere. `promise/interleaved.rs` runs the engine itself in random orders; here is every order of the
+//! engine's reads and writes.
 //!
-//! Each rule of the protocol can be left out, and then the check fails: so it finds what the rules are for.
+//! Each rule of the protocol can be left out, and then the check fails: so it shows the purpose of each rule.
 
 mod alone;
 
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use stateright::{Checker, Model, Property};
 
-/// A document of the model. A holder has a copy of the name of the source, and one that follows in the background. The parent
+/// A document of the model. A holder has a copy of the name of the source, and a late copy that is refreshed in the background. The parent
 /// shows the best of its children.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Key {
@@ -21,7 +21,7 @@ enum Key {
     Child(u8),
     /// The slots of the locks of a document.
     SlotOf(Locked, u8),
-    /// What the unit of a process has left to the workers.
+    /// The work that the unit of a process has left to the workers.
     Record(u8),
 }
 
@@ -34,8 +34,8 @@ enum Locked {
 
 const SLOTS: u8 = 2;
 
-/// What is stored, of which a missing document is none: a name, a copy and a late copy, a score and a child, a score, or
-/// nothing and the name at the time of a record.
+/// The value of a stored document: a name, a copy and a late copy, a score and a child, a score, or zero and the name at the time of a
+/// record.
 type Value = (u8, u8);
 
 /// Writes of a transaction; `None` deletes.
@@ -104,13 +104,13 @@ enum Unit {
 /// The rules of the protocol.
 #[derive(Debug, Clone, Copy)]
 struct Rules {
-    /// A unit shares what it adds a reference to, and the parents of the children that it changes.
+    /// A unit shares the targets of its new references, and the parents of the children that it changes.
     shares: bool,
     /// A unit excludes others from a document whose referrers it searches.
     excludes: bool,
-    /// The record of what is deferred is written by the unit that makes it stale.
+    /// The unit that makes a deferred field stale writes its record.
     records_in_unit: bool,
-    /// A worker computes from what is stored, and not from what the record was made of.
+    /// A worker computes from the stored documents, and not from those at the time of the record.
     computes_anew: bool,
 }
 
@@ -130,7 +130,7 @@ impl Rules {
         }
     }
 
-    /// What the unit of a process writes, computed from its snapshot. A unit that is refused writes nothing.
+    /// The writes of the unit of a process, computed from its snapshot. A refused unit has none.
     fn unit(self, unit: Unit, process: u8, snapshot: &Database) -> Writes {
         let mut writes = Writes::new();
         let source = snapshot.get(Key::Source);
@@ -171,8 +171,8 @@ impl Rules {
         writes
     }
 
-    /// What a changed child makes of its parent: a better one is merged in, a shown one that is worse or gone is replaced
-    /// by a search, and another one leaves the parent as it is.
+    /// The effect of a changed child on its parent: a better one is merged in, a shown one that is worse or gone is replaced by a search,
+    /// and any other child leaves the parent unchanged.
     fn show(
         self,
         writes: &mut Writes,
@@ -196,7 +196,7 @@ impl Rules {
         }
     }
 
-    /// What a worker writes for a record: the late copies of all holders, and that the record is done.
+    /// The writes of a worker for a record: the late copies of all holders, and that the record is done.
     fn work(self, record: u8, snapshot: &Database) -> Writes {
         let mut writes = Writes::new();
         let Some((_, recorded)) = snapshot.get(Key::Record(record)) else {
@@ -420,7 +420,7 @@ fn triples(units: &[Unit]) -> impl Iterator<Item = [Unit; 3]> {
     triples.into_iter().map(|triple| triple.map(|at| units[at]))
 }
 
-/// Holds in all triples, whoever is killed.
+/// Asserts that all triples are right, with any process killed.
 fn assert_right(units: &[Unit], workers: u8) {
     let mut states = 0;
     for triple in triples(units) {
@@ -431,7 +431,7 @@ fn assert_right(units: &[Unit], workers: u8) {
     println!("{states} states");
 }
 
-/// What goes wrong without a rule in some triple.
+/// The errors without a rule, in some triple.
 fn wrong_without(rules: Rules, units: &[Unit], workers: u8) -> Vec<&'static str> {
     let wrong = triples(units).map(|triple| check(rules, &triple, workers).0);
     wrong.into_iter().find(|wrong| !wrong.is_empty()).unwrap_or_default()

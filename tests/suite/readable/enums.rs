@@ -15,8 +15,7 @@ pub(crate) struct Content {
 }
 any_struct!(Content { text, id, number });
 
-/// An enum of these variants: one without content, one with fields, one around a value and, where the form
-/// has it, one around several.
+/// An enum of these variants: one without content, one with fields, one around a value and, if the form supports it, one around several.
 macro_rules! form {
     (
         $type:ident, $document:ident, $collection:literal, [$($attribute:meta),*], null: $null:literal
@@ -75,7 +74,7 @@ macro_rules! form {
             $document: one option list map after;
             set one option list map after;
             eq after;
-            // Where `Nothing` is stored as null, it is none in an option.
+            // If `Nothing` is stored as null, it is `None` in an option.
             read |value| value.option = value.option.filter(|one| !($null && matches!(**one, $type::Nothing)))
         );
     };
@@ -127,7 +126,7 @@ impl Any for Mixed {
     }
 }
 
-/// An enum of names alone, and one that is flattened.
+/// An enum of names alone, and a flattened one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 pub(crate) enum Name {

@@ -121,7 +121,7 @@ fn is_seven(number: &i32) -> bool {
     *number == 7
 }
 
-/// Leaves out what has a default.
+/// Leaves out fields with a default.
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
 #[document(collection = "defaults")]
 pub(crate) struct Defaults {

@@ -36,7 +36,7 @@ impl Rng {
     }
 }
 
-/// A type of which there are random values.
+/// A type that has random values.
 pub(crate) trait Any: Sized {
     fn any(rng: &mut Rng) -> Self;
 
@@ -114,7 +114,7 @@ any! {
         ]),
         bytes: Any::any(rng),
     };
-    // A timestamp of nothing but zeros is replaced by the time of the write, as in MongoDB.
+    // A timestamp of zeros is replaced by the time of the write, as in MongoDB.
     bson::Timestamp: |rng| bson::Timestamp { time: Any::any(rng), increment: u32::any(rng).max(1) };
     IpAddr: |rng| match rng.below(2) {
         0 => IpAddr::from(u32::any(rng).to_be_bytes()),
@@ -208,7 +208,7 @@ macro_rules! any_struct {
 }
 pub(crate) use any_struct;
 
-/// What the cases need of a model: its fields, those that an update can set, and those that are compared.
+/// The description of a model for the cases: its fields, the fields that an update can set, and the compared fields.
 macro_rules! model {
     (
         $type:ident: $($field:ident)*; set $($set:ident)*; eq $($eq:ident)*

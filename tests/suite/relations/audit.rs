@@ -1,4 +1,4 @@
-//! What is wrong is found in every kind of derived field, and repaired as far as it can be known.
+//! Errors are found in every kind of derived field, and repaired as far as the right value can be known.
 
 use odm::{DerivedKind, Problem, bson::doc, prelude::*};
 use tests::{TestStore, behind_the_back, on_every_store};

@@ -1,4 +1,4 @@
-//! Several programs on one store: each keeps right what the others derive.
+//! Several programs on one store: each maintains the derived fields of the others.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tests::{on_every_store, run};
 
 use super::{Works, assert_right, maker, part, product};
 
-/// A program that knows only parts, and nothing of who copies from them.
+/// A program that knows only parts, and not the holders of their copies.
 mod alone {
     use super::*;
 
@@ -101,7 +101,7 @@ on_every_store! {
         let error = contrary::Shop::open(store.clone()).await.err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Schema);
         assert!(error.to_string().contains("`products.maker`"), "{error}");
-        // It has left nothing.
+        // The refused program has left nothing.
         db.products.insert(product(1, Some(1), &[])).await.unwrap();
         assert_right(&db).await;
         Works::open(store).await.unwrap();
@@ -149,7 +149,7 @@ fn inserts_without_a_transaction_have_what_a_program_derives_in_them_that_is_dec
         let declare = async {
             tokio::time::sleep(Duration::from_millis(100)).await;
             let db = Works::open(store.clone()).await.unwrap();
-            // What is inserted from now on is right by itself.
+            // Documents that are inserted from now on are right by themselves.
             db.backfill().await.unwrap();
             db
         };
@@ -187,7 +187,7 @@ mod newer {
     }
 }
 
-/// It says otherwise what becomes of a product whose maker is deleted.
+/// It declares another delete rule for a product whose maker is deleted.
 mod contrary {
     use super::*;
 

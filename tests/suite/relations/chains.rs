@@ -46,7 +46,7 @@ struct License {
     name: String,
 }
 
-/// It keeps what it was of, and may dangle.
+/// It keeps its copies, and may dangle.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "logs")]
 struct Log {
@@ -160,7 +160,7 @@ on_every_store! {
         assert_eq!(kept.folder_name.as_deref(), Some("folder 2"));
         let replaced = db.logs.replace(Log { folder_name: None, ..kept.clone() }).await.unwrap();
         assert_eq!(replaced, kept);
-        // What comes later is copied, too.
+        // A source that is inserted later is copied, too.
         db.folders.insert(folder(9, None)).await.unwrap();
         assert_eq!(db.logs.get(2).await.unwrap().folder_name.as_deref(), Some("folder 9"));
         assert_eq!(db.audit().await.unwrap(), []);

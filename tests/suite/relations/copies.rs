@@ -1,4 +1,4 @@
-//! Copies and counts follow their sources, whatever is written how.
+//! Copies and counts follow their sources, after any write in any way.
 
 use odm::{ErrorKind, bson::doc, measure, prelude::*, store::embedded::Embedded};
 use tests::{TestStore, on_every_store};

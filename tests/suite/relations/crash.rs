@@ -1,5 +1,5 @@
-//! Processes that write random histories, several tasks at once, are killed at random moments; what
-//! they leave is right in every definition.
+//! Processes that write random histories, several tasks at once, are killed at random moments; the remaining documents are right in every
+//! definition.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ const ROUND: &str = "ODM_TESTS_RELATIONS_ROUND";
 /// Fixes the histories and when the processes are killed.
 const SEED: &str = "ODM_TESTS_SEED";
 
-/// What the child prints after a step.
+/// The line that the child prints after a step.
 const TAKEN: &str = "a step is taken";
 
 const KILLS: u64 = 12;
@@ -42,7 +42,7 @@ fn child_that_writes() {
         return;
     };
     let round: u64 = std::env::var(ROUND).unwrap().parse().unwrap();
-    // Whatever becomes of the parent, this comes to an end.
+    // Ends this process even if the parent does not.
     std::thread::spawn(|| {
         std::thread::sleep(Duration::from_secs(60));
         std::process::exit(1);
@@ -59,7 +59,7 @@ fn child_that_writes() {
             let history: Vec<Op> = std::iter::repeat_with(next).take(4_000).collect();
             tasks.push(tokio::spawn(async move {
                 for op in history {
-                    // What is refused is part of the history.
+                    // Refused writes are a part of the history.
                     let _ = run(&db, op).await;
                     println!("{TAKEN}");
                 }

@@ -1,4 +1,4 @@
-//! What a delete means for those who refer.
+//! The effect of a delete on the referrers.
 
 use odm::prelude::*;
 use tests::on_every_store;
@@ -54,7 +54,7 @@ on_every_store! {
         assert!(error.is_restricted());
         assert!(error.to_string().contains("`badges.holder` of the document with `_id` = 5"), "{error}");
         assert_right(&db).await;
-        // Of the tasks, the owner becomes empty.
+        // The owner of the tasks becomes empty.
         db.people.delete(2).await.unwrap();
         assert_eq!(assert_right(&db).await.tasks[&2].owner, None);
         db.tasks.delete(1).await.unwrap();

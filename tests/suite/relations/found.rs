@@ -1,4 +1,4 @@
-//! What reviews have found, so that it stays found.
+//! Errors that reviews have found, so that they stay fixed.
 
 use odm::{ErrorKind, bson::doc, prelude::*, store::embedded::Embedded};
 use serde::{Deserialize, Serialize};
@@ -221,7 +221,7 @@ struct Crew {
     jobs: Repository<Job>,
 }
 
-/// Variants that are stored in one place, of which only one holds a copy.
+/// Variants that are stored in one place, only one of which holds a copy.
 #[derive(Debug, Clone, Serialize, Deserialize, Embed)]
 #[serde(tag = "kind")]
 enum Mixed {

@@ -1,5 +1,4 @@
-//! Random histories of writes over all of it; after each step every definition holds, and what was
-//! refused has changed nothing.
+//! Random histories of writes over all relations; after each step every definition holds, and refused writes have changed nothing.
 
 use odm::{Embedded, prelude::*};
 use proptest::{

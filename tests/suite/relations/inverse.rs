@@ -1,4 +1,4 @@
-//! Inverse references say the same, from whichever side they are written.
+//! Inverse references agree, from whichever side they are written.
 
 use odm::{ErrorKind, prelude::*};
 use serde::{Deserialize, Serialize};
@@ -112,7 +112,7 @@ on_every_store! {
         db.badges.update(2).set(Badge::fields().holder, 3).await.unwrap();
         let all = assert_right(&db).await;
         assert!(all.people[&1].badges.is_empty());
-        // In one write, what one lets go another takes.
+        // In one write, a person takes a badge that another gives up.
         db.people.update_where(Person::fields().id.in_([2, 3])).set(badges, Vec::new()).await.unwrap_err();
         db.badges.delete_where(Filter::all()).await.unwrap();
         assert_right(&db).await;

@@ -1,4 +1,4 @@
-//! Links that are made of a reference alone, as of one that comes with a request.
+//! Links that are made of a reference alone, such as a link in a request.
 
 use odm::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -180,7 +180,7 @@ enum Act {
     Unhint(i32, i32),
     Time(i32, i32),
     Delete(i32),
-    /// Deletes a parent of each kind and inserts it anew: what referred to it is changed by its rule.
+    /// Deletes a parent of each kind and inserts it anew: its referrers are changed by their delete rules.
     Renew(i32),
 }
 
@@ -229,7 +229,7 @@ async fn act(press: &Press, act: Act) -> odm::Result<()> {
     Ok(())
 }
 
-/// Asserts what the parents hold against the articles, by the definitions.
+/// Compares the derived fields of the parents with the articles, by the definitions.
 async fn assert_parents(press: &Press) {
     let articles = press.articles.all().await.unwrap();
     let lines = |has: &dyn Fn(&Article) -> bool| -> Vec<ArticleLine> {

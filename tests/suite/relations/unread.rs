@@ -165,7 +165,7 @@ on_every_store! {
             assert_right(&office).await;
             office.tasks.delete(2).await.unwrap();
         }
-        // One that is not in the list that it leaves.
+        // A task that is not in the list that it leaves.
         behind_the_back(&store, "owners", doc! { "_id": 0 }, doc! { "$set": { "tasks": [] } }).await;
         office.tasks.update(1).set(Task::fields().owner, Ref::new(1)).await.unwrap();
         assert_right(&office).await;
@@ -309,7 +309,7 @@ async fn run(office: &Office, op: Op) -> odm::Result<()> {
     }
 }
 
-/// All documents, without the times, as they are stored.
+/// All stored documents, without the times.
 async fn all(store: &impl TestStore) -> Vec<odm::bson::Document> {
     let mut all = Vec::new();
     for collection in ["owners", "tasks", "tags"] {
@@ -322,7 +322,7 @@ async fn all(store: &impl TestStore) -> Vec<odm::bson::Document> {
     all
 }
 
-/// Runs many histories, each on a new store and on one that reads all lists.
+/// Runs many histories, each on a new store and on a store that reads all lists.
 fn histories<S: TestStore>(cases: u32, new: impl AsyncFn() -> S) {
     let mut runner =
         TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });

@@ -162,7 +162,7 @@ async fn compare(db: &Sales, filter: Filter<Order>, found: &[Order]) {
         .collect();
     assert_eq!(rows, expected);
 
-    // What is unwound counts once for each element.
+    // An unwound document counts once for each element.
     let lines = || find().unwind(order.lines);
     let all = || found.iter().flat_map(|order| &order.lines);
     assert_eq!(lines().count().await.unwrap(), all().count() as u64);
@@ -335,7 +335,7 @@ on_embedded_stores! {
         let (kinds, cost) = measure(db.items.all().count_by(item.kind).into_future()).await;
         assert_eq!(kinds.unwrap().len(), 3);
         assert_eq!((cost.keys_examined, cost.documents_examined, cost.queries), (5, 3, 1));
-        // By two of its fields, of what a bound of it finds.
+        // By two of its fields, over the documents that a bound of it finds.
         let nuts = db.items.find(item.kind.eq("nut")).count_by((item.count, item.kind));
         let (nuts, cost) = measure(nuts.into_future()).await;
         assert_eq!(nuts.unwrap(), [((5, "nut".to_owned()), 1), ((9, "nut".to_owned()), 1)]);

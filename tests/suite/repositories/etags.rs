@@ -1,4 +1,4 @@
-//! Entity tags: what is shown, for `If-None-Match`, and the version of the document, for `If-Match`.
+//! Entity tags: of the shown document, for `If-None-Match`, and the version of the document, for `If-Match`.
 
 use odm::{ETag, ErrorKind, prelude::*};
 use serde::{Deserialize, Serialize};
@@ -54,7 +54,7 @@ on_every_store! {
         let (db, book) = library(store).await;
         let before = ETag::of(&book).unwrap();
         assert_eq!(ETag::of(&db.books.get("a").await.unwrap()).unwrap(), before);
-        // A new name of the author is a change of what is shown alone.
+        // A new name of the author changes the shown document alone.
         db.authors.update(1).set(Author::fields().name, "Anna").await.unwrap();
         let renamed = db.books.get("a").await.unwrap();
         assert_eq!((renamed.revision, &*renamed.by), (1, "Anna"));

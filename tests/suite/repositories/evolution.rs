@@ -1,4 +1,4 @@
-//! Versions of models that declare other indexes than those before.
+//! Versions of models that declare other indexes than earlier ones.
 
 use odm::{
     ErrorKind,
@@ -151,7 +151,7 @@ async fn make_by_hand(store: &impl TestStore, index: IndexSpec) {
     store.ensure(&[people]).await.unwrap();
 }
 
-/// Leaves of the stored catalog what the library stored when it did not know the indexes.
+/// Removes from the stored catalog the indexes that an older library did not store.
 async fn forget_indexes(store: &impl TestStore, database: &str) {
     let owner = doc! { "_id": format!("database {database}") };
     behind_the_back(store, "_odm_catalog", owner, doc! { "$unset": { "indexes": "" } }).await;
@@ -164,7 +164,7 @@ on_every_store! {
         assert!(!old.takes(2, "a").await);
         let new = none2::Club::open(store.clone()).await.unwrap();
         assert!(new.takes(2, "a").await);
-        // Nor by a handle from before, which finds what it looks for.
+        // Nor by an earlier handle, which finds all documents.
         assert!(old.takes(3, "a").await);
         assert_eq!((old.with("a").await.0, new.with("a").await.0), (3, 3));
         assert!(none2::Club::open(store).await.unwrap().takes(4, "a").await);
@@ -198,7 +198,7 @@ on_every_store! {
         again.people.delete_where(plain1::Person::fields().id.gte(3)).await.unwrap();
         let new = unique2::Club::open(store).await.unwrap();
         assert!(!new.takes(3, "a").await && !new.takes(3, "b").await);
-        // The index would refuse what the older program takes for right.
+        // The index would refuse documents that are right for the older program.
         let person = plain1::Person { id: 4, email: "c".into() };
         assert_eq!(old.people.insert(person).await.map(drop).unwrap_err().kind(), ErrorKind::Schema);
     }

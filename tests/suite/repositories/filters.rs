@@ -1,4 +1,4 @@
-//! What each operator of a filter matches, in types and in MongoDB's form.
+//! The matches of each operator of a filter, in types and in MongoDB's form.
 
 use odm::{
     ErrorKind,
@@ -100,7 +100,7 @@ on_every_store! {
             (item.note.regex("(?i)frag"), &[2, 3]),
             (item.note.regex("^$"), &[4]),
             (item.note.contains("gile"), &[2, 3]),
-            // What would be special in a pattern is not.
+            // Special characters of a pattern have no special meaning.
             (item.label.starts_with("x."), &[5]),
             (item.label.contains("."), &[5]),
             (item.kind.starts_with("n"), &[3, 4]),
@@ -200,7 +200,7 @@ on_every_store! {
             ((nut() | item.count.eq(7)) & !item.label.exists(true), &[3]),
             (item.count.gt(5) & item.count.lt(9), &[2, 5]),
             (!item.count.gt(5), &[1, 3]),
-            // Not the same as `lte`: also where there is nothing to compare.
+            // Unlike `lte`, it also matches without a comparable value.
             (!item.note.gt("G"), &[1, 3, 4, 5]),
             (Filter::all() & nut(), &[3, 4]),
             (!Filter::all(), NOTHING),
@@ -229,7 +229,7 @@ on_every_store! {
             (doc! { "tags": { "$size": 3 } }, &[4]),
             (doc! { "tags.0": "red" }, &[2, 3]),
             (doc! { "tags": { "$elemMatch": { "$gt": "c", "$lt": "h" } } }, &[4]),
-            // Of different elements, without `$elemMatch`.
+            // By different elements, without `$elemMatch`.
             (doc! { "stock.place": "north", "stock.qty": 1 }, &[3]),
             (doc! { "stock": { "$elemMatch": { "place": "north", "qty": 1 } } }, NOTHING),
             (doc! { "size": { "height": 4, "width": 3 } }, NOTHING),

@@ -24,7 +24,7 @@ use odm::{
 
 use super::items::{Items, item};
 
-/// A store that can lose the connection to the one that it passes everything to.
+/// A store that can lose the connection to the store behind it.
 struct Remote {
     store: Embedded,
     is_lost: Arc<AtomicBool>,

@@ -1,4 +1,4 @@
-//! A typed path is the stored path, whatever serde is told.
+//! A typed path is the stored path, with any attributes of serde.
 
 use odm::{
     bson::{Document, doc},

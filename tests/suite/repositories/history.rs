@@ -1,8 +1,7 @@
-//! Random histories of writes against a simple model of what they should do.
+//! Random histories of writes against a simple model of their effects.
 //!
-//! Two collections refer to each other and to themselves, with unique keys and a version. After
-//! each write the result, or the class of the error, is that of the model, and at the end so is
-//! what is stored, however it is read.
+//! Two collections refer to each other and to themselves, with unique keys and a version. After each write the result, or the class of the
+//! error, agrees with the model, and at the end so do the stored documents, in any way of reading.
 
 mod model;
 mod ops;

@@ -32,9 +32,9 @@ pub(crate) struct Item {
     pub(crate) kind: String,
     pub(crate) count: i32,
     pub(crate) weight: f64,
-    /// Stored as null where there is none.
+    /// Stored as null if absent.
     pub(crate) note: Option<String>,
-    /// Not stored where there is none.
+    /// Not stored if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) label: Option<String>,
     #[index]

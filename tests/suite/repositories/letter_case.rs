@@ -134,13 +134,13 @@ on_local_stores! {
         finds!(starts_with_ignore_case("ä"), [3, 8]);
         finds!(in_ignore_case(["BOB", "ärger", "nobody"]), [1, 8]);
         finds!(in_ignore_case([""; 0]), [0_i64; 0]);
-        // With its case a text is only itself.
+        // With respect to case, a text equals only itself.
         finds!(eq("ann"), [4]);
         finds!(in_(["ann", "ANN"]), [4, 5]);
         finds!(gt("b"), [1, 3, 7, 8]);
         let both = user.name.eq_ignore_case("ann") & user.nick.ne("Ann");
         assert_eq!(ids(db.users.find(both)).await, [4, 5]);
-        // What is missing equals no text.
+        // A missing field equals no text.
         assert!(db.users.find(user.email.eq_ignore_case("x")).await.unwrap().is_empty());
         let deleted = db.users.delete_where(user.name.eq_ignore_case("Ann")).await.unwrap();
         assert_eq!(deleted, 3);
@@ -187,7 +187,7 @@ on_local_stores! {
         let names = |rows: Vec<(String, u64)>| rows.into_iter().map(|(name, _)| name).collect::<Vec<_>>();
         let found = names(rows(user.nick.desc().ignore_case()).await.unwrap());
         assert_eq!(found, ["Änne", "bob", "ANN", "Ann", "ann"]);
-        // Groups by an index that ignores case are those of the texts as they are.
+        // Groups by an index that ignores case respect the case of the texts.
         let by_name = db.users.all().count_by(user.name).await.unwrap();
         assert_eq!(by_name.len(), NAMES.len());
     }
@@ -207,12 +207,12 @@ on_local_stores! {
         assert_eq!(location.index.as_deref(), Some("email_1_case_insensitive"));
         // Missing ones are no texts, and other letters are other texts.
         db.users.insert_many([user(2, "x"), user(3, "x"), with_email(4, "änn@b.c")]).await.unwrap();
-        // By any way of writing.
+        // In any way of writing.
         assert!(db.users.update(2).set(fields.email, "ANN@B.C").await.unwrap_err().is_duplicate_key());
         let raw = db.users.update(2).raw(doc! { "$set": { "email": "ÄNN@b.c" } }).await;
         assert!(raw.unwrap_err().is_duplicate_key());
         assert!(db.users.replace(with_email(3, "ANN@b.c")).await.unwrap_err().is_duplicate_key());
-        // The same document may change its own case, and gives up what it had.
+        // The same document may change its own case, and gives up its earlier key.
         db.users.update(1).set(fields.email, "ANN@b.c").await.unwrap();
         db.users.update(1).set(fields.email, "bob@b.c").await.unwrap();
         db.users.update(2).set(fields.email, "ann@b.c").await.unwrap();
@@ -296,7 +296,7 @@ on_embedded_stores! {
         };
         assert_eq!(error.kind(), ErrorKind::DuplicateKey, "{error}");
         assert_eq!(error.location().unwrap().path.as_deref(), Some("text"));
-        // Nothing has changed.
+        // The failed change had no effect.
         assert!(db.words.insert(with_case::word(4, "word")).await.unwrap_err().is_duplicate_key());
         db.words.delete(2).await.unwrap();
         let db = without_case::Words::open(store).await.unwrap();

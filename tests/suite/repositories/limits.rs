@@ -1,4 +1,4 @@
-//! What is too large or cannot be stored is an error, and nothing of it is stored.
+//! A document that is too large or cannot be stored is an error, and no part of it is stored.
 
 use odm::{
     ErrorKind,

@@ -139,7 +139,7 @@ struct r#Raw {
     r#move: i64,
 }
 
-/// What can be in an envelope.
+/// The content of an envelope.
 trait Content:
     Embed + Serialize + DeserializeOwned + std::fmt::Debug + Clone + PartialEq + Send + Sync + 'static
 {

@@ -1,5 +1,5 @@
-//! Numbers at their bounds: of queries, of settings, and of what is stored or imported. Each is in force, or an error that
-//! names it; none is a panic, or another number.
+//! Numbers at their bounds: in queries, in settings, and in stored or imported documents. Each is in force, or an error that names it; none
+//! is a panic, or another number.
 
 use std::time::Duration;
 
@@ -217,7 +217,7 @@ on_every_store! {
             assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
             assert!(error.to_string().contains("version used up: `version`"), "{error}");
         }
-        // What changes nothing, or derived fields alone, counts as no change.
+        // A write that changes nothing, or derived fields alone, does not count as a change.
         db.notes.update(0).set(note.tags, vec!["a".to_owned(), "b".to_owned()]).await.unwrap();
         db.authors.update(1).set(Author::fields().name, "bob").await.unwrap();
         db.caught_up().await.unwrap();
@@ -293,7 +293,7 @@ on_every_store! {
     }
 }
 
-/// What a program does with a store, in short.
+/// The use of a store by a program, in short.
 async fn used(builder: Builder) -> odm::Result<()> {
     let store = builder.memory().await?;
     let db = Notes::open_with(store, by_hand()).await?;
@@ -313,7 +313,7 @@ async fn used(builder: Builder) -> odm::Result<()> {
     db.close().await
 }
 
-/// Uses a store by each setting at its bounds: what it says is in force, or an error names it.
+/// Uses a store with each setting at its bounds: the setting is in force, or an error names it.
 #[test]
 fn a_setting_of_a_store_is_in_force_or_an_error_that_names_it() {
     const TIMES: [Duration; 4] =
@@ -354,7 +354,7 @@ fn a_store_in_a_file_goes_on_with_the_longest_and_the_shortest_interval() {
             let db = filled(builder().open(&path).await.unwrap()).await;
             let eventual = db.durability(Durability::Eventual);
             eventual.notes.delete(1).await.unwrap();
-            // Beside a transaction that is open while the flush is due.
+            // Concurrently with a transaction that is open while the flush is due.
             let guard = db.begin().await.unwrap();
             tokio::time::sleep(Duration::from_millis(5)).await;
             guard.notes.delete(2).await.unwrap();

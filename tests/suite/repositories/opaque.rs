@@ -13,7 +13,7 @@ struct Part {
     id: i64,
 }
 
-/// Of a type that the library knows nothing of, with a reference in the forms in which serde writes one.
+/// A type that the library does not know, with a reference in the forms in which serde writes one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Hidden {
     Nothing,

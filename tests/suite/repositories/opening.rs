@@ -1,4 +1,4 @@
-//! What a database checks when it is opened, beyond what the compiler can see.
+//! The checks of a database when it is opened, beyond the checks of the compiler.
 
 use std::collections::BTreeMap;
 

@@ -88,7 +88,7 @@ on_every_store! {
         assert_eq!(seen, [0, 4, 8, 12, 16, 20, 24, 28, 1, 5]);
         let next = first.next.unwrap();
 
-        // Before the position, after it, and what it stands at.
+        // Before the position, after it, and the document at it.
         db.items.insert(item(100, "x", "a first kind", 0)).await.unwrap();
         db.items.insert(item(101, "y", "k0", 0)).await.unwrap();
         db.items.insert(item(2, "z", "k1", 0)).await.unwrap_err();
@@ -174,11 +174,11 @@ on_every_store! {
         // The position is compared with the whole query, wherever it is named.
         let early = db.items.all().after(&next).sort(sort()).filter(item.count.eq(0));
         assert_eq!(early.await.unwrap(), query().skip(3).await.unwrap());
-        // `_id` is the last key of every sort, and what is read and how much is no part of the query.
+        // `_id` is the last key of every sort, and the form and the number of the documents are not a part of the query.
         let other = query().sort(item.id.asc()).after(&next).raw().page(2).await.unwrap();
         assert_eq!(other.items.len(), 2);
 
-        // Of another collection, the same filter and sort. It has an index that ignores case.
+        // The same filter and sort in another collection, which has an index that ignores case.
         if store.capabilities().ignores_case {
             let of_items = db.items.all().page(3).await.unwrap().next.unwrap();
             let other = Walks::open(store).await.unwrap();
@@ -232,7 +232,7 @@ on_every_store! {
         let db = with_ties(store).await;
         let next = db.items.all().sort(Item::fields().kind.asc()).page(3).await.unwrap().next;
         let text = next.unwrap().to_string();
-        // Whoever holds a cursor may change any digit of it.
+        // The holder of a cursor may change any digit of it.
         for position in 0..text.len() {
             for digit in ["A", "B", "7", "_"] {
                 let mut changed = text.clone();
@@ -246,8 +246,8 @@ on_every_store! {
     }
 }
 
-/// What the property walks over: few different values in each sort key, some but for case alone, and null and missing
-/// ones.
+/// The documents that the property walks over: few different values in each sort key, some of which differ only in case, and null and
+/// missing ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "walked", index(fields = "a, -b"))]
 struct Walked {
@@ -326,7 +326,7 @@ async fn walk(store: impl TestStore, documents: Vec<Walked>, keys: &[usize], siz
     while let Some(position) = previous {
         let page = query().before(&position).page(size()).await.unwrap();
         assert!(!page.items.is_empty());
-        // The next page of each is the one that the walk came from.
+        // The next page of each page is the previous step of the walk.
         let after = query().after(&page.next.unwrap()).page(1).await.unwrap();
         assert_eq!(after.items.first(), backwards.first());
         backwards.splice(0..0, page.items);

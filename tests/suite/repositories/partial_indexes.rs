@@ -72,7 +72,7 @@ on_every_store! {
         assert!(error.is_duplicate_key());
         assert_eq!(error.location().unwrap().path.as_deref(), Some("email"));
         let fields = User::fields();
-        // By every way of writing, a document that comes to match is refused beside another one.
+        // In every way of writing, a document that begins to match is refused if another one has its key.
         assert!(db.users.update(2).set(fields.active, true).await.unwrap_err().is_duplicate_key());
         assert!(db.users.update(4).set(fields.email, "a").await.unwrap_err().is_duplicate_key());
         assert!(db.users.replace(user(3, "a", true)).await.unwrap_err().is_duplicate_key());
@@ -80,7 +80,7 @@ on_every_store! {
         assert!(raw.unwrap_err().is_duplicate_key());
         let every = db.users.update_where(fields.email.eq("a")).set(fields.active, true).await;
         assert!(every.unwrap_err().is_duplicate_key());
-        // One that no longer matches gives up its key, and so does one that is deleted.
+        // A document that ceases to match gives up its key, and so does a deleted one.
         db.users.update(1).set(fields.active, false).await.unwrap();
         db.users.update(2).set(fields.active, true).await.unwrap();
         assert!(db.users.update(1).set(fields.active, true).await.unwrap_err().is_duplicate_key());

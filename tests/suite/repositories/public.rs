@@ -1,4 +1,4 @@
-//! Clients see a document without what is marked, and under the names that they are given, wherever it is.
+//! Clients see a document without the marked fields, and under the given names, at any place.
 
 use std::collections::BTreeMap;
 

@@ -10,7 +10,7 @@ use tests::{TestStore, behind_the_back, on_every_store, stored};
 
 use crate::repositories::items::{Item, Items, with_five};
 
-/// What a raw update makes of an item, as it is stored.
+/// The stored item after a raw update.
 async fn applied(store: &impl TestStore, db: &Items, id: i64, update: Document) -> Document {
     db.items.update(id).raw(update).await.unwrap();
     let all = stored(store, "items").await;

@@ -1,4 +1,4 @@
-//! A write returns the documents as they are stored. What cannot be read as its model is not stored.
+//! A write returns the documents as they are stored. A document that cannot be read as its model is not stored.
 
 use odm::{ErrorKind, Problem, Result, bson::doc, prelude::*};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -130,7 +130,7 @@ on_every_store! {
         assert_eq!(findings.len(), 1, "{findings:?}");
         assert_eq!((&*findings[0].collection, &findings[0].id), ("makers", &2.into()));
         assert_eq!(findings[0].problem, Problem::Unreadable("thirteen".into()));
-        // A caller's value of the copy does not matter, even one that cannot be read.
+        // A caller's value of the copy does not matter, even an unreadable one.
         let returned = db.products.insert(Product { maker_odd: Odd(13), ..product(2, 1) }).await;
         assert_eq!(returned.unwrap().maker_odd, Odd(1));
     }

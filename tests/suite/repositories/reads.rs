@@ -1,4 +1,4 @@
-//! Inserts, and reads of what was inserted.
+//! Inserts, and reads of the inserted documents.
 
 use odm::{ErrorKind, bson::RawBson, measure, prelude::*};
 use tests::{on_embedded_stores, on_every_store, stored};
@@ -61,7 +61,7 @@ on_every_store! {
             assert!(error.is_duplicate_key(), "{error:?}");
             assert_eq!(stored(&store, "items").await, before);
         }
-        // The keys of what was rolled back are free.
+        // The keys of the rolled back documents are free.
         db.items.insert_many([item(7, "g", "nut", 1), item(8, "h", "nut", 1)]).await.unwrap();
     }
 
@@ -148,7 +148,7 @@ on_every_store! {
         assert_eq!(kinds, ["bolt", "nut", "washer"]);
         let light = db.items.find(Item::fields().weight.lt(2.0));
         assert_eq!(light.distinct(Item::fields().count).await.unwrap(), [5, 7, 9]);
-        // A null is a value; a missing field is none.
+        // A null is a value; a missing field is not.
         let labels = db.items.all().distinct(Item::fields().label).await.unwrap();
         assert_eq!(labels, ["x", "x.y", "y"].map(|label| Some(label.to_owned())));
         let notes = db.items.all().distinct(Item::fields().note).await.unwrap();
@@ -187,7 +187,7 @@ on_every_store! {
         assert_eq!(lines, expected);
         let one = db.items.find(Item::fields().id.eq(2)).select::<Line>().one().await.unwrap();
         assert_eq!(one.code, "b");
-        // By fields that it does not show.
+        // By fields that the projection does not show.
         let page = db.items.all().select::<Line>().sort(Item::fields().count.asc());
         let page = page.page(2).await.unwrap();
         let codes: Vec<&str> = page.items.iter().map(|line| line.code.as_str()).collect();

@@ -144,7 +144,7 @@ fn assert_same(made: Result<Filter<Thing>, Error>, typed: Filter<Thing>) {
     assert_eq!(format!("{:?}", made.unwrap()), format!("{typed:?}"));
 }
 
-/// Of JSON and of a query string the same.
+/// Asserts the same for JSON and for a query string.
 fn assert_both(json: Value, pairs: &[(&str, &str)], typed: Filter<Thing>) {
     assert_same(filter(&json), typed.clone());
     assert_same(query(pairs), typed);

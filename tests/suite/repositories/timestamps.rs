@@ -26,7 +26,7 @@ struct Inner {
     at: Timestamp,
 }
 
-/// The same in a collection of which a whole document is replaced through the unit of work.
+/// The same in a collection whose whole documents are replaced through the unit of work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "counted")]
 struct Counted {

@@ -1,4 +1,4 @@
-//! What a unique index refuses.
+//! The refusals of a unique index.
 
 use odm::{ErrorKind, bson::doc, prelude::*};
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ on_every_store! {
         db.members.update(1).set(Member::fields().email, None::<String>).await.unwrap();
         db.members.update(2).set(Member::fields().email, "a@b.c").unset(Member::fields().nick).await.unwrap();
         db.members.insert(Member { nick: Some("bob".into()), ..member(4) }).await.unwrap();
-        // Those without are found nevertheless.
+        // Members without a value are found nevertheless.
         let without = db.members.find(Member::fields().email.is_null());
         assert_eq!(without.count().await.unwrap(), 3);
         let all = db.members.all().sort(Member::fields().email.asc()).await.unwrap();
@@ -94,7 +94,7 @@ on_every_store! {
         let error = db.members.insert(taken).await.unwrap_err();
         assert!(error.is_duplicate_key());
         assert!(error.to_string().contains("one phone, one member"), "{error}");
-        // Within one document it is no conflict, and none at all is none.
+        // A key twice in one document is no conflict, and neither is the lack of a key.
         let twice = Member { phones: phones(&["3", "3"]), ..member(2) };
         db.members.insert(twice).await.unwrap();
         db.members.insert_many([member(3), member(4)]).await.unwrap();
@@ -146,7 +146,7 @@ on_embedded_stores! {
         };
         assert_eq!(error.kind(), ErrorKind::DuplicateKey, "{error}");
         assert!(error.to_string().contains("\"a\""), "{error}");
-        // Nothing of it is left, and without the contradiction it is made over what is there.
+        // No part of the index is left, and without the contradiction it is built over the existing documents.
         db.things.insert(Thing { id: 4, name: "b".into() }).await.unwrap();
         db.things.delete_where(Thing::fields().id.gte(3)).await.unwrap();
         let later = later::Things::open(store).await.unwrap();
@@ -154,7 +154,7 @@ on_embedded_stores! {
         assert!(taken.unwrap_err().is_duplicate_key());
         let by_name = later.things.find(later::Thing::fields().name.eq("b"));
         assert_eq!(by_name.explain().await.unwrap().index.as_deref(), Some("name_1"));
-        // Those who opened the database before do not know of it.
+        // Databases that were opened before do not know the index.
         let outdated = db.things.insert(Thing { id: 5, name: "a".into() }).await.unwrap_err();
         assert_eq!(outdated.kind(), ErrorKind::Schema);
     }

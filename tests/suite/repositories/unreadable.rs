@@ -1,4 +1,4 @@
-//! A document that cannot be read is named with the path of what is wrong, and is in nobody's way.
+//! An error names an unreadable document, with the path of the mistake, and the document is in nobody's way.
 
 use futures_util::StreamExt as _;
 use odm::{
@@ -46,7 +46,7 @@ fn shelf(id: i32) -> Shelf {
     Shelf { id, best: vec![book(1); 4], history: Cold::new(History { founded: 1900 }) }
 }
 
-/// Shelves 0 to 9, of which each of `broken` has a number for the title of its fourth book.
+/// Shelves 0 to 9. Each of `broken` has a number for the title of its fourth book.
 async fn with_broken(store: &impl TestStore, broken: &[i32]) -> Library {
     let db = Library::open(store.clone()).await.unwrap();
     db.shelves.insert_many((0..10).map(shelf)).await.unwrap();
@@ -67,7 +67,7 @@ fn assert_names(error: &odm::Error, id: i32, path: &str, reason: &str) {
     }
 }
 
-/// The ids of what a stream gives, and -1 for each document that cannot be read.
+/// The ids of the documents in a stream, and -1 for each unreadable document.
 async fn streamed(db: &Library) -> Vec<i32> {
     let found = db.shelves.all().stream().map(|found| match found {
         Ok(shelf) => shelf.id,
@@ -205,7 +205,7 @@ on_every_store! {
         // Cold parts are loaded as in any read.
         let whole = db.shelves.get(2).with(Shelf::fields().history).raw().await.unwrap();
         assert_eq!(whole.get_document("history").unwrap(), &*rawdoc! { "founded": 1900 });
-        // What was read can be corrected.
+        // The documents can be corrected.
         db.shelves.update(3).raw(doc! { "$set": { "best.3.title": "three" } }).await.unwrap();
         assert_eq!(db.shelves.get(3).await.unwrap().best[3].title, "three");
     }

@@ -127,7 +127,7 @@ on_every_store! {
         assert_eq!(ids(db.items.find(item.count.eq(7))).await, [1, 2, 3, 5]);
         let none = db.items.update_where(item.kind.eq("cog")).set(item.count, 0).await.unwrap();
         assert_eq!((none.matched, none.modified, none.inserted), (0, 0, false));
-        // What an update makes of a document is not found again by the same update.
+        // An update does not find again the documents that it has changed.
         let done = db.items.update_where(item.count.gte(7)).inc(item.count, 10).await.unwrap();
         assert_eq!(done.modified, 5);
         let counts = db.items.all().distinct(item.count).await.unwrap();

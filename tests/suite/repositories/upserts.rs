@@ -1,4 +1,4 @@
-//! Updates that insert where nothing matches.
+//! Updates that insert a document if none matches.
 
 use odm::{ErrorKind, bson::doc, prelude::*};
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ on_every_store! {
         let home = db.counters.get("home").await.unwrap();
         assert_eq!(home, Counter { id: "home".into(), hits: 2, kind: String::new(), last: None });
 
-        // What the filter fixes beside the id is in the document as well.
+        // The other values that the filter fixes are in the document as well.
         let page = counter.id.eq("about") & counter.kind.eq("page") & counter.hits.gt(-1);
         let set = doc! { "$setOnInsert": { "last": DateTime::from_millis(5) } };
         let about = db.counters.update_where(page).set(counter.hits, 7).raw(set).upsert();

@@ -87,10 +87,10 @@ on_every_store! {
             assert!(db.pages.upsert(stale).await.unwrap_err().is_stale());
         }
         assert_eq!(stored(&store, "pages").await, before);
-        // What a write returned is no longer stale.
+        // The result of a write is no longer stale.
         let next = db.pages.replace(Page { views: 1, ..stored_as }).await.unwrap();
         assert_eq!(next.revision, 3);
-        // Where nothing is different, nothing is counted.
+        // A write without a difference does not count.
         let same = db.pages.upsert(next).await.unwrap();
         assert_eq!(same.revision, 3);
         assert_eq!(db.pages.upsert(Page { views: 2, ..same }).await.unwrap().revision, 4);
@@ -109,7 +109,7 @@ on_every_store! {
         let modified = db.pages.modify(1, |page| page.views += 1).await.unwrap();
         assert_eq!((modified.revision, modified.views), (5, 2));
         assert!(db.pages.replace(read).await.unwrap_err().is_stale());
-        // What changed nothing is no change.
+        // A write without an effect is no change.
         assert_eq!(db.pages.modify(1, |_| {}).await.unwrap().revision, 5);
         db.pages.update(1).with(Update::new()).await.unwrap();
         assert_eq!(db.pages.get(1).await.unwrap(), modified);
@@ -137,7 +137,7 @@ on_every_store! {
         assert!(missing.unwrap_err().is_not_found());
         let plan = rename("c").if_version(2).plan().await.unwrap();
         assert_eq!(plan.matched, 1);
-        // In a transaction, it sees what the transaction has written.
+        // In a transaction, the check sees the writes of the transaction.
         let stale = db.transaction(async |db| {
             let page = db.pages.modify(1, |page| page.views += 1).await?;
             db.pages.update(1).inc(Page::fields().views, 1).if_version(page.revision).await?;
@@ -181,7 +181,7 @@ on_every_store! {
                 assert_eq!(error.location().unwrap().collection, "pages");
             }
         }
-        // A closure that changes it changes nothing.
+        // A change of the version by a closure has no effect.
         let kept = db.pages.modify(1, |page| page.revision = 99).await.unwrap();
         assert_eq!(kept.revision, 1, "`modify` returns what is stored");
         assert_eq!(stored(&store, "pages").await, before);

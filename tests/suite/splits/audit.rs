@@ -1,4 +1,4 @@
-//! Cold parts that do not fit their documents are found, and repaired where nothing can be lost.
+//! Cold parts that do not fit their documents are found, and repaired if no data can be lost.
 
 use odm::{Problem, bson::doc, prelude::*};
 use tests::{TestStore, behind_the_back, insert_behind_the_back, on_every_store};

@@ -6,7 +6,7 @@ use tests::{TestStore, on_embedded_stores, on_every_store};
 
 use super::{Details, Movie, Movies, Script, details, movie};
 
-/// Movies of which some have the same plot, year and script.
+/// Movies, some of which have the same plot, year and script.
 async fn movies(store: impl TestStore, number: i32) -> Movies {
     let db = Movies::open(store).await.unwrap();
     let new = (1..=number).map(|id| Movie {
@@ -103,7 +103,7 @@ on_embedded_stores! {
     }
 }
 
-/// Each query over both finds what a loop over the whole documents finds, in the same order.
+/// Each query over both parts finds the same as a loop over the whole documents, in the same order.
 #[test]
 fn a_query_over_both_finds_what_a_loop_finds() {
     let case = (0..4_i32, 0..3_i32, 0..5_i32, 0..4_usize, any::<bool>());

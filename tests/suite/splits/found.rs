@@ -1,4 +1,4 @@
-//! What reviews have found, so that it stays found.
+//! Errors that reviews have found, so that they stay fixed.
 
 use odm::{ErrorKind, bson::doc, measure, prelude::*, store::embedded::Embedded};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Random histories of writes; after each step, the whole values are those of a simple model.
+//! Random histories of writes; after each step, the whole values agree with a simple model.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ fn of(id: i32, part: Option<i32>) -> Movie {
     }
 }
 
-/// Runs a write on the database and on the model. What is refused changes neither.
+/// Runs a write on the database and on the model. A refused write changes neither.
 async fn run(db: &Movies, model: &mut Model, op: Op) {
     let fields = Movie::fields();
     let put = |model: &mut Model, movie: Movie| {

@@ -108,7 +108,7 @@ on_every_store! {
         let db = movies(store).await;
         let (movie, details) = (Movie::fields(), Movie::fields().details);
         assert_eq!(db.movies.all().sum(details.imdb.votes).await.unwrap(), 210);
-        // By a cold part, of what a filter of the document finds.
+        // By a cold part, over the documents that a filter of the hot document finds.
         let late = db.movies.find(movie.release_year.gt(1910));
         let rows = late.group_by(details.imdb.rating)
             .select((count(), movie.release_year.max(), details.imdb.votes.sum()))
@@ -116,7 +116,7 @@ on_every_store! {
             .await
             .unwrap();
         assert_eq!(rows, [(0.0, (2, Some(1920), 35)), (3.0, (2, Some(1918), 31)), (4.0, (2, Some(1919), 33))]);
-        // By the document, of what a filter of the cold part finds.
+        // By the hot document, over the documents that a filter of the cold part finds.
         let good = db.movies.find(details.imdb.rating.gte(3.0));
         assert_eq!(good.sum(movie.release_year).await.unwrap(), 8 * 1900 + 3 + 4 + 8 + 9 + 13 + 14 + 18 + 19);
         let tags = db.movies.all().unwind(details.tags).count_by(details.tags.element()).await.unwrap();

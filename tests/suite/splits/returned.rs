@@ -1,4 +1,4 @@
-//! What a write returns is what a read returns after it, whatever the caller sent for what is derived.
+//! A write returns the same as a later read, for any derived values in the caller's document.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ struct Film {
     studio: Ref<Studio>,
     #[denormalize(from = "Studio.name")]
     made_by: String,
-    /// Under the `_id` of the film itself, and not of every film.
+    /// Under the `_id` of the film itself; some films have no scan.
     #[split(collection = "film_scans", key = "_id", optional)]
     scan: Cold<Scan>,
     #[count(of = "Review")]
@@ -81,7 +81,7 @@ struct Films {
     studios: Repository<Studio>,
 }
 
-/// A film as a caller sends it: what is derived in it is wrong.
+/// A film as a caller sends it, with wrong derived values.
 #[derive(Debug, Clone)]
 struct Sent {
     id: i64,
@@ -175,7 +175,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Checks a film that a write has returned, of which those cold parts are loaded that the caller sent.
+/// Checks a film that a write has returned, with the cold parts loaded that the caller sent.
 async fn check(db: &Films, returned: &Film, sent: Option<&Film>) {
     let fields = Film::fields();
     let read = db.films.get(returned.id).with(fields.notes).with(fields.scan);
@@ -260,7 +260,7 @@ async fn run(db: &Films, op: &Op) -> usize {
                 _ => upsert.update(Update::new().set(fields.notes.text, "c")).await,
             };
             let Ok(stored) = stored else { return 0 };
-            // Where there is none, none is loaded.
+            // A missing cold part is not loaded.
             let read = db.films.get(stored.id).with(fields.notes).with(fields.scan).await.unwrap();
             let sent = Film {
                 notes: if read.notes.is_loaded() { sent.notes } else { Cold::unloaded() },

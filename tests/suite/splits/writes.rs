@@ -58,7 +58,7 @@ on_every_store! {
         let stored = db.movies.replace(sent.clone()).await.unwrap();
         assert_eq!((&stored.title, stored.details.get()), (&"new".into(), Some(&details(9))));
         assert_eq!(whole(&db, 1).await, stored);
-        // Also where nothing but the part is new, the version counts.
+        // The version counts even if only the cold part is new.
         assert_eq!(stored.revision, 3);
     }
 

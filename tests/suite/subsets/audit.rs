@@ -1,4 +1,4 @@
-//! What is wrong is found, and repaired.
+//! Errors are found, and repaired.
 
 use odm::{DerivedKind, Problem, bson::doc, measure, prelude::*};
 use serde::{Deserialize, Serialize};
@@ -93,7 +93,7 @@ on_every_store! {
         let more = (100..130).map(|n| comment(n, 0, i64::from(n % 4), Some(n % 3)));
         db.comments.insert_many(more).await.unwrap();
         let seen = db.posts.get(0).await.unwrap();
-        // A newer one arrives before the reader goes on, and one that was seen is gone.
+        // A newer comment arrives before the reader goes on, and a seen one is gone.
         db.comments.insert(comment(200, 0, 50, None)).await.unwrap();
         let gone = db.comments.all().sort(Comment::fields().written.desc()).limit(4).await.unwrap();
         db.comments.delete(gone[2].id).await.unwrap();
@@ -108,7 +108,7 @@ on_every_store! {
         let next = rest.after(&page.next.unwrap()).page(100).await.unwrap();
         assert_eq!(next.items, all[after + 6..]);
 
-        // One that was seen moves down past others that were not: those are not left out.
+        // A seen comment moves down past unseen ones: these are not left out.
         let seen = db.posts.get(0).await.unwrap();
         let moved = db.comments.all().sort(Comment::fields().written.desc()).limit(3).await.unwrap();
         db.comments.update(moved[1].id).set(Comment::fields().written, -5).await.unwrap();
@@ -122,7 +122,7 @@ on_every_store! {
         let rest = db.comments.after_subset(&seen, Post::fields().rated).await.unwrap().await.unwrap();
         assert_eq!(rest.len() as u64 + 2, db.comments.all().count().await.unwrap());
 
-        // The last ones, in ascending order, go on backwards; only those that count do.
+        // The last ones, in ascending order, go on backwards; only published ones do.
         db.comments.update_where(Comment::fields().id.lt(110)).set(Comment::fields().published, false).await.unwrap();
         let seen = db.posts.get(0).await.unwrap();
         let mut best: Vec<Comment> =

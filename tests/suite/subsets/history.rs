@@ -66,7 +66,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Runs a write. It may be refused; what it must not do is leave a subset wrong.
+/// Runs a write. It may be refused, but it must not leave a subset wrong.
 async fn run(db: &Blog, op: Op) -> odm::Result<()> {
     let fields = Comment::fields();
     match op {

@@ -47,7 +47,7 @@ on_every_store! {
             db.owners.insert(owner).await.unwrap();
             let item = |rank| Item { id: number * 10 + rank, owner: Ref::new(id.to_owned()), rank };
             db.items.insert_many([1, 2, 3, 4].map(item)).await.unwrap();
-            // One that is shown: the subset is filled anew.
+            // A shown item: the subset is filled anew.
             assert!(db.items.delete(number * 10 + 4).await.unwrap());
         }
         assert_eq!(db.audit().await.unwrap(), []);

@@ -1,4 +1,4 @@
-//! Parents that a store may refresh without reading them: whatever is in them, the result is that of their definitions.
+//! Parents that a store may refresh without reading them: for any content of the parents, the result agrees with their definitions.
 
 use odm::{ErrorKind, bson::doc, prelude::*, store::embedded::Embedded};
 use odm_store_suite::MapStore;
@@ -206,7 +206,7 @@ on_every_store! {
     async fn what_another_program_has_left_in_a_parent_is_corrected(store: AnyStore) {
         let cinema = cinema(store.clone()).await;
         cinema.visits.insert_many([visit(1, 1, 50), visit(2, 1, 60)]).await.unwrap();
-        // Of the collection, the field, and what another program does to it.
+        // The collection, the field, and the change by another program.
         let wrong = [
             ("films", doc! { "$unset": { "all": "" } }),
             ("films", doc! { "$set": { "all": "two" } }),

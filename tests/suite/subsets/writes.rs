@@ -49,7 +49,7 @@ on_every_store! {
         let comments = (0..6).map(|n| comment(n, 1, i64::from(n < 2), None));
         db.comments.insert_many(comments).await.unwrap();
         let fields = Comment::fields();
-        // Of the four that are equally old, the one with the least `_id` is shown.
+        // The one with the least `_id` is shown, among the four that are equally old.
         for (id, text) in [(5, "hidden"), (2, "shown"), (3, "hidden")] {
             db.comments.update(id).set(fields.text, text).await.unwrap();
             assert_right(&db).await;
@@ -133,7 +133,7 @@ on_every_store! {
         assert_eq!(numbers(&plan), [("comments".into(), 0, 0, 1), ("posts".into(), 0, 1, 0)]);
         let refill = plan.steps.iter().find(|step| step.name.contains("`posts`")).unwrap();
         assert_eq!(refill.name, "`newest`, `best`, `rated` of `posts`");
-        // One more of each, in place of the one that goes.
+        // One more for each subset, in place of the removed one.
         assert!(refill.cost.keys_examined <= (4 + 1) + (3 + 1) + (3 + 1), "{plan}");
         assert_eq!(refill.cost.documents_written, 1);
         assert!(plan.to_string().contains("`comments`: 0 inserted, 0 changed, 1 removed"), "{plan}");

@@ -48,7 +48,7 @@ impl Bank {
         Ok(())
     }
 
-    /// What is in an account.
+    /// The balance of an account.
     pub(crate) async fn balance(&self, id: i64) -> i64 {
         self.accounts.get(id).await.unwrap().balance
     }

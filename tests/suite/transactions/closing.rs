@@ -1,4 +1,4 @@
-//! A database is closed once all that was written before is stored, and refuses what comes later.
+//! A database is closed once all earlier writes are stored, and refuses later ones.
 
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ on_single_writer_stores! {
     }
 }
 
-/// Whichever call of `close` returns, what was asked before is stored then, and the file is free.
+/// When any call of `close` returns, all earlier writes are stored, and the file is free.
 #[test]
 fn the_file_has_all_writes_and_is_free_when_a_close_returns() {
     tests::run(async {

@@ -1,4 +1,4 @@
-//! What is written in a closure is stored when it returns, or not at all.
+//! The writes of a closure are stored when it returns, or not at all.
 
 use std::{
     fmt,
@@ -128,7 +128,7 @@ on_every_store! {
             let values = bank.accounts.all().distinct(balance).await?;
             assert_eq!(values, [0, 7, 100]);
 
-            // A read of another task is of what is committed, and does not wait.
+            // A read by another task sees the committed state, and does not wait.
             let outside = outside.clone();
             let read = tokio::spawn(async move {
                 assert_eq!(outside.balance(1).await, 100);
@@ -153,7 +153,7 @@ on_every_store! {
                 bank.add(1, -30).await?;
                 let taken = bank.accounts.insert(account(2, 0)).await.unwrap_err();
                 assert!(taken.is_duplicate_key());
-                // Nothing can be done in it any more, and the reason is told.
+                // The transaction refuses further operations, with the reason.
                 let next = bank.accounts.get(3).await.unwrap_err();
                 assert_eq!(next.kind(), ErrorKind::TransactionAborted);
                 assert!(next.to_string().contains('2'), "{next}");

@@ -85,7 +85,7 @@ on_every_store! {
         guard.add(1, -1).await.unwrap();
         guard.commit().await.unwrap();
         assert_eq!(asked.take(), [("begin", Eventual)]);
-        // The database itself stays as it is, and what is taken of the other one has its durability.
+        // The database itself stays as it is, and repositories of the other one have its durability.
         bank.transaction(async |bank| bank.add(1, -1).await).await.unwrap();
         assert_eq!(asked.take(), [("begin", Immediate)]);
         eventual.durability(Immediate).transaction(async |bank| bank.add(1, -1).await).await.unwrap();

@@ -1,4 +1,4 @@
-//! What a closure may do after an error in it: the table of `docs/transactions.md`, on every store.
+//! The options of a closure after an error in it: the table of `docs/transactions.md`, on every store.
 
 use odm::{ErrorKind, bson::doc, prelude::*};
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,7 @@ fn divided() -> Filter<Room> {
     Filter::raw(doc! { "$expr": { "$divide": [1, zero] } })
 }
 
-/// What a closure does, by its name in the test.
+/// The failing operations of a closure, by their names in the test.
 const GOES_ON: [(&str, ErrorKind); 7] = [
     ("get of no document", ErrorKind::NotFound),
     ("update of no document", ErrorKind::NotFound),
@@ -110,13 +110,13 @@ async fn hotel(store: impl TestStore) -> Hotel {
     hotel
 }
 
-/// Runs a transaction that goes on after an error, and returns what became of it.
+/// Runs a transaction that goes on after an error, and returns its result.
 async fn gone_on(hotel: &Hotel, name: &str, kind: ErrorKind, id: i64) -> odm::Result<()> {
     let ended = hotel
         .transaction(async |inside| {
             let error = act(name, &inside, hotel).await.unwrap_err();
             assert_eq!(error.kind(), kind, "{name}: {error}");
-            // Whether or not the next write is refused, the commit says what became of all.
+            // Whether or not the next write is refused, the commit reports the fate of the transaction.
             drop(inside.guests.insert(guest(id, 2)).await);
             Ok(())
         })
@@ -145,7 +145,7 @@ on_every_store! {
     }
 }
 
-/// The server has ended the transaction, whatever the closure returns.
+/// The server has ended the transaction, for any result of the closure.
 #[test]
 #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
 fn a_transaction_cannot_commit_after_a_read_whose_filter_fails_on_mongodb() {

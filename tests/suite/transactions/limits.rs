@@ -131,7 +131,7 @@ fn a_closure_that_awaits_a_write_of_a_spawned_task_is_not_run_again() {
         assert_eq!(runs.load(Ordering::Relaxed), 1);
         assert_eq!((bank.balance(1).await, bank.balance(2).await), (100, 105));
 
-        // Whatever the closure makes of it.
+        // Even if the closure ignores the error.
         let run = async |inner: Bank| {
             runs.fetch_add(1, Ordering::Relaxed);
             let bank = bank.clone();
@@ -176,7 +176,7 @@ fn an_expired_guard_does_not_commit_what_it_wrote_in_time() {
         let error = begun.commit().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TransactionExpired, "{error:?}");
         assert_eq!(bank.balance(1).await, 100);
-        // Those that expire while they wait are not there either.
+        // Writes that expire while they wait are not there either.
         let begun = bank.begin().await.unwrap();
         sleep(LONGER).await;
         drop(begun);

@@ -40,7 +40,7 @@ on_every_store! {
                     let nested = Box::pin(outside.transaction(async |bank| bank.add(1, 5).await));
                     refused(nested).await;
                 }
-                // Nothing is lost by it.
+                // The refusal loses nothing.
                 bank.add(2, 5).await
             })
             .await
@@ -96,7 +96,7 @@ on_every_store! {
                 }
                 let error = refused(outside.accounts.get(1)).await;
                 assert!(error.to_string().contains("the closure receives"), "{error}");
-                // Nothing is lost by it.
+                // The refusal loses nothing.
                 assert_eq!(bank.balance(1).await, 105);
                 Ok(())
             })
@@ -149,7 +149,7 @@ on_single_writer_stores! {
     }
 }
 
-/// Another store has nothing to do with the transaction.
+/// Another store does not take part in the transaction.
 #[test]
 fn a_write_to_another_store_is_no_write_outside() {
     tests::in_memory(async |store| {

@@ -1,4 +1,4 @@
-//! Transactions that run at the same time do what they would do one after another.
+//! Transactions that run at the same time have the same effects as one after another.
 
 use std::sync::{
     Arc,
@@ -124,7 +124,7 @@ on_single_writer_stores! {
 
     async fn an_empty_place_that_was_seen_stays_empty(store: AnyStore) {
         let bank = bank(store).await;
-        // Each inserts an account if there is none of its kind: a phantom would make two.
+        // Each inserts an account if no other is of its kind: a phantom would make two.
         for round in 0..20 {
             let range = Account::fields().balance.eq(1_000 + round);
             let mut tasks = Vec::new();

@@ -26,7 +26,7 @@ impl fmt::Display for Refused {
     }
 }
 
-/// What each way of reading says of the money, which is 1,000 where nothing is torn.
+/// The money by each way of reading, which is 1,000 unless a read is torn.
 async fn readings(bank: &Bank) -> odm::Result<Vec<(i64, usize)>> {
     let balance = Account::fields().balance;
     let of = |accounts: &[Account]| accounts.iter().map(|account| account.balance).sum();
@@ -62,7 +62,7 @@ async fn readings(bank: &Bank) -> odm::Result<Vec<(i64, usize)>> {
     Ok(readings)
 }
 
-/// Moves money for as long as it is not dropped.
+/// Moves money until it is dropped.
 fn moving(bank: &Bank) -> tokio::task::JoinSet<()> {
     let mut tasks = tokio::task::JoinSet::new();
     for task in 0..2 {
@@ -105,7 +105,7 @@ on_every_store! {
         let mut runs = 0;
         bank.snapshot(async |then| {
             runs += 1;
-            // By the database around it the same task writes and reads on.
+            // The same task goes on writing and reading by the database around it.
             bank.add(1, 5).await?;
             bank.accounts.delete(10).await?;
             assert_eq!(bank.balance(1).await, 105);
@@ -192,7 +192,7 @@ on_every_store! {
             for error in all {
                 assert_eq!(error.kind(), ErrorKind::ReadOnly, "{error}");
             }
-            // A refused write changes nothing of the snapshot.
+            // A refused write does not affect the snapshot.
             assert_eq!(bank.balance(1).await, 100);
             assert!(bank.audit().await?.is_empty());
             Ok(())
@@ -251,7 +251,7 @@ on_every_store! {
                 })
                 .await?;
             assert_eq!(kept.accounts.get(1).await.unwrap_err().kind(), ErrorKind::SnapshotEnded);
-            // What was refused in the snapshot does not abort the transaction.
+            // The refusal in the snapshot does not abort the transaction.
             bank.add(1, 7).await
         })
         .await

@@ -119,7 +119,7 @@ on_every_store! {
         copy.categories.insert(category(77, None)).await.unwrap();
         refused(77).await;
         copy.categories.delete(77).await.unwrap();
-        // One that the source has otherwise: its times are others.
+        // A document that differs from the source: its times are others.
         copy.categories.insert(category(0, None)).await.unwrap();
         refused(0).await;
         copy.categories.delete(0).await.unwrap();
@@ -293,7 +293,7 @@ async fn drop_and_go_on(store: impl TestStore) {
             Some(done) => break done.unwrap(),
             None => dropped += 1,
         }
-        // What is stored is right after each unit.
+        // The stored documents are right after each unit.
         assert_eq!(copy.audit().await.unwrap(), []);
         polls += polls / 2;
     };
@@ -400,7 +400,7 @@ struct Depot {
     things: Repository<Thing>,
 }
 
-/// Copies what a history leaves, in some pieces.
+/// Copies the result of a history, in some pieces.
 async fn check(
     stores: (impl TestStore, impl TestStore),
     history: &[Op],
@@ -408,7 +408,7 @@ async fn check(
 ) -> Result<(), TestCaseError> {
     let market = Market::open(stores.0.clone()).await.unwrap();
     for op in history {
-        // What the rules refuse changes nothing.
+        // A write that the rules refuse changes nothing.
         let _ = run(&market, op).await;
     }
     let copy = Market::open(stores.1.clone()).await.unwrap();
@@ -466,7 +466,7 @@ fn a_copy_of_a_history_is_the_same_byte_for_byte_there_and_back_on_mongodb() {
             let memory = async || Embedded::memory().await.unwrap();
             let checked = check((memory().await, there.clone()), &history, 20).await;
             checked.unwrap();
-            // Nothing is done there before it is copied back.
+            // No work is done there before it is copied back.
             check((there, memory().await), &[], 20).await.unwrap();
         });
     }

@@ -1,4 +1,4 @@
-//! What an import refuses, and the line that it names.
+//! The refusals of an import, and the lines that they name.
 
 use odm::{ErrorKind, prelude::*};
 use serde::{Deserialize, Serialize};
@@ -76,7 +76,7 @@ on_every_store! {
             assert!(error.to_string().starts_with(says), "{error}\n{says}");
             let stored = market.categories.all().count().await.unwrap();
             let expected = match kind {
-                // It is known at the end that nothing comes.
+                // Only the end shows that the target is missing.
                 ErrorKind::DanglingReference => 699,
                 _ => 600,
             };

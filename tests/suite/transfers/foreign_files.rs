@@ -1,4 +1,4 @@
-//! What an import of files of mongoexport and mongodump stores, and where it ends.
+//! The documents that an import of files of mongoexport and mongodump stores, and the place where it ends.
 
 use std::sync::{Arc, Mutex};
 
@@ -97,14 +97,14 @@ on_every_store! {
             assert_eq!(error.kind(), kind, "{error}");
             let stored = market.categories.all().count().await.unwrap();
             let expected = match kind {
-                // It is known at the end that nothing comes.
+                // Only the end shows that the target is missing.
                 ErrorKind::DanglingReference => 699,
                 ErrorKind::InvalidImport => 500,
                 _ => 600,
             };
             assert_eq!(stored, expected, "{error}");
             assert_eq!(market.audit().await.unwrap(), []);
-            // The same file once more meets what is stored.
+            // A second import of the file meets the stored documents.
             let error = import(&market, &file).await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::DuplicateKey);
             assert!(error.to_string().starts_with("line 1: duplicate key"), "{error}");
@@ -122,7 +122,7 @@ on_every_store! {
 
     async fn documents_refer_to_others_of_their_file_in_any_order(store: AnyStore) {
         let market = Market::open(store).await.unwrap();
-        // Each refers to one that comes later.
+        // Each refers to a later one.
         let file = lines((0..1_200).map(|id| category(id, &if id < 1_199 { (id + 1).to_string() } else { "null".to_owned() })));
         assert_eq!(import(&market, &file).await.unwrap(), 1_200);
         assert_eq!(market.audit().await.unwrap(), []);
@@ -273,7 +273,7 @@ async fn an_export_and_a_file_of_another_program_are_told_apart() {
             "{error}"
         );
     }
-    // What stands in a file of another program under these names is no export.
+    // A document of another program with these names is not an export.
     let named = r#"{"_id":1,"export":1,"database":1,"version":1,"documents":1,"name":"Ann","tasks":[],"friends":[]}"#;
     copy.import_files().file::<Person>(named.as_bytes()).await.unwrap();
 }

@@ -13,7 +13,7 @@ use tests::stored;
 
 use super::models::{Anything, Things};
 
-/// What is stored of a file, in the order of `_id`s.
+/// The stored documents of a file, in the order of `_id`s.
 async fn imported(file: &[u8]) -> odm::Result<Vec<RawDocumentBuf>> {
     let store = Embedded::memory().await?;
     let things = Things::open(store.clone()).await?;
@@ -117,7 +117,7 @@ async fn dates_and_numbers_of_old_programs_are_stored_as_what_they_are() {
         ),
     ] {
         let stored = read(value).await;
-        // Of a zero, `==` does not see the sign.
+        // `==` ignores the sign of a zero.
         assert_eq!(format!("{stored:?}"), format!("{expected:?}"), "{value}");
     }
 }
@@ -245,7 +245,7 @@ async fn a_document_that_is_too_large_is_refused() {
     );
 }
 
-/// Values of all types, but for those that relaxed extended JSON does not tell from others.
+/// Values of all types, except values that relaxed extended JSON cannot tell from others.
 fn value() -> impl Strategy<Value = Bson> {
     let subtype = prop_oneof![Just(0_u8), Just(1), Just(3), Just(4), Just(5), 0x80..=u8::MAX];
     let binary = (subtype, any::<Vec<u8>>());

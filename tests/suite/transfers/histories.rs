@@ -62,7 +62,7 @@ pub(crate) fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Does what the rules of the models let it do.
+/// Does a write, as far as the rules of the models allow it.
 pub(crate) async fn run(market: &Market, op: &Op) -> odm::Result<()> {
     let named = |name: u8| format!("name {name}");
     let persons = Person::fields();
@@ -130,7 +130,7 @@ async fn check(
 ) -> Result<(), TestCaseError> {
     let market = Market::open(stores.0).await.unwrap();
     for op in history {
-        // What the rules refuse changes nothing.
+        // A write that the rules refuse changes nothing.
         let _ = run(&market, op).await;
     }
     let lines = exported(&market).await;

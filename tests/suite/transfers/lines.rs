@@ -1,4 +1,4 @@
-//! What an export writes.
+//! The lines of an export.
 
 use odm::{
     Embedded, ErrorKind,

@@ -187,14 +187,14 @@ pub(crate) async fn exported(market: &Market) -> String {
     String::from_utf8(lines).unwrap()
 }
 
-/// A new database in memory with what an export has.
+/// A new database in memory with the documents of an export.
 pub(crate) async fn imported(lines: &str) -> odm::Result<Market> {
     let market = Market::open(Embedded::memory().await?).await?;
     market.import(lines.as_bytes()).await?;
     Ok(market)
 }
 
-/// All documents of the market as they are stored, and the last numbers of its sequences.
+/// All stored documents of the market, and the last numbers of its sequences.
 pub(crate) async fn all_stored(store: &impl TestStore) -> Vec<Vec<RawDocumentBuf>> {
     let mut all = Vec::new();
     for collection in ["categories", "persons", "items", "item_details", "tasks", "reviews"] {

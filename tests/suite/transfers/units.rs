@@ -1,4 +1,4 @@
-//! What an import stores.
+//! The documents that an import stores.
 
 use std::{
     sync::{Arc, Mutex},

@@ -1,4 +1,4 @@
-//! The order of an enum is that of its variants, or it has none.
+//! The order of an enum is the order of its variants, or it has no order.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What BSON does not have is refused, by the name of its field, and a schema says what a type can read.
+//! Values that BSON does not have are refused, by the name of their field, and a schema describes the values that a type can read.
 
 use std::{
     num::{NonZeroI8, NonZeroU32},

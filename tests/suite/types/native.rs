@@ -1,4 +1,4 @@
-//! Types of other crates are stored as BSON's own, are texts in JSON, and keep what BSON keeps.
+//! Types of other crates are stored as BSON's own, are texts in JSON, and have the precision of BSON.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -285,7 +285,7 @@ on_every_store! {
             assert!(error.to_string().contains(word), "{error}");
             db.orders.upsert(order.clone()).await.unwrap();
         }
-        // What another type holds, the schema refuses.
+        // The schema refuses values of another type.
         for wrong in [
             doc! { "total": "1.5" },
             doc! { "total": decimal128("NaN") },

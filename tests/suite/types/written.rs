@@ -1,4 +1,4 @@
-//! What the library writes itself, in native types: an `_id` that it makes, and the times of writes.
+//! Values that the library writes itself, in native types: an `_id` that it makes, and the times of writes.
 
 use chrono::Utc;
 use odm::prelude::*;

@@ -178,7 +178,7 @@ on_every_store! {
         assert_eq!(found, [(2.into(), "likes".into(), unreadable)]);
         assert_eq!(db.audit().with_validation().await.unwrap(), findings);
         assert_eq!(db.repair().with_validation().await.unwrap(), findings);
-        // Nothing was written.
+        // The refused update has written nothing.
         assert_eq!(db.notes.get(1).await.unwrap().text, "abc");
         let db = off::Notes::open(store).await.unwrap();
         assert_eq!(db.notes.validate().await.unwrap(), []);

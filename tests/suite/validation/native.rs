@@ -1,5 +1,4 @@
-//! What the types of other crates cannot hold is refused by every process, and what always has a copy, or is shown in a subset,
-//! is there.
+//! Every process refuses values that the types of other crates cannot hold, and the removal of a value that a copy or a subset requires.
 
 use std::{
     collections::BTreeMap,
@@ -56,7 +55,7 @@ enum Paid {
     Cash,
 }
 
-/// A type with a `Deserialize` by hand, of which no schema says anything.
+/// A type with a `Deserialize` by hand, which no schema describes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 struct Even(i64);
 
@@ -155,7 +154,7 @@ on_every_store! {
             assert!(many.is_err_and(|error| error.is_invalid()), "{update}");
         }
         assert_eq!(db.prices.get(1).await.unwrap(), price());
-        // What they can hold is stored.
+        // Values that they can hold are stored.
         for update in [
             doc! { "$set": { "price": decimal("1.0000000000000000000000000000") } },
             doc! { "$set": { "day": BsonDate::from_millis(-86_400_000), "letter": "ä", "v4": "10.0.0.1" } },
@@ -258,7 +257,7 @@ on_every_store! {
         }
         assert_eq!(db.products.get(1).await.unwrap().parts[0].color, "red");
         assert_eq!(db.products.all().await.unwrap().len(), 1);
-        // One that has none is left alone, and can get one.
+        // A part without a color is left alone, and can get one.
         db.parts.update(2).raw(doc! { "$set": { "name": "wing nut" } }).await.unwrap();
         db.parts.update(2).set(Part::fields().color, "blue").await.unwrap();
         assert!(db.parts.update(2).raw(unset()).await.unwrap_err().is_invalid());
@@ -324,10 +323,10 @@ on_every_store! {
             let named = "no `color`, which the elements of the subset `wheels.cogs` need";
             assert!(error.is_invalid() && error.to_string().contains(named), "{error}");
         }
-        // What can be missing in an element can be removed, and so can what no element has.
+        // A field that may be missing in an element can be removed, and so can a field that is in no element.
         db.cogs.update(1).raw(doc! { "$unset": { "note": "", "shelf": "" } }).await.unwrap();
         assert_eq!(db.wheels.get(1).await.unwrap().cogs[0], CogLine { color: "red".into(), note: None });
-        // One that has none is left alone.
+        // A cog without a color is left alone.
         db.cogs.update(2).raw(doc! { "$set": { "teeth": 10 } }).await.unwrap();
     }
 }

@@ -161,7 +161,7 @@ on_every_store! {
         assert_eq!(violated(&error), listed([("lines.1.number", "with")]));
         assert_eq!(error.violations()[0].message, "must be even, and is 3");
         assert!(error.to_string().ends_with("`lines.1.number` must be even, and is 3"), "{error}");
-        // By a raw update too.
+        // A raw update is checked, too.
         db.parts.insert(part(1)).await.unwrap();
         let line = doc! { "text": "c", "number": 5_i64 };
         let error = db.parts.update(1).raw(doc! { "$push": { "lines": line } }).await.unwrap_err();

@@ -66,7 +66,7 @@ fn a_server_refuses_what_another_program_writes_against_the_schema_on_mongodb() 
         let error = shop.lamps.insert(Lamp { id: 3, watts: 0 }).await.unwrap_err();
         assert_eq!(error.violations()[0].path, "watts");
         assert_eq!(shop.lamps.all().count().await.unwrap(), 1);
-        // Opened again, nothing is different.
+        // A second opening changes nothing.
         let _again = Lamps::open(server.store().await).await.unwrap();
         assert_eq!(insert_by_hand(server, 1, 1000).await, Some(121));
     });

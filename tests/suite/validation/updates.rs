@@ -1,4 +1,4 @@
-//! A typed update leaves no document that its type cannot read, whatever the validation of the model.
+//! A typed update leaves no document that its type cannot read, for any validation of the model.
 
 use odm::{
     Error, ErrorKind,
@@ -39,7 +39,7 @@ macro_rules! under {
                 pub(super) counters: Repository<Counter>,
             }
 
-            /// Counters 1 and 2, of which the second has nothing that is optional.
+            /// Counters 1 and 2. The second has no optional fields.
             pub(super) async fn db(store: &impl TestStore) -> Db {
                 let db = Db::open(store.clone()).await.unwrap();
                 let counter = |id| Counter {
@@ -100,7 +100,7 @@ struct Node {
     first: Option<Box<Node>>,
 }
 
-/// The counters and their cold parts, as they are stored.
+/// The stored counters and their cold parts.
 async fn all(store: &impl TestStore) -> Vec<BsonDocument> {
     let mut all = stored(store, "counters").await;
     all.extend(stored(store, "details").await);
@@ -147,7 +147,7 @@ on_every_store! {
         assert_eq!(error.kind(), ErrorKind::InvalidUpdate, "{error}");
         assert!(error.to_string().contains("`width`"), "{error}");
         assert_eq!(all(&store).await, before);
-        // And what was unreadable before can be corrected field by field, or by a raw update.
+        // And an unreadable document can be corrected field by field, or by a raw update.
         let small = off::Counter::fields().small;
         let wrong = doc! { "$set": { "small": "many", "weight": "much" } };
         behind_the_back(&store, "counters", doc! { "_id": 1 }, wrong).await;
@@ -173,7 +173,7 @@ on_every_store! {
         db.counters.update(1).inc(of.count, -5).inc(of.large, -3_i64).inc(of.tiny, -250).await.unwrap();
         let counter = db.counters.get(1).await.unwrap();
         assert_eq!((counter.count, counter.large, counter.tiny), (0, 7, 0));
-        // Types stay what they are in the guides' shapes.
+        // Types stay the same in the guides' shapes.
         let raw = db.counters.get(1).raw().await.unwrap();
         assert_eq!((raw.get_i32("tiny").ok(), raw.get_i64("count").ok()), (Some(0), Some(0)));
     }
@@ -189,7 +189,7 @@ on_every_store! {
         for id in [1, 2] {
             assert_eq!(db.counters.get(id).await.unwrap().votes, Some(5));
         }
-        // In MongoDB's form it is an error, as there.
+        // In MongoDB's form it is an error, as in MongoDB.
         db.counters.update(1).set(of.votes, None).await.unwrap();
         let error = db.counters.update(1).raw(doc! { "$inc": { "votes": 1 } }).await.unwrap_err();
         assert_eq!((error.kind(), error.code()), (ErrorKind::InvalidUpdate, Some(14)));

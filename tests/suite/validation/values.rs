@@ -100,7 +100,7 @@ on_every_store! {
         db.kits.insert(Kit::default()).await.unwrap();
         let error = db.kits.update(0).raw(doc! { "$set": { "closed.key": 1 } }).await.unwrap_err();
         assert_eq!(violated(&error), listed([("closed.key", "additionalProperties")]));
-        // The kit itself denies none.
+        // The kit itself denies no unknown fields.
         db.kits.update(0).raw(doc! { "$set": { "key": 1 } }).await.unwrap();
     }
 }

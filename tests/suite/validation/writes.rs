@@ -173,7 +173,7 @@ on_every_store! {
         db.makers.update(1).set(Maker::fields().name, "Disney").await.unwrap();
         assert_eq!(db.films.get(2).await.unwrap().maker_name, "Disney");
         let error = db.films.update(2).set(Film::fields().maker, Ref::new(1)).await;
-        // It names the document, and changes nothing in it.
+        // The error names the document, and the update changes nothing in it.
         error.unwrap();
         let other = Maker { id: 2, name: "A24".into(), films: 0 };
         db.makers.insert(other).await.unwrap();

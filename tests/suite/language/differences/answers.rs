@@ -1,4 +1,4 @@
-//! What SecantusDB answers otherwise than MongoDB.
+//! Answers of SecantusDB that differ from MongoDB's.
 
 use odm::bson::{
     Binary, Bson, Decimal128, Document, JavaScriptCodeWithScope, doc, spec::BinarySubtype,
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::language::case::{Case, Statement};
 
-/// Where SecantusDB answers wrongly, or refuses what it should answer.
+/// Statements that SecantusDB answers wrongly, or refuses although it should answer.
 pub(super) const ANSWERS: &[Difference] = &[
     Difference {
         says: "$mod: Select documents where the value of a field divided by a divisor has the specified remainder; an \

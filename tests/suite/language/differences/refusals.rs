@@ -1,5 +1,5 @@
-//! What MongoDB refuses, and SecantusDB answers: it reads a part of a statement only where it meets a document that needs
-//! it, and checks less of it.
+//! Statements that MongoDB refuses, and SecantusDB answers: it reads a part of a statement only if it meets a document that needs it, and
+//! checks less of it.
 
 use odm::bson::{Bson, Regex, doc, raw::cstr};
 

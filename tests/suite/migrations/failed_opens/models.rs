@@ -1,4 +1,4 @@
-//! The versions of a shop: one from before, and later ones, most of which cannot be opened on its documents.
+//! The versions of a shop: an earlier one, and later ones, most of which cannot be opened on its documents.
 
 use odm::{
     bson::{Bson, Document as Bsons, doc},
@@ -204,7 +204,7 @@ users!(owned, [Step::rename("groups", "seen", "met")]; { mail: String, nick: Str
 users!(dropping, [Step::drop_collection("pages"), failing()]; { mail: String, nick: String, age: i64, });
 users!(too_large, [Step::add("users", "blob", "x".repeat((16 << 20) - 40))]; { mail: String, nick: String, age: i64, });
 
-/// A version that can be opened: its steps change what others are derived from, and its copies have no empty value.
+/// A version that can be opened: its steps change sources of derived fields, and its copies have no empty value.
 pub(crate) mod right {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! The documents of the histories, and what a write should do to them, said plainly.
+//! The documents of the histories, and the effects of a write on them, stated plainly.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,7 +41,7 @@ pub(super) struct Blog {
     pub(super) posts: Repository<Post>,
 }
 
-/// What a write returns: a number that depends on the write.
+/// The result of a write: a number that depends on the write.
 pub(super) type Outcome = Result<u64, ErrorKind>;
 
 #[derive(Debug, Clone, Default)]
@@ -82,7 +82,7 @@ impl Model {
                 None => Err(ErrorKind::NotFound),
                 Some(held) if held.version != author.version => Err(ErrorKind::Stale),
                 Some(held) => {
-                    // Where nothing is different, nothing is counted.
+                    // A write without a difference does not count.
                     *held = Author {
                         version: author.version + i64::from(*held != *author),
                         ..author.clone()
@@ -98,7 +98,7 @@ impl Model {
             }
             Op::SetMentor(id, mentor) => {
                 let author = self.authors.get_mut(id).ok_or(ErrorKind::NotFound)?;
-                // `modify` stores the difference, and where there is none, nothing.
+                // `modify` stores the difference, or nothing if there is none.
                 let mentor = mentor.map(Ref::new);
                 author.version += i64::from(author.mentor != mentor);
                 author.mentor = mentor;
@@ -166,8 +166,7 @@ impl Model {
         }
     }
 
-    /// What must hold after a unit. Only a delete can take away what is referred to, and only an
-    /// added reference can dangle.
+    /// The checks after a unit. Only a delete can remove the target of a reference, and only an added reference can dangle.
     fn check(&self, before: &Model) -> Result<(), ErrorKind> {
         let mut emails = BTreeSet::new();
         let mut slugs = BTreeSet::new();

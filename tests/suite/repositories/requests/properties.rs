@@ -1,4 +1,4 @@
-//! What holds of all requests.
+//! Properties of all requests.
 
 use std::collections::BTreeMap;
 
@@ -86,7 +86,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Whether a value is none that a filter could hide an operator in.
+/// Whether a value cannot hide an operator in a filter.
 fn is_plain(json: &Value) -> bool {
     !json.is_object() && !json.is_array()
 }
