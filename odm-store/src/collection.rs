@@ -23,7 +23,7 @@ pub struct CollectionSpec {
 /// A change of a whole collection, for [`Transaction::change_collections`](crate::Transaction::change_collections).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CollectionChange {
-    /// Make an empty collection with the indexes of another one. One of the name is removed.
+    /// Make an empty collection with the indexes of another one. An existing collection of the name is removed.
     Create {
         /// Its name.
         name: String,
@@ -51,7 +51,7 @@ pub struct CollectionValidator {
     pub collection: String,
     /// Schemas in the form of `$jsonSchema`. A document conforms if it conforms to each.
     pub schemas: Vec<Document>,
-    /// A document that does not conform is stored, and the store says so in its log.
+    /// A nonconforming document is stored, and the store says so in its log.
     pub is_warning: bool,
 }
 
@@ -121,13 +121,13 @@ impl IndexSpec {
         keys.chain(self.filter.iter().flat_map(IndexFilter::paths))
     }
 
-    /// Whether two images of a document have the same keys, since they have the same values at its paths.
+    /// Whether two images of a document have the same keys, because the values at the paths of the index are the same.
     #[doc(hidden)]
     pub fn is_unaffected(&self, before: &RawDocument, after: &RawDocument) -> bool {
         self.paths().all(|path| path::is_same(before, after, path))
     }
 
-    /// The keys of a document, each as bytes that are equal for equal keys.
+    /// The keys of a document as bytes. Equal keys have equal bytes.
     ///
     /// # Errors
     ///
@@ -157,9 +157,8 @@ impl IndexSpec {
         }
     }
 
-    /// Returns the error of a key that another document has in this index, which is unique. Its
-    /// location is the path of the field, or the paths with commas between them, the key, which is a document if
-    /// the index has several fields, and the index.
+    /// Returns the error of a key that another document has in this unique index. Its location has the path of the field, or the paths with
+    /// commas between them, the key, which is a document if the index has several fields, and the index.
     pub fn duplicate_key(&self, collection: &str, key: &[RawBson]) -> Error {
         let fields: Vec<String> = (self.keys.iter().zip(key))
             .map(|((path, _), value)| {

@@ -27,8 +27,7 @@ pub fn check_document(collection: &str, document: &RawDocument) -> Result<()> {
     check_names(collection, id)
 }
 
-/// Checks that a document can have been stored, and returns its `_id`. An earlier version of the library took any names
-/// in it.
+/// Checks that a document can have been stored, and returns its `_id`. An earlier version of the library accepted any names in the `_id`.
 #[doc(hidden)]
 pub fn check_stored<'d>(collection: &str, document: &'d RawDocument) -> Result<RawBsonRef<'d>> {
     let len = document.as_bytes().len();
@@ -110,7 +109,7 @@ pub fn stamped(document: &RawDocument) -> Option<RawDocumentBuf> {
     if !elements.any(|(name, value)| is_open(name.as_str(), value)) {
         return None;
     }
-    /// The last one of this process.
+    /// The last timestamp of this process.
     static LAST: AtomicU64 = AtomicU64::new(0);
     let mut stamped = RawDocumentBuf::new();
     for (name, value) in document.iter().flatten() {
@@ -123,8 +122,8 @@ pub fn stamped(document: &RawDocument) -> Option<RawDocumentBuf> {
     Some(stamped)
 }
 
-/// The timestamp of a time, or, where the last one is not before it, the least after the last one. The
-/// seconds of `last` are in its upper half, and the counter below them in its lower half.
+/// The timestamp of a time, or the least one after the last, if the last one is not before it. The seconds of `last` are in its upper half,
+/// and the counter below them in its lower half.
 fn next_timestamp(last: &AtomicU64, now: DateTime) -> Timestamp {
     let seconds = now.timestamp_millis().div_euclid(1000).max(0);
     let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);

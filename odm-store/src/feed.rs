@@ -1,4 +1,4 @@
-//! The changes of documents that somebody watches, in the order of commits.
+//! The changes of watched documents, in the order of commits.
 
 mod kept;
 
@@ -52,7 +52,7 @@ struct State {
 /// The changes of one commit in a collection: one for each document.
 type WatchedCommit = Arc<[DocumentChange]>;
 
-/// The next commit of a watch, with the number of its [`Kept`] and its own, or how many were missed.
+/// The next commit of a watch, with the number of its [`Kept`] and its own, or the number of missed commits.
 type NextCommit = Result<(u64, u64, WatchedCommit), u64>;
 
 /// A place in the changes of a collection.
@@ -147,8 +147,8 @@ impl Feed {
     }
 
     fn is_watched(&self, collection: &str) -> bool {
-        // A transaction that begins after a watch was made is told so by the queue of the writer, which orders
-        // the two.
+        // The queue of the writer orders the begin of a transaction after the begin of a watch, so that a later transaction sees the
+        // number.
         self.0.watched.load(Ordering::Relaxed) > 0
             && self.with(|state| {
                 let kept = state.collections.get(collection);
@@ -356,9 +356,8 @@ impl Drop for FeedReader {
 
 /// The changes of a transaction in watched collections.
 ///
-/// A store MUST [publish](FeedChanges::publish) it after the commit is visible and as durable as asked and before the
-/// call that commits returns, in the order of commits. It MUST drop it with a transaction, or a run of a unit of
-/// work, that is rolled back.
+/// A store MUST [publish](FeedChanges::publish) them after the commit is visible and as durable as requested and before the call that
+/// commits returns, in the order of commits. It MUST drop them if the transaction, or the run of the unit of work, is rolled back.
 #[derive(Debug)]
 pub struct FeedChanges {
     feed: Feed,

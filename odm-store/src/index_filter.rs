@@ -83,7 +83,7 @@ impl IndexFilter {
         self.filter.paths()
     }
 
-    /// Whether every document that passes all of these tests, each at its path, matches, as far as is told.
+    /// Whether the filter is known to match every document that passes all of these tests, each at its path.
     #[doc(hidden)]
     pub fn follows_from<'t>(
         &self,
@@ -95,7 +95,7 @@ impl IndexFilter {
         })
     }
 
-    /// Whether every document that matches passes this test, as far as is told.
+    /// Whether every document that the filter matches is known to pass this test.
     #[doc(hidden)]
     pub fn implies(&self, path: &str, test: &Test) -> bool {
         let mut at_path = self.tests().filter(|(other, _)| *other == path);

@@ -90,7 +90,7 @@ pub use query::{ReadAs, STORED};
 #[doc(hidden)]
 pub use reader_ext::ReaderExt;
 
-/// How long work that loses conflicts is run again: longer than a server keeps the transaction of a process that was killed.
+/// How long a unit that loses conflicts is run again: longer than a server keeps the transaction of a killed process.
 #[doc(hidden)]
 pub const RETRIED_FOR: Duration = Duration::from_secs(120);
 
@@ -143,12 +143,11 @@ pub trait Store: Send + Sync + 'static {
 
     /// Runs a unit of work in a transaction of its own, and commits it.
     ///
-    /// A store MUST return only when the commit is as durable as asked, and MUST roll back and return
-    /// the error if the unit returns one. It MAY run the unit more than once, each time on a fresh
-    /// state: if it loses a conflict, or if it writes more than the store can commit together with
-    /// other units. A store that gives up after a conflict MUST return a
-    /// [retryable](crate::Error::is_retryable) error. It MUST NOT run a unit again that fails with [`OtherEpoch`]. Dropping the future MUST either prevent the unit
-    /// or let all of it happen.
+    /// A store MUST return only when the commit is as durable as requested, and MUST roll back and return the error if the unit returns
+    /// one. It MAY run the unit more than once, each time on a fresh state: if it loses a conflict, or if it writes more than the store can
+    /// commit together with other units. A store that gives up after a conflict MUST return a [retryable](crate::Error::is_retryable)
+    /// error. It MUST NOT run a unit again that fails with [`OtherEpoch`]. Dropping the future MUST either prevent the unit or let all of
+    /// it happen.
     async fn run(&self, unit: Arc<dyn UnitOfWork>, durability: Durability) -> Result<()>;
 
     /// Runs a write of one document without a transaction, in fewer requests than [`run`](Store::run) would take for it.
@@ -276,7 +275,7 @@ pub trait Reader: Send + Sync {
 /// Receives documents. The first argument is a position, whose meaning the method states.
 pub type Each<'a> = &'a mut (dyn FnMut(usize, &RawDocument) -> Result<ControlFlow<()>> + Send);
 
-/// Transactions one after another that a name is for, from [`Store::session`].
+/// A session for transactions one after another, with a name, from [`Store::session`].
 #[async_trait]
 pub trait StoreSession: Send + Sync {
     /// Returns the name, by which all programs know the session.
@@ -324,15 +323,14 @@ pub trait Transaction: Reader {
     /// collection is empty or has a NUL. The store MUST NOT apply a part.
     async fn apply(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost>;
 
-    /// Whether [`apply_with`](Transaction::apply_with) takes fewer requests than reading the documents of its updates. The
-    /// default is `false`. The library does not use it where a transaction has [changes](Transaction::changes).
+    /// Whether [`apply_with`](Transaction::apply_with) takes fewer requests than reading the documents of its updates. The default is
+    /// `false`. The library does not use blind updates in a transaction that has [changes](Transaction::changes).
     fn has_blind_updates(&self) -> bool {
         false
     }
 
-    /// Applies a batch, and updates of documents that the caller has not read, in any order. No document is in the batch and
-    /// matches an update, or matches two of them. Returns the positions of the updates of one document that does not match, or
-    /// does not exist.
+    /// Applies a batch, and updates of documents that the caller has not read, in any order. No document both is in the batch and matches
+    /// an update, or matches two updates. Returns the positions of updates of one document that does not match or exist.
     ///
     /// The default reads the documents and applies a larger batch.
     ///
@@ -347,8 +345,7 @@ pub trait Transaction: Reader {
         apply_after_reads(self, batch, updates).await
     }
 
-    /// Changes the documents that match a filter. A document that the change leaves as it was counts
-    /// as matched, and not as modified.
+    /// Changes the documents that match a filter. A matching document without a change counts as matched, and not as modified.
     ///
     /// # Errors
     ///
@@ -361,7 +358,7 @@ pub trait Transaction: Reader {
 
     /// Changes whole collections, in their order, in a time that does not grow with their documents.
     ///
-    /// The library asks it of a store with [`Capabilities::changes_collections`] alone. The default refuses it.
+    /// The library calls it only on a store with [`Capabilities::changes_collections`]. The default refuses it.
     ///
     /// # Errors
     ///
@@ -388,8 +385,8 @@ pub trait Transaction: Reader {
     /// locks than requested. A transaction without writes needs no locks.
     fn locks(&mut self) -> Option<&mut Locks>;
 
-    /// Takes the locks that were added, at once: for a transaction that reads for long before it writes, and would lose them to
-    /// others meanwhile. The default leaves them to the next write.
+    /// Takes the added locks at once: for a transaction that reads for long before it writes, and would lose them to others meanwhile. The
+    /// default leaves them to the next write.
     async fn take_locks(&mut self) -> Result<()> {
         Ok(())
     }
@@ -447,11 +444,11 @@ impl TransactionOptions {
 pub struct Capabilities {
     /// One transaction writes at a time, and a second writer waits for it. Without it transactions run side by side.
     pub single_writer: bool,
-    /// The identity of the store, by which a task that is inside of a transaction gets an error where it reads or writes outside of
-    /// it: it would wait for itself, or miss its own writes. Without one it gets no error.
+    /// The identity of the store. With it, a task inside of a transaction gets an error for a read or a write outside of the transaction,
+    /// which would wait for the task itself, or miss its own writes.
     pub id: Option<StoreId>,
-    /// Indexes and orders can [ignore case](IndexSpec::case_insensitive). Without it an index that does is a
-    /// [`Schema`](crate::ErrorKind::Schema) error, and an order an [`InvalidQuery`](crate::ErrorKind::InvalidQuery).
+    /// Indexes and orders can [ignore case](IndexSpec::case_insensitive). Without it such an index is a
+    /// [`Schema`](crate::ErrorKind::Schema) error, and such an order an [`InvalidQuery`](crate::ErrorKind::InvalidQuery).
     pub ignores_case: bool,
     /// Transactions can [change whole collections](Transaction::change_collections). With this, a migration builds new collections beside
     /// the old ones, and replaces these by one commit. Without it, a migration changes documents in place, so that an interrupted one has
@@ -495,7 +492,7 @@ impl Capabilities {
         }
     }
 
-    /// Returns the capabilities with writes alone, which are under way for so long at most.
+    /// Returns the capabilities with writes alone, which are under way for at most this long.
     pub fn writes_alone(self, limit: Duration) -> Self {
         Capabilities {
             writes_alone: Some(limit),

@@ -1,4 +1,4 @@
-//! Locks of documents, which a transaction takes beside its writes.
+//! Locks of documents, which a transaction takes in addition to its writes.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -123,7 +123,7 @@ impl Locks {
         self.if_run_again.insert(document);
     }
 
-    /// Whether the store has not seen yet in which epoch the transaction writes.
+    /// Whether the store does not know yet in which epoch the transaction writes.
     #[doc(hidden)]
     pub fn has_epoch(&self) -> bool {
         self.epoch.is_some()

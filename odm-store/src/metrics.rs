@@ -104,7 +104,7 @@ pub fn checkpoint(elapsed: Duration) {
     let _ = elapsed;
 }
 
-/// Records that readers of an embedded store hold another number of earlier states than before.
+/// Records a changed number of earlier states that readers of an embedded store hold.
 pub fn earlier_states(before: usize, now: usize) {
     #[cfg(feature = "metrics")]
     if before != now {

@@ -19,8 +19,7 @@ pub const fn mutant(_: &str) -> bool {
     false
 }
 
-/// How many documents are gone through at once: `usual`, or as few as `ODM_CHUNK` says, so that short histories come to
-/// second chunks.
+/// How many documents are processed at once: `usual`, or as few as `ODM_CHUNK` says, so that short histories reach second chunks.
 #[cfg(feature = "__mutants")]
 pub fn chunk(usual: usize) -> usize {
     use std::{env, sync::LazyLock};

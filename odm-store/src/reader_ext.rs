@@ -74,7 +74,7 @@ pub trait ReaderExt: Reader {
         }
     }
 
-    /// Tells of each `_id` whether a document has it.
+    /// Returns for each `_id` whether a document has it.
     fn exist(
         &self,
         collection: &str,

@@ -85,7 +85,7 @@ pub struct WatchRequest {
     pub collection: String,
     /// A store MAY leave out changes of documents that match it neither before nor after.
     pub filter: Filter,
-    /// How many commits are kept in memory for a slow reader, by a store that keeps them there.
+    /// How many commits are kept for a slow reader, by a store that keeps them in memory.
     pub buffer: usize,
     /// Where the watch goes on. `None` if it begins with the commits after this call.
     pub after: Option<ResumeToken>,
@@ -113,7 +113,7 @@ impl WatchRequest {
 pub struct StoreWatch {
     /// Where it has begun.
     pub token: ResumeToken,
-    /// The changes in the order of commits. An error is an item, after which the stream goes on where it can.
+    /// The changes in the order of commits. An error is an item, after which the stream goes on if it can.
     pub changes: BoxStream<'static, Result<WatchedChange>>,
 }
 

@@ -70,7 +70,7 @@ impl<'a> DocumentWrite<'a> {
 pub struct UpdateWrite {
     /// The collection.
     pub collection: String,
-    /// The documents that change: all that match.
+    /// The documents that change: all matching ones.
     pub filter: Filter,
     /// How they change.
     pub change: Change,
@@ -139,8 +139,7 @@ impl UpdateWrite {
         Ok(after)
     }
 
-    /// Returns the document that an upsert inserts where no document matches, with `_id` as the first
-    /// field.
+    /// Returns the document that an upsert inserts if no document matches, with `_id` as the first field.
     ///
     /// # Errors
     ///

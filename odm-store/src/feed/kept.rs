@@ -11,16 +11,16 @@ use tokio::sync::Notify;
 
 use super::{Place, WatchedCommit};
 
-/// For how long commits are recorded for a watch that goes on after the last one has ended.
+/// How long commits are recorded after the last watch has ended, for a watch that resumes it.
 const RESUMABLE_FOR: Duration = Duration::from_secs(60);
-/// How many bytes of documents are kept of commits that all watches have taken.
+/// How many bytes of documents are kept in commits that all watches have taken.
 const RESUMABLE_BYTES: usize = 8 << 20;
 /// How many commits are kept at least.
 const RESUMABLE_COMMITS: usize = 1024;
 
 /// The commits of a collection since its first watch has begun.
 pub(super) struct Kept {
-    /// Tells it from an earlier one of the same collection.
+    /// Distinguishes it from an earlier one of the same collection.
     number: u64,
     commits: VecDeque<WatchedCommit>,
     /// The number of the first commit that is kept.
@@ -28,7 +28,7 @@ pub(super) struct Kept {
     /// The bytes of the documents in all of them.
     bytes: usize,
     watches: BTreeMap<u64, Reader>,
-    /// Whether commits are recorded as wholes: some watch has begun.
+    /// Whether the contents of commits are recorded: some watch has begun.
     has_begun: bool,
     /// When the last watch has ended.
     ended: Instant,
@@ -64,7 +64,7 @@ impl Kept {
         self.changed.clone()
     }
 
-    /// Whether nobody watches any more, or may go on.
+    /// Whether there is no watch, and none can resume.
     pub(super) fn is_over(&self, now: Instant) -> bool {
         let is_late = now.saturating_duration_since(self.ended) > RESUMABLE_FOR;
         self.watches.is_empty() && (is_late || !self.has_begun)
@@ -110,7 +110,7 @@ impl Kept {
         }
     }
 
-    /// Takes the next commit of a watch, with its number. An error is how many are gone.
+    /// Takes the next commit of a watch, with its number. An error is the number of missed commits.
     pub(super) fn take(&mut self, watch: u64) -> Poll<Result<(u64, WatchedCommit), u64>> {
         let (first, end) = (self.first, self.end());
         let Some(reader) = self.watches.get_mut(&watch) else {
