@@ -1,7 +1,6 @@
 //! Arithmetic of Decimal128: IEEE 754, 34 digits, rounded half to even.
 //!
-//! An exact result is held in two limbs of 34 digits and, below them, the knowledge whether anything is
-//! left; it is rounded once.
+//! An exact result is held in two limbs of 34 digits, with a flag for further digits below them; it is rounded once.
 
 use bson::Decimal128;
 
@@ -249,8 +248,8 @@ impl Decimal {
         rounded(it.negative, 0, coefficient, false, place)
     }
 
-    /// The value with `10^place` as its last digit, with zeros if need be, or NaN if it has more digits then
-    /// than a decimal can have. See [`cut`](Decimal::cut).
+    /// The value with `10^place` as its last digit, padded with zeros, or NaN if that takes more digits than a decimal can have. See
+    /// [`cut`](Decimal::cut).
     pub(super) fn quantized(self, place: i32, grows: fn(Dropped, bool, bool) -> bool) -> Decimal {
         match self.cut(place, grows) {
             Decimal::Finite(it) => {
@@ -342,7 +341,7 @@ fn sum(a: Finite, b: Finite) -> Decimal {
         let low = low + b.coefficient;
         return rounded(a.negative, high + low / LIMB, low % LIMB, rest, b.exponent);
     }
-    // A rest below is taken from the last digit of the greater one, and is a rest again.
+    // A rest below is subtracted from the last digit of the greater number, and leaves a rest again.
     let taken = b.coefficient + u128::from(rest);
     if high > 0 || low >= taken {
         let (high, low) = match low.checked_sub(taken) {

@@ -50,7 +50,7 @@ pub enum Filter {
 }
 
 impl Filter {
-    /// The filter with other paths, if it names all of them: an expression and a schema are about whole documents.
+    /// The filter with other paths, or `None` if it contains an expression or a schema, which are about whole documents.
     #[doc(hidden)]
     pub fn moved_to(self, path: &impl Fn(&str) -> Cow<'static, str>) -> Option<Self> {
         let all = |filters: Vec<Filter>| {
@@ -141,11 +141,11 @@ impl Filter {
         format::filter(self)
     }
 
-    /// Returns MongoDB's form of the filter, and the filter that is parsed from it.
+    /// Returns MongoDB's form of the filter, and the filter that it parses to.
     ///
     /// # Errors
     ///
-    /// If the filter has no form that means the same.
+    /// If no form has the same meaning.
     #[doc(hidden)]
     pub fn to_parsed_form(&self) -> Result<(Document, Filter), Error> {
         if format::has_literal_regex(self) {
@@ -176,7 +176,7 @@ impl Filter {
         self.matches_within(document, &Steps::default())
     }
 
-    /// Whether a document matches, with so many steps.
+    /// Whether a document matches, within these steps.
     pub(super) fn matches_within(
         &self,
         document: &RawDocument,
@@ -202,7 +202,7 @@ impl Filter {
     #[doc(hidden)]
     pub const MAX_NESTING: usize = MAX_NESTING;
 
-    /// How deep the form of the filter is nested, but for its values.
+    /// How deep the form of the filter is nested, without its values.
     #[doc(hidden)]
     pub fn nesting(&self) -> usize {
         match self {
@@ -214,7 +214,7 @@ impl Filter {
         }
     }
 
-    /// The filter, unless its form is nested deeper than that of a filter that is parsed.
+    /// The filter, unless its form is nested deeper than the parser allows.
     ///
     /// # Errors
     ///
@@ -279,7 +279,7 @@ impl Filter {
         }
     }
 
-    /// Returns the filter with changed paths, but for conditions on the whole document.
+    /// Returns the filter with changed paths, except in conditions on the whole document.
     pub fn with_paths(self, change: &dyn Fn(&str) -> Cow<'static, str>) -> Filter {
         let each = |all: Vec<Filter>| {
             let changed = all.into_iter().map(|one| one.with_paths(change));
@@ -323,7 +323,7 @@ impl Test {
         self.matches_within(value, &Steps::default())
     }
 
-    /// Whether a value passes the test, with so many steps.
+    /// Whether a value passes the test, within these steps.
     pub(super) fn matches_within(
         &self,
         value: Option<RawBsonRef<'_>>,
@@ -334,8 +334,8 @@ impl Test {
         matcher.finish(matches)
     }
 
-    /// Whether an [`ElemMatch`](Test::ElemMatch) or an [`ElemTest`](Test::ElemTest) passes by this
-    /// element. No other test passes by an element.
+    /// Whether an [`ElemMatch`](Test::ElemMatch) or an [`ElemTest`](Test::ElemTest) passes by this element. Other tests do not pass by an
+    /// element.
     ///
     /// # Errors
     ///

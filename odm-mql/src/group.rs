@@ -42,8 +42,7 @@ pub struct Group {
 
 /// A key of groups. A missing value is null.
 ///
-/// Keys that are equal in the order of [`compare`](super::order::compare) are one group, as 1 and 1.0. Its key is
-/// any of them.
+/// Keys that are equal in the order of [`compare`](super::order::compare), such as 1 and 1.0, are one group. Its key is any of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroupKey {
     /// The path of the value.
@@ -55,7 +54,7 @@ pub struct GroupKey {
 /// An aggregate of a group.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Accumulator {
-    /// The number of documents, or of elements of the array that is unwound: an `Int64`.
+    /// The number of documents, or of elements of the unwound array: an `Int64`.
     Count,
     /// The sum of the numbers at a path; other values are ignored, and the sum of no numbers is 0.
     ///
@@ -106,7 +105,7 @@ impl Group {
     ///
     /// # Errors
     ///
-    /// [`BadPath`](Error::BadPath) for a path that names no field, or one around the array that is unwound.
+    /// [`BadPath`](Error::BadPath) for a path that names no field, or a path that leads to the unwound array as a whole.
     pub fn begin(&self) -> Result<Grouping<'_>, Error> {
         for path in self.paths() {
             check_strictly(path)?;
@@ -139,7 +138,7 @@ impl Group {
 enum Place<'g> {
     /// In the document.
     Document(&'g str),
-    /// In the element of the array that is unwound: at a path, or the element itself.
+    /// In the element of the unwound array: at a path, or the element itself.
     Element(Option<&'g str>),
 }
 
@@ -163,7 +162,7 @@ impl<'g> Place<'g> {
     }
 }
 
-/// A document, and the element of the array that is unwound.
+/// A document, and the element of the unwound array.
 #[derive(Clone, Copy)]
 struct Item<'a> {
     document: &'a RawDocument,
@@ -242,7 +241,7 @@ impl Grouping<'_> {
         }
     }
 
-    /// Counts more documents of a group whose key, encoded, is known, if there is one.
+    /// Adds to the count of the group with an encoded key. Returns whether there is such a group.
     #[doc(hidden)]
     pub fn count(&mut self, key: &[u8], more: u64) -> bool {
         let Some(at) = self.found.get(key) else {

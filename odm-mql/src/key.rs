@@ -1,10 +1,8 @@
 //! Keys: encodings of values as bytes that sort like the values.
 //!
-//! The encoding of a value begins with a byte for its class of types, and tells its own end, so
-//! that encodings can be concatenated to a compound key. `memcmp` on keys is the order of
-//! [`compare`](crate::order::compare) on the values, and keys are the same bytes if and only
-//! if the values are equal in that order. A value can therefore not be decoded from its key: `1` and
-//! `1.0` have the same one.
+//! The encoding of a value begins with a byte for its class of types, and contains its own end, so that encodings can be concatenated to a
+//! compound key. `memcmp` on keys is the order of [`compare`](crate::order::compare) on the values, and keys are the same bytes if and only
+//! if the values are equal in that order. A value can therefore not be decoded from its key: `1` and `1.0` have the same one.
 //!
 //! | class | after its byte |
 //! |---|---|
@@ -35,8 +33,8 @@ pub fn encode(value: RawBsonRef<'_>, out: &mut Vec<u8>) {
 
 /// Returns the key of a value.
 ///
-/// Equal values have the same key, `1` and `1.0` too, and keys sort as the values do. The key of a
-/// list of values is the keys of the values, one after another.
+/// Equal values have the same key, also `1` and `1.0`, and keys sort as the values do. The key of a list of values is the concatenation of
+/// the keys of the values.
 pub fn of(value: RawBsonRef<'_>) -> Vec<u8> {
     let mut key = Vec::new();
     encode(value, &mut key);
@@ -66,8 +64,7 @@ pub fn encode_folded(value: RawBsonRef<'_>, direction: Direction, out: &mut Vec<
     }
 }
 
-/// The bounds of the keys of all values that `$lt` and its like compare with this one: the first is
-/// included, the second is excluded.
+/// The bounds of the keys of all values that `$lt` and the like can compare with this one: the first is included, the second is excluded.
 #[doc(hidden)]
 pub fn bracket(value: RawBsonRef<'_>) -> (Vec<u8>, Vec<u8>) {
     bracket_directed(value, Direction::Ascending)
@@ -80,7 +77,7 @@ pub fn bracket_directed(value: RawBsonRef<'_>, direction: Direction) -> (Vec<u8>
     (vec![class], vec![class + 1])
 }
 
-/// Whether a key is that of null or of undefined.
+/// Whether a key is the key of null or of undefined.
 #[doc(hidden)]
 pub fn is_absent(key: &[u8]) -> bool {
     matches!(key, [class] if *class == Class::Null as u8 || *class == Class::Undefined as u8)
@@ -216,7 +213,7 @@ fn body_len(class: u8, bytes: &[u8], mask: u8, depth: usize) -> Option<usize> {
         DOCUMENT => list_len(bytes, mask, true, depth)?,
         ARRAY => list_len(bytes, mask, false, depth)?,
         BINARY => {
-            // The subtype comes after the length; that of the old type counts four bytes more.
+            // The subtype comes after the length, which counts four bytes more for the old type.
             let old = *bytes.get(4)? ^ mask == 2;
             4 + 1 + length(bytes, mask)?.checked_sub(if old { 4 } else { 0 })?
         }

@@ -21,7 +21,7 @@
 //! | [sorts](Sort) | 1, -1, `$natural` |
 //! | [groups](Group) | `$unwind` and `$group`, as a value, with `$sum` `$avg` `$min` `$max` `$count`, and `$dateTrunc` to full units in UTC |
 //!
-//! Any other operator is an error that names it. MongoDB has these besides:
+//! Any other operator is an error that names it. MongoDB also has these:
 //!
 //! | in | refused |
 //! |---|---|

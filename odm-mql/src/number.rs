@@ -1,8 +1,8 @@
 //! Numbers of all four BSON types, by value and without rounding.
 //!
-//! A number is represented by the greatest double that is not above it and, if the two differ, its
-//! exact decimal value. Doubles and small integers never need the second part, so they are compared and
-//! encoded as doubles, and yet 2^53 + 1 and `0.1` as a decimal are ordered exactly among them.
+//! A number is represented by the greatest double that is not above it and, if the two differ, its exact decimal value. Doubles and small
+//! integers never need the second part, so they are compared and encoded as doubles. The order among them and numbers such as 2^53 + 1 and
+//! `0.1` as a decimal is still exact.
 
 use std::cmp::Ordering;
 
@@ -231,7 +231,7 @@ impl Decimal {
     }
 }
 
-/// The whole number that a value is, if it has 64 bits.
+/// The value as a whole number, if it is one of 64 bits.
 pub(super) fn whole(value: RawBsonRef<'_>) -> Option<i64> {
     match value {
         RawBsonRef::Int32(value) => Some(value.into()),

@@ -12,8 +12,7 @@ use crate::{
     steps,
 };
 
-/// Beyond this depth, which no stored document reaches, values are compared as bytes, so that a
-/// forged value cannot exhaust the stack.
+/// Beyond this depth, which no stored document reaches, values are compared as bytes, so that a malicious value cannot exhaust the stack.
 pub(super) const MAX_DEPTH: usize = 200;
 
 /// The class of a type. Values of different classes are ordered by it, and never equal.
@@ -92,7 +91,7 @@ pub fn equal(a: RawBsonRef<'_>, b: RawBsonRef<'_>) -> bool {
     compare(a, b).is_eq()
 }
 
-/// Whether `$lt`, `$lte`, `$gt` and `$gte` can hold between these values: they need one class of types.
+/// Whether `$lt`, `$lte`, `$gt` and `$gte` can hold between these values: both must be of one class of types.
 pub fn same_type_bracket(a: RawBsonRef<'_>, b: RawBsonRef<'_>) -> bool {
     Class::of(a) == Class::of(b)
 }
@@ -184,7 +183,7 @@ fn compare_arrays(a: &RawArray, b: &RawArray, depth: usize) -> Ordering {
     }
 }
 
-/// The stored length: that of the old binary type counts its second length field.
+/// The stored length, which includes the second length field of the old binary type.
 pub(super) fn binary_len(binary: RawBinaryRef<'_>) -> usize {
     match binary.subtype {
         BinarySubtype::BinaryOld => binary.bytes.len() + 4,
@@ -192,7 +191,7 @@ pub(super) fn binary_len(binary: RawBinaryRef<'_>) -> usize {
     }
 }
 
-/// The namespace and the id of a pointer, which the type gives away only in a document.
+/// The namespace and the id of a pointer, which are accessible only in a document.
 pub(super) fn pointer_bytes(pointer: RawBsonRef<'_>) -> Vec<u8> {
     const HEAD: usize = 4 + 2 + 4; // document length, type and empty name, string length
     let mut document = RawDocumentBuf::new();

@@ -1,7 +1,7 @@
 //! Dotted paths, and how MongoDB follows them through arrays.
 //!
-//! A part of a path is the name of a field or, in an array, the position of an element. Where a
-//! path meets an array, it goes on in each element that is a document.
+//! A part of a path is the name of a field or, in an array, the position of an element. At an array, the path continues in each element
+//! that is a document.
 
 mod field;
 mod index;
@@ -124,7 +124,7 @@ pub fn is_same(a: &RawDocument, b: &RawDocument, path: &str) -> bool {
 }
 
 fn is_same_in_elements(a: &RawArray, b: &RawArray, path: &str) -> bool {
-    // A position names the elements themselves.
+    // A position selects the elements themselves.
     if position(split(path).0).is_some() {
         return false;
     }
@@ -147,7 +147,7 @@ fn is_same_value(a: RawBsonRef<'_>, b: RawBsonRef<'_>, rest: Option<&str>) -> bo
     }
 }
 
-/// Follows a path as far as it meets no array.
+/// Follows a path up to the first array.
 #[doc(hidden)]
 pub fn lookup<'a, 'p>(document: &'a RawDocument, path: &'p str) -> Lookup<'a, 'p> {
     let (mut document, mut path) = (document, path);
@@ -166,9 +166,8 @@ pub fn lookup<'a, 'p>(document: &'a RawDocument, path: &'p str) -> Lookup<'a, 'p
 /// Calls `test` with each value that a filter sees at a path, with `None` where the value is missing,
 /// until the test succeeds. Returns whether it did.
 ///
-/// An array at the end counts as `leaf` says, unless the path names its position in another array:
-/// then it is only seen as a whole. An array in the middle of the path whose elements are not documents
-/// gives no value, not even a missing one.
+/// An array at the end is treated as `leaf` says, unless the path names its position in another array: then it is only seen as a whole. An
+/// array in the middle of the path without documents in it gives no value, not even a missing one.
 #[doc(hidden)]
 pub fn visit<'a, F>(document: &'a RawDocument, path: &str, leaf: Leaf, test: &mut F) -> bool
 where
@@ -194,8 +193,7 @@ pub fn each_value<'a>(
     });
 }
 
-/// The same as [`visit`], with the position in the first array whose elements the path goes on in, if there
-/// is one.
+/// The same as [`visit`], with the position in the first array that the path enters, if there is one.
 pub(super) fn visit_at<'a, F>(
     document: &'a RawDocument,
     path: &str,
@@ -212,10 +210,10 @@ where
 struct Visitor<'t, F> {
     leaf: Leaf,
     test: &'t mut F,
-    /// The arrays within arrays in which a position was looked for, with the length of the rest of the path.
+    /// The arrays within arrays in which a position was looked up, with the length of the rest of the path.
     ///
-    /// A number is a position, and the name of a field of an element as well. So several ways may lead to one array, and
-    /// twice as many to one in it: only the first sees something new.
+    /// A number is a position, and also the name of a field of an element. So several ways may lead to one array, and twice as many to an
+    /// array in it: only the first way finds new values.
     seen: HashSet<(*const u8, usize)>,
 }
 

@@ -166,8 +166,8 @@ impl Projection {
         apply::apply(self, document, None)
     }
 
-    /// Returns a document that the filter matches with these fields only. The positional `$` is the first
-    /// element of an array by which it matches.
+    /// Returns a document that the filter matches, with these fields only. The positional `$` is the first element of an array by which it
+    /// matches.
     ///
     /// # Errors
     ///
@@ -258,9 +258,8 @@ impl Projection {
     }
 }
 
-/// The treatment of other fields, decided by the first field that is included, excluded or computed. An `_id`
-/// that is not computed decides only if it is included and no other field decides, since it may differ from
-/// the others; `$slice` fits both.
+/// The treatment of other fields, decided by the first field that is included, excluded or computed. An `_id` that is not computed decides
+/// only if it is included and no other field decides, since it may differ from the others; `$slice` is allowed in both modes.
 fn mode(fields: &[(Cow<'static, str>, Rule)]) -> Mode {
     let decisive = fields.iter().find_map(|(path, rule)| match rule {
         Rule::Include | Rule::Positional if path != "_id" => Some(Mode::Include),
@@ -311,8 +310,8 @@ fn insert(
     }
 }
 
-/// The code of a `$slice` that overlaps an earlier field. MongoDB takes it for the expression of this name
-/// then, which needs two operands and is no part of an exclusion.
+/// The code of a `$slice` that overlaps an earlier field. MongoDB then takes it for the expression of this name, which needs two operands
+/// and is not allowed in an exclusion.
 fn slice_code(slice: Slice, before: &[(Cow<'static, str>, Rule)], code: i32) -> i32 {
     let excludes =
         |(path, rule): &(Cow<'static, str>, Rule)| *rule == Rule::Exclude && path != "_id";

@@ -23,7 +23,7 @@ use self::{
 };
 use crate::{Error, error::code};
 
-/// A schema: the rules that `$jsonSchema` states of documents.
+/// A schema: the rules of `$jsonSchema` for documents.
 ///
 /// The keywords are MongoDB's, with its meanings: `bsonType` `type` `enum`, `allOf` `anyOf` `oneOf` `not`,
 /// `minimum` `maximum` `exclusiveMinimum` `exclusiveMaximum` `multipleOf`, `minLength` `maxLength`
@@ -117,7 +117,7 @@ impl Schema {
         self.matches_within(document, &Steps::default())
     }
 
-    /// Whether a document conforms to the schema, with so many steps.
+    /// Whether a document conforms to the schema, within these steps.
     pub(super) fn matches_within(
         &self,
         document: &RawDocument,

@@ -13,7 +13,7 @@ pub fn show(value: RawBsonRef<'_>) -> String {
     }
 }
 
-/// A value with its UUIDs written as such, which are Base64 elsewhere.
+/// A value that shows its UUIDs as such; elsewhere they are Base64.
 struct Shown<'v>(&'v Bson);
 
 impl fmt::Display for Shown<'_> {

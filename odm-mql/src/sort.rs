@@ -189,7 +189,7 @@ impl Sort {
         Ok(sort)
     }
 
-    /// Returns the keys in the form that [`parse`](Sort::parse) accepts. Whether case is ignored has no place in it.
+    /// Returns the keys in the form that [`parse`](Sort::parse) accepts. The form does not contain whether case is ignored.
     pub fn to_document(&self) -> Document {
         self.keys
             .iter()
@@ -231,7 +231,7 @@ impl Sort {
             .collect()
     }
 
-    /// Compares two keys that [`key`](Sort::key) gave.
+    /// Compares two keys returned by [`key`](Sort::key).
     pub fn compare_keys(&self, a: &[RawBson], b: &[RawBson]) -> Ordering {
         self.compare_each(
             a.iter().map(RawBson::as_raw_bson_ref),
@@ -244,7 +244,7 @@ impl Sort {
         self.encode(self.values(document).into_iter())
     }
 
-    /// The bytes of [`encode_key`](Sort::encode_key) from a key that [`key`](Sort::key) gave.
+    /// Encodes a key returned by [`key`](Sort::key), as [`encode_key`](Sort::encode_key) does for a document.
     #[doc(hidden)]
     pub fn encode_values(&self, key: &[RawBson]) -> Vec<u8> {
         self.encode(key.iter().map(RawBson::as_raw_bson_ref))
@@ -261,7 +261,7 @@ impl Sort {
         out
     }
 
-    /// Whether the texts at a path are compared without their case. An `_id` is not, so that the order stays total.
+    /// Whether the texts at a path are compared without their case. The `_id` is compared with case, so that the order stays total.
     fn folds(&self, path: &str) -> bool {
         self.ignores_case && path != "_id"
     }

@@ -21,7 +21,7 @@ mod counter {
         OF_THREAD.with(|counted| counted.set(counted.get() + steps));
     }
 
-    /// The steps of this thread since this was asked last.
+    /// The steps of this thread since the last call.
     pub fn steps_of_thread() -> u64 {
         OF_THREAD.take()
     }

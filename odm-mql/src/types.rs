@@ -67,7 +67,7 @@ pub(super) fn bad(operator: &str, expected: &'static str) -> Error {
     bad_as(code::BAD_VALUE, operator, expected)
 }
 
-/// The same with another code than that of a bad value.
+/// The same with another code than `BAD_VALUE`.
 pub(super) fn bad_as(code: i32, operator: &str, expected: &'static str) -> Error {
     Error::BadOperand {
         operator: operator.to_owned(),
@@ -92,8 +92,7 @@ pub(super) fn to_raw(value: &Bson) -> Result<RawBson, Error> {
         .map_err(|error: bson::error::Error| Error::Encode(error.to_string()))
 }
 
-/// The value of a raw one. A value from a request can always be decoded; any other that cannot becomes
-/// null.
+/// The value of a raw one. A value from a request can always be decoded; any other that cannot be decoded becomes null.
 pub(super) fn from_raw(value: &RawBson) -> Bson {
     Bson::try_from(value.as_raw_bson_ref()).unwrap_or(Bson::Null)
 }

@@ -18,8 +18,7 @@ fn finite() -> impl Strategy<Value = Decimal> {
     })
 }
 
-/// Each line has an operator, its operands and the result, as Python's module `decimal` calculates it with
-/// the parameters of Decimal128.
+/// Each line has an operator, its operands and the result of Python's module `decimal` with the parameters of Decimal128.
 #[test]
 fn results_are_those_of_another_implementation() {
     let lines: Vec<&str> = include_str!("vectors.txt").lines().collect();

@@ -52,8 +52,8 @@ fn null(operator: Operator, values: &[Option<RawBson>]) -> Result<Option<RawBson
     Ok(Some(RawBson::Null))
 }
 
-/// A part of an array: so many elements from its start or, below zero, at its end; or from a position,
-/// which counts from the end below zero, so many elements.
+/// A part of an array: a number of elements from its start or, if negative, from its end; or a number of elements from a position, which
+/// counts from the end if negative.
 fn slice(
     operator: Operator,
     array: &Option<RawBson>,

@@ -53,8 +53,7 @@ pub(super) fn node(node: &Node, document: &RawDocument) -> Result<Option<RawBson
     }
 }
 
-/// Checks that a value that is made of others is not larger than some documents: an expression can name one as often as it
-/// likes.
+/// Checks that a computed value is not larger than several documents: an expression can refer to a document any number of times.
 fn check_size(value: &[u8]) -> Result<(), Error> {
     const MOST: usize = 64 << 20;
     match value.len() > MOST {
@@ -128,7 +127,7 @@ fn operator(
     operands: &[Node],
     document: &RawDocument,
 ) -> Result<Option<RawBson>, Error> {
-    // These evaluate no more operands than they need.
+    // These operators evaluate only the operands that they need.
     match operator {
         Operator::And | Operator::Or => {
             let wanted = operator == Operator::Or;

@@ -10,7 +10,7 @@ use crate::{
     types::{bad_as, to_raw, unknown},
 };
 
-/// The operators that are no [`Operator`], since their operands are no list.
+/// The operators that are not an [`Operator`], since their operands are not a list.
 pub(super) const SPECIAL: [&str; 4] = ["$literal", "$const", "$switch", "$expr"];
 
 pub(super) fn node(value: &Bson) -> Result<Node, Error> {

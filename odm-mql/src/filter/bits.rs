@@ -58,8 +58,7 @@ pub(super) fn positions(operator: &str, value: &Bson) -> Result<Vec<u32>, Error>
     Ok(bits.collect())
 }
 
-/// Whether the bits of a value pass. A value that is neither a whole number of 64 bits nor binary data does
-/// not.
+/// Whether the bits of a value pass. A value that is neither a whole number of 64 bits nor binary data does not pass.
 pub(super) fn pass(bits: Bits, positions: &[u32], value: RawBsonRef<'_>) -> bool {
     let is_set: &dyn Fn(u32) -> bool = match value {
         RawBsonRef::Binary(binary) => &move |at: u32| {

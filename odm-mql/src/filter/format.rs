@@ -11,7 +11,7 @@ pub(super) fn filter(filter: &Filter) -> Document {
     let mut fields = FormatFields::default();
     for (at, one) in all.iter().enumerate() {
         if !fields.add(one) {
-            // A filter that does not fit beside the others follows in full, so that the order stays.
+            // A filter that cannot be merged into the fields of the others follows in full, so that the order stays.
             let rest = all[at..].iter().map(|one| document(one));
             fields
                 .0
@@ -76,8 +76,7 @@ enum FormatEntry {
 }
 
 impl FormatFields {
-    /// Adds a filter, or returns `false` if it does not fit beside the others. The first one always
-    /// fits.
+    /// Adds a filter, or returns `false` if it cannot be merged into the fields. The first filter always can.
     fn add(&mut self, filter: &Filter) -> bool {
         match filter {
             Filter::And(_) => self.add_value("$and", || vec![document(filter)].into()),

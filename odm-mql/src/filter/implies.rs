@@ -40,7 +40,7 @@ impl Test {
     }
 }
 
-/// Whether all values that equal this one pass a test. The type of such a value is not known.
+/// Whether all values that equal this one pass a test. The type of such a value is unknown.
 fn is_passed_by(test: &Test, value: &RawBson) -> bool {
     let is_known = matches!(
         test,

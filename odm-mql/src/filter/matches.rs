@@ -65,7 +65,7 @@ impl<'s> Matcher<'s> {
     /// The result of a part that can fail. After an error the whole match has no answer.
     fn ok(&self, result: Result<bool, Error>) -> bool {
         result.unwrap_or_else(|error| {
-            // Only the first error is told.
+            // Only the first error is reported.
             let _ = self.failure.set(error);
             false
         })

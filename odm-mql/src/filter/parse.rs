@@ -67,7 +67,7 @@ const UNSUPPORTED: [(&str, i32, &str); 14] = [
     ("$_internalSchemaType", code::BAD_VALUE, "write `$type`"),
 ];
 
-/// The error of an operator that is not one of this place.
+/// The error of an operator that is not allowed at this place.
 fn no_operator(operator: &str, place: Place) -> Error {
     match UNSUPPORTED.iter().find(|(name, ..)| *name == operator) {
         None => unknown(code::BAD_VALUE, operator),

@@ -49,7 +49,7 @@ pub(super) fn matches(
     }
 }
 
-/// Whether the expression matches a part of the text, with the steps that are left.
+/// Whether the expression matches a part of the text, with the remaining steps.
 pub(crate) fn is_match(pattern: &Pattern, text: &str, steps: &Steps) -> Result<bool, Error> {
     let is_match = pattern.is_match_within(text, steps);
     #[cfg(feature = "__steps")]

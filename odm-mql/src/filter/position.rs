@@ -1,4 +1,4 @@
-//! The position of the element by which a document matches, which `$` stands for.
+//! The position of the element by which a document matches, for `$`.
 
 use bson::{RawBsonRef, RawDocument};
 
@@ -94,7 +94,7 @@ fn of_test(
     };
     let is_found = visit_at(document, path, leaf, &mut |value, outer| {
         let mut passes = |test: &Test| match test {
-            // These pass by no element.
+            // These do not pass by an element.
             Test::Ne(_) | Test::Nin(_) | Test::Not(_) | Test::Size(_) => false,
             Test::ElemMatch(_) | Test::ElemTest(_) => {
                 let Some(RawBsonRef::Array(array)) = value else {

@@ -1,6 +1,6 @@
 //! Filters without their values, for logs.
 //!
-//! The text is made of paths and operators alone: no value gets into it, whatever its form.
+//! The text consists of paths and operators alone: it never contains a value.
 
 use super::{Bits, Filter, Test};
 

@@ -6,10 +6,10 @@ use bson::{RawBson, RawBsonRef};
 
 use crate::{key, order::equal};
 
-/// Up to this length a list is searched from its begin.
+/// Up to this length a list is searched from its start.
 const SHORT: usize = 8;
 
-/// A list of values. A long one is searched by the keys of the values, which are made at the first search.
+/// A list of values. A long list is searched by the keys of the values, which are computed at the first search.
 #[derive(Default)]
 pub struct Values {
     values: Vec<RawBson>,

@@ -1,4 +1,4 @@
-//! The starts of the units of time that a date is in.
+//! The start of the unit of time that contains a date.
 
 use bson::DateTime;
 
@@ -9,7 +9,7 @@ pub enum DateUnit {
     Hour,
     /// From midnight to midnight.
     Day,
-    /// From the first day of a month to that of the next.
+    /// From the first day of a month to the first day of the next.
     Month,
     /// From the first of January to the next.
     Year,

@@ -84,9 +84,9 @@ fn keep(
 #[derive(Debug, Default)]
 pub(super) struct Total {
     numbers: u64,
-    /// The sum of the whole numbers. There are too few documents for one of more bits.
+    /// The sum of the whole numbers. It would take more documents than possible to overflow it.
     whole: i128,
-    /// Whether one of them is of 64 bits.
+    /// Whether one of them has 64 bits.
     is_long: bool,
     doubles: Option<Doubles>,
     decimals: Option<Decimal>,
@@ -147,7 +147,7 @@ impl Total {
         sum
     }
 
-    /// The sum of all but the decimals.
+    /// The sum of all numbers except the decimals.
     fn double(&self) -> f64 {
         let mut sum = Doubles::default();
         let high = self.whole as f64;

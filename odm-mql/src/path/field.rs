@@ -6,7 +6,7 @@ use crate::steps;
 
 /// A field of a document by its name. A field that cannot be read counts as missing.
 ///
-/// The fields before it are only skipped, and not looked at as `bson` does.
+/// The fields before it are only skipped, and not validated as by `bson`.
 #[inline]
 #[doc(hidden)]
 pub fn get<'a>(document: &'a RawDocument, name: &str) -> Option<RawBsonRef<'a>> {
@@ -58,7 +58,7 @@ fn len(kind: u8, value: &[u8]) -> Option<usize> {
     };
     Some(match kind {
         0x01 | 0x09 | 0x11 | 0x12 => 8,
-        // One without its end is an error for `bson`, also where it is skipped.
+        // A string without its end is an error for `bson`, even if it is skipped.
         0x02 => {
             let len = prefix().filter(|len| *len >= 1)?.checked_add(4)?;
             (value.get(len - 1) == Some(&0)).then_some(len)?
@@ -177,7 +177,7 @@ mod tests {
                 let at = at.index(bytes.len());
                 bytes[at] = byte;
             }
-            // Only whole documents are ever looked at: the length and the end are right.
+            // Only whole documents are read: the length and the end are right.
             if let Ok(document) = RawDocument::from_bytes(&bytes) {
                 let (fast, slow) = (get(document, &name), get_slowly(document, &name));
                 prop_assert_eq!(format!("{fast:?}"), format!("{slow:?}"));

@@ -32,7 +32,7 @@ pub(super) fn apply(
 
 struct Projector<'p> {
     mode: Mode,
-    /// The document that computed fields are computed of.
+    /// The document that computed fields are computed from.
     whole: &'p RawDocument,
     /// The path of the positional `$`, and the position that `$` stands for.
     positional: Option<&'p str>,
@@ -63,7 +63,7 @@ impl Projector<'_> {
         document: Option<&RawDocument>,
         nodes: &ProjectionNodes,
     ) -> Result<(), Error> {
-        // Made for the first node that asks.
+        // Made at the first use.
         let mut named = None;
         for (name, node) in &nodes.all {
             match node {

@@ -126,7 +126,7 @@ fn computed(value: &Bson) -> Result<Rule, Error> {
     Ok(Rule::Computed(expr))
 }
 
-/// A part of the array at the path, or, unless there are numbers alone, the operator of expressions.
+/// A part of the array at the path, or, if an operand is not a number, the operator of expressions.
 fn slice(operand: &Bson) -> Result<Rule, Error> {
     let (skip, limit) = match operand {
         Bson::Array(array) => match array.as_slice() {

@@ -1,5 +1,4 @@
-//! The check of a document against a schema: one visitor, which stops at the first violation or collects
-//! all.
+//! The check of a document against a schema: one visitor, which stops at the first violation or collects all of them.
 
 use bson::{RawArray, RawBsonRef, RawDocument};
 use odm_pattern::Steps;
@@ -24,9 +23,9 @@ use crate::{
 /// The longest array whose items are compared in pairs.
 const FEW_ITEMS: usize = 12;
 
-/// Why a check ends before the end of the document.
+/// The reason why a check ends before the end of the document.
 pub(super) enum Stop {
-    /// A rule is violated, and which ones are is not asked.
+    /// A rule is violated, in a check that does not report which.
     Violated,
     /// Boxed to keep the frames of the visitor small, since there is one for each level.
     Failed(Box<Error>),
@@ -378,8 +377,7 @@ fn not_one_of(one_of: &Enumeration, value: RawBsonRef<'_>) -> String {
     format!("{words} {}, and is {}", values.join(", "), shown(value))
 }
 
-/// Whether a number is on the side of a bound that the order says. NaN equals itself, and is on no side of
-/// anything.
+/// Whether a number is on the accepted side of a bound. NaN equals itself, and is on no side of other bounds.
 fn is_within(
     value: RawBsonRef<'_>,
     bound: &Bound,
@@ -406,7 +404,7 @@ fn is_multiple(value: RawBsonRef<'_>, divisor: &Divisor) -> bool {
     decimal.is_some_and(|decimal| decimal.modulo(divisor.decimal).is_zero())
 }
 
-/// The number as a decimal, a double with the 15 digits that MongoDB takes.
+/// The number as a decimal. A double keeps 15 digits, as in MongoDB.
 pub(super) fn decimal(value: RawBsonRef<'_>) -> Option<Decimal> {
     Some(match value {
         RawBsonRef::Double(value) => Decimal::double(value),
@@ -426,7 +424,7 @@ fn equal_items(array: &RawArray, length: usize) -> Option<(usize, usize)> {
         });
     }
     let mut sorted: Vec<_> = items().collect();
-    // The sort is stable: of equal items the first two are neighbours.
+    // The sort is stable: the first two of equal items are neighbours.
     sorted.sort_by(|(_, a), (_, b)| equality::compare(*a, *b));
     let mut pairs = sorted.windows(2);
     let pair = pairs.find(|pair| equality::compare(pair[0].1, pair[1].1).is_eq())?;

@@ -6,7 +6,7 @@ use bson::{RawBsonRef, RawDocument};
 
 use crate::order::{self, Class, MAX_DEPTH};
 
-/// Compares in a total order, in which values are equal that differ in the order of fields only.
+/// Compares in a total order. Values that differ only in the order of fields are equal.
 pub(super) fn compare(a: RawBsonRef<'_>, b: RawBsonRef<'_>) -> Ordering {
     compare_at(a, b, 0)
 }

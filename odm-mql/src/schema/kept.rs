@@ -21,7 +21,7 @@ impl Schema {
         let mut conditions = Vec::new();
         for (path, operation) in &update.operations {
             let names: Vec<&str> = path.split('.').collect();
-            // An element of an array is no field.
+            // An element of an array is not a field.
             let is_field = |name: &&str| {
                 !name.is_empty() && !name.starts_with('$') && name.parse::<u64>().is_err()
             };
@@ -52,8 +52,8 @@ const WHOLE: [(ElementType, i64, i64); 2] = [
 ];
 
 impl Change<'_> {
-    /// Whether a value that conforms to a node still does, after the change of the field that `names` leads to in it, if the
-    /// conditions hold that are added.
+    /// Returns `Some` if a value that conforms to a node still conforms after the change of the field at `names` in it, under the
+    /// conditions that are added.
     fn keeps(&self, node: &Node, names: &[&str], conditions: &mut Vec<Filter>) -> Option<()> {
         let Some((name, inner)) = names.split_first() else {
             return self.keeps_value(node, conditions);
@@ -180,7 +180,7 @@ fn has_alternatives(node: &Node) -> bool {
     node.one_of.is_some() || !node.any.is_empty() || !node.one.is_empty() || node.not.is_some()
 }
 
-/// All nodes that a value conforms to, if these are all that is said of it.
+/// All nodes that a value must conform to, if there are no other rules for it.
 fn conjunction(node: &Node) -> Option<Vec<&Node>> {
     let mut all = vec![node];
     let mut at = 0;
@@ -217,7 +217,7 @@ fn bound(of_sum: i64, added: i64, is_wide: bool) -> Option<Option<i64>> {
     }
 }
 
-/// The whole number that a bound allows last, if it is stated as a whole number.
+/// The last whole number within a bound that is a whole number.
 fn whole(bound: &Bound, inwards: i64) -> Option<i64> {
     let value = match bound.value {
         RawBson::Int32(value) => value.into(),

@@ -1,4 +1,4 @@
-//! The keyword `nativeForm` of stored schemas: rules of `f32` and of types of other crates that MongoDB's dialect cannot state.
+//! The keyword `nativeForm` of stored schemas: rules for `f32` and for types of other crates that MongoDB's dialect cannot state.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -11,7 +11,7 @@ pub(super) const KEYWORD: &str = "nativeForm";
 
 const DAY: i64 = 86_400_000;
 
-/// A rule of the values of one BSON type.
+/// A rule for the values of one BSON type.
 pub(super) enum NativeForm {
     /// A double in the range of an `f32`: it must not become infinite by the conversion. It may lose precision.
     F32,
@@ -100,8 +100,8 @@ pub fn native_form(kind: &str) -> Document {
     bson::doc! { "kind": kind }
 }
 
-/// The operand for dates, or days, in a range of milliseconds since 1970. They are numbers, since many languages have no date
-/// as early or late as the ends of the ranges.
+/// The operand for dates, or days, in a range of milliseconds since 1970. The bounds are numbers, since many languages have no dates as
+/// early or late as the ends of the ranges.
 #[doc(hidden)]
 pub fn native_dates(kind: &str, min: i64, max: i64) -> Document {
     bson::doc! {

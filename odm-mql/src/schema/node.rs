@@ -7,7 +7,7 @@ use bson::{RawBson, RawBsonRef, spec::ElementType};
 use super::{equality, native::NativeForm};
 use crate::{Pattern, decimal::Decimal};
 
-/// A schema of a value. A rule that is not stated holds for all values.
+/// A schema of a value. An absent rule holds for all values.
 #[derive(Default)]
 pub(super) struct Node {
     pub(super) types: Option<TypeRule>,

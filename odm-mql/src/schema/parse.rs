@@ -75,7 +75,7 @@ pub(super) fn schema(schema: &RawDocument) -> Parsed<Box<Node>> {
     node(schema, &Path::Root)
 }
 
-/// Checks that a schema is well-formed, and not so deep that a call for each level would be too many.
+/// Checks that a schema is well-formed, and not too deep for a call for each level.
 fn check_form(value: RawBsonRef<'_>, left: usize) -> Parsed<()> {
     let inner = left.checked_sub(1).ok_or(Error::TooDeep(MAX_NESTING))?;
     let malformed = |error: bson::error::Error| Error::Malformed(error.to_string());
@@ -139,7 +139,7 @@ impl<'s> Keywords<'s> {
         Ok(Keywords { values, path })
     }
 
-    /// The operand of a keyword, if it is there, with its place.
+    /// The operand of a keyword, if the schema has it, with its place.
     fn get(&self, keyword: &'static str) -> Option<(RawBsonRef<'s>, Path<'s>)> {
         let position = KEYWORDS.binary_search(&keyword).ok()?;
         let value = self.values[position]?;

@@ -36,7 +36,7 @@ impl fmt::Display for Path<'_> {
 /// A value, cut if it is long.
 pub(super) fn shown(value: RawBsonRef<'_>) -> String {
     let text = match value {
-        // Only the characters that are shown are looked at.
+        // Only the shown characters are examined.
         RawBsonRef::String(text) if text.len() > 4 * MAX_SHOWN => {
             let start: String = text.chars().take(MAX_SHOWN).collect();
             return format!("{start:?}...");

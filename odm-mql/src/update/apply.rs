@@ -1,7 +1,7 @@
 //! The application of updates.
 //!
-//! The document is rewritten in one pass: fields that the update does not name are copied, fields that
-//! it names are changed in place, and new fields follow at the end of their document.
+//! The document is rewritten in one pass: unnamed fields are copied, named fields are changed in place, and new fields follow at the end of
+//! their document.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -147,7 +147,7 @@ fn rename<'u>(
     Ok((Action::Release, Action::Receive(value)))
 }
 
-/// The error of a positional `$` that stands for no element.
+/// The error of a positional `$` without an element.
 pub(super) fn no_position(path: &str) -> Error {
     Error::NoPosition {
         path: path.to_owned(),

@@ -39,7 +39,7 @@ pub(super) fn mul(path: &str, value: RawBsonRef<'_>, factor: &RawBson) -> Result
 pub(super) fn zero(factor: &RawBson) -> RawBson {
     match factor {
         RawBson::Int64(_) => RawBson::Int64(0),
-        // The product takes over the sign of the factor, and NaN.
+        // The product keeps the sign of the factor, and NaN.
         RawBson::Double(factor) => RawBson::Double(factor * 0.0),
         RawBson::Decimal128(factor) => {
             RawBson::Decimal128(Decimal::new(*factor).times(Decimal::int(0)).pack())

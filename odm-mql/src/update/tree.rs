@@ -1,7 +1,6 @@
 //! The operations of an update as a tree over the parts of their paths.
 //!
-//! The tree is built for each application, from references, since a rename takes part in it with the
-//! value of the document.
+//! The tree is built for each application, from references, since a rename takes part in it with a value from the document.
 
 use std::{
     cmp::Ordering,
@@ -19,8 +18,8 @@ pub(super) enum TreeNode<'u> {
     Leaf(TreeLeaf<'u>),
     /// Operations on fields of a document, or on elements of an array by their positions.
     Fields(TreeNodes<'u>),
-    /// Operations on elements of an array by array filters. The empty name stands for all elements, a number for the
-    /// one at that position.
+    /// Operations on elements of an array by array filters. The empty name stands for all elements, a number for the element at that
+    /// position.
     Elements(TreeNodes<'u>),
 }
 
@@ -181,7 +180,7 @@ pub(super) fn array_filters(path: &str) -> impl Iterator<Item = &str> {
         .filter(|name| !name.is_empty() && path::position(name).is_none())
 }
 
-/// Whether a path names an element by a position that has to be there.
+/// Whether a path names an element by a position that must exist.
 pub(super) fn has_element(path: &str) -> bool {
     let mut names = path.split('.').filter_map(array_filter);
     names.any(|name| path::position(name).is_some())

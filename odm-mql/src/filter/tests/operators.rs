@@ -43,14 +43,14 @@ fn a_long_list_of_values_is_searched_in_a_long_array_at_once() {
     let start = Instant::now();
     assert!(has(1));
     assert!(!has(0));
-    // The first value is there, and the last one is not.
+    // The first value is in the list, and the last one is not.
     let mut searched = numbers[1..].to_vec();
     searched.push(Bson::Int32(-1));
     assert!(!matches(
         doc! { "a": { "$all": searched } },
         doc! { "a": numbers[1..].to_vec() }
     ));
-    // One after another they take minutes.
+    // Single comparisons would take minutes.
     assert!(start.elapsed() < Duration::from_secs(30));
 }
 

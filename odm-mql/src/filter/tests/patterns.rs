@@ -1,4 +1,4 @@
-//! Regular expressions, whose meaning is that of PCRE2.
+//! Regular expressions, with the meaning of PCRE2.
 
 use super::*;
 
@@ -91,12 +91,12 @@ fn a_match_that_explodes_is_an_error_that_names_the_pattern() {
     let error = filter.matches(&document).expect_err("too many steps");
     assert!(error.to_string().contains(r"`^(a+)+(?!c)$`"), "{error}");
     assert_eq!(filter.matches(&raw(doc! { "t": text })), Ok(true));
-    // The bound cannot be raised from within.
+    // The expression itself cannot raise the bound.
     assert!(
         Pattern::new("(*LIMIT_MATCH=4000000000)^(a+)+(?!c)$", "")
             .is_ok_and(|pattern| { pattern.is_match(&format!("{}b", "a".repeat(60))).is_err() })
     );
-    // Long repetitions are no way around it.
+    // Long repetitions do not evade the bound.
     for (source, length) in [
         ("(?:a?){5000}a{5000}", 4_999),
         ("(?=a)(?:a?){999}[bc]", 60_000),

@@ -1,4 +1,4 @@
-//! The positions that `$` stands for.
+//! The positions for `$`.
 
 use super::*;
 

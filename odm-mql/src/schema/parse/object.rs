@@ -97,7 +97,7 @@ fn required(keywords: &Keywords<'_>) -> Parsed<Vec<String>> {
     }
 }
 
-/// The operand of a keyword that is an object, if it is there.
+/// The operand of a keyword that is an object, if the schema has it.
 fn document<'s>(
     keywords: &Keywords<'s>,
     keyword: &'static str,
