@@ -8,9 +8,9 @@ use crate::fold;
 
 #[derive(Debug, Clone)]
 pub(super) struct Literal {
-    /// Folded.
+    /// The folded literal.
     text: String,
-    /// Whether the text ends with it.
+    /// Whether the text must end after it.
     is_whole: bool,
 }
 
@@ -22,7 +22,7 @@ pub(super) fn compile(source: &str, options: &str) -> Option<Literal> {
     }
     let literal = source.strip_prefix('^')?;
     let (literal, is_whole) = match literal.strip_suffix(r"\z") {
-        // A backslash before it makes it a letter.
+        // After another backslash, the `z` is a letter.
         Some(rest) if rest.bytes().rev().take_while(|&byte| byte == b'\\').count() % 2 == 0 => {
             (rest, true)
         }

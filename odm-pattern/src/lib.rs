@@ -1,4 +1,4 @@
-//! Regular expressions, with the meaning that PCRE2 gives them in MongoDB, in Rust alone and each match within a bound.
+//! Regular expressions with the meaning of PCRE2 in MongoDB, in pure Rust, and with a bound on each match.
 //!
 //! The crate `odm` matches texts with them, and the derives refuse an invalid pattern. Use it through `odm`.
 
@@ -40,7 +40,7 @@ pub enum Error {
     Limit {
         /// The expression.
         pattern: String,
-        /// The bound that was met.
+        /// The exceeded bound.
         reason: String,
     },
 }
@@ -48,13 +48,13 @@ pub enum Error {
 /// The longest expression, in bytes.
 const MAX_LEN: usize = 32_764;
 
-/// The longest text that an expression is matched with that needs backtracking, in bytes.
+/// The longest text for an expression that needs backtracking, in bytes.
 const MAX_BACKTRACKED: usize = 64 << 10;
 
 /// A compiled regular expression, with the syntax and the meaning of PCRE2.
 ///
-/// The text is UTF-8: `.` is a character, and the option `i` is about the letters of all scripts. `\d`,
-/// `\w`, `\s` and `\b` are about ASCII, unless the expression begins with `(*UCP)`.
+/// The text is UTF-8: `.` is a character, and the option `i` applies to the letters of all scripts. `\d`, `\w`, `\s` and `\b` apply to
+/// ASCII, unless the expression begins with `(*UCP)`.
 ///
 /// No match takes longer than a tenth of a second: it ends by then, or is refused with [`Error::Limit`]. Most expressions are matched in a
 /// time that is linear in the text. An expression that needs backtracking, as look-around and back references do, takes a bounded number of
@@ -74,9 +74,9 @@ pub struct Pattern {
 /// A condition on folded texts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FoldedText<'a> {
-    /// They equal this one.
+    /// They equal this text.
     Equals(&'a str),
-    /// They start with this one.
+    /// They start with this text.
     StartsWith(&'a str),
 }
 
@@ -130,7 +130,7 @@ impl Pattern {
         })
     }
 
-    /// A pattern of the texts that equal this one, but perhaps for case.
+    /// A pattern of the texts that equal this one, ignoring case.
     ///
     /// # Errors
     ///
@@ -139,7 +139,7 @@ impl Pattern {
         Pattern::new(&format!(r"^{}\z", escape(text)), "i")
     }
 
-    /// A pattern of the texts that start with this one, but perhaps for case.
+    /// A pattern of the texts that start with this one, ignoring case.
     ///
     /// # Errors
     ///
@@ -170,12 +170,12 @@ impl Pattern {
     ///
     /// # Errors
     ///
-    /// [`Limit`](Error::Limit) if that is not known after a bounded number of steps.
+    /// [`Limit`](Error::Limit) if the result is unknown after a bounded number of steps.
     pub fn is_match(&self, text: &str) -> Result<bool, Error> {
         self.is_match_within(text, &Steps::default())
     }
 
-    /// Whether the expression matches a part of the text, with the steps that are left.
+    /// Whether the expression matches a part of the text, with the remaining steps.
     ///
     /// # Errors
     ///

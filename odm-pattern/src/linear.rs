@@ -1,4 +1,4 @@
-//! Expressions that are matched in time that is linear in the text.
+//! Expressions that are matched in time linear in the text.
 //!
 //! The expressions here have the same meaning in both engines, as to whether there is a match. All other expressions have no translation.
 
@@ -20,9 +20,9 @@ use super::{
 const MAX_SIZE: usize = 1 << 20;
 /// The greatest repetition that is translated.
 const MAX_REPEAT: u32 = 1_000;
-/// The greatest product of the length of a text and of the states of an expression for which any algorithm will do.
+/// The greatest product of the length of a text and the states of an expression for which any algorithm is fast enough.
 const MAX_STEPS: usize = 1 << 22;
-/// The memory for the sets of states that a search meets, and how often it may be used up.
+/// The memory for the sets of states of a search, and how often it may be used up.
 const CACHE: usize = 1 << 20;
 const MAX_CLEARS: usize = 4;
 
@@ -64,7 +64,7 @@ impl Linear {
         if text.len().saturating_mul(self.nfa.states().len()) <= MAX_STEPS {
             return Some(self.regex.is_match(text));
         }
-        // A step for each byte, and the making of sets of states, which ends.
+        // One step for each byte, and a bounded number of steps to make sets of states.
         let config = hybrid::dfa::Config::new()
             .cache_capacity(CACHE)
             .skip_cache_capacity_check(true)

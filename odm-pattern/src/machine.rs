@@ -14,7 +14,7 @@ const MAX_FRAMES: usize = 1 << 20;
 /// No place in the text, and no call.
 const NONE: u32 = u32::MAX;
 
-/// Why a search has no answer.
+/// The bound that ended a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Exceeded {
     Steps,
@@ -45,7 +45,7 @@ pub(super) fn search(program: &Program, text: &str, steps: &Steps) -> Result<boo
 
 /// The action after a failure.
 enum Frame {
-    /// Goes on there.
+    /// Continues at this instruction and place.
     Branch { op: u32, at: u32, call: u32 },
     /// Gives back one of the characters that were taken from `low` to `high`.
     Give {
@@ -54,25 +54,25 @@ enum Frame {
         high: u32,
         call: u32,
     },
-    /// Takes one character more, of at most so many.
+    /// Takes one more character, up to a bound.
     Take {
         op: u32,
         at: u32,
         left: u32,
         call: u32,
     },
-    /// Sets a register back.
+    /// Restores a register.
     Restore { register: u32, value: u32 },
 }
 
 /// A group that is called.
 struct Call {
     group: u32,
-    /// The next instruction after it.
+    /// The instruction after the call.
     back: u32,
-    /// The call around it.
+    /// The enclosing call.
     outer: u32,
-    /// The registers before it, which are set back after it.
+    /// The registers before the call, which are restored after it.
     registers: Vec<u32>,
 }
 
@@ -144,7 +144,7 @@ impl Machine<'_, '_> {
         self.text[..at].chars().next_back()
     }
 
-    /// Takes the last choice that is open.
+    /// Takes the last open choice.
     fn back(&mut self, at: &mut usize, call: &mut u32) -> Result<Option<u32>, Exceeded> {
         while let Some(frame) = self.frames.pop() {
             self.steps.step();
@@ -473,7 +473,7 @@ impl Machine<'_, '_> {
             Place::Start => at == 0,
             Place::End => rest.is_empty(),
             Place::LastEnd => matches!(rest, "" | "\n"),
-            // The end of a text begins no line.
+            // No line begins at the end of a text.
             Place::LineStart => at == 0 || self.text[..at].ends_with('\n') && !rest.is_empty(),
             Place::LineEnd => rest.is_empty() || rest.starts_with('\n'),
             Place::Word {
@@ -502,7 +502,7 @@ impl One {
     }
 }
 
-/// Where a run goes on.
+/// The next place of a run.
 enum Next {
     On,
     To(u32),

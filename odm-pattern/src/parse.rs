@@ -71,7 +71,7 @@ pub(super) fn parse(source: &str, options: &str) -> Parsed<Tree> {
     Ok(tree)
 }
 
-/// The options that are in force at a place.
+/// The options at a place.
 #[derive(Debug, Clone, Copy, Default)]
 struct Flags {
     /// `i`
@@ -97,9 +97,9 @@ struct Parser<'s> {
     /// The next byte.
     at: usize,
     flags: Flags,
-    /// Whether classes are about all scripts: `(*UCP)`.
+    /// Whether classes cover all scripts: `(*UCP)`.
     is_unicode: bool,
-    /// Whether `\R` is about ASCII: `(*BSR_ANYCRLF)`.
+    /// Whether `\R` covers only ASCII: `(*BSR_ANYCRLF)`.
     has_ascii_breaks: bool,
     groups: usize,
     names: Vec<(String, usize)>,
@@ -129,7 +129,7 @@ impl<'s> Parser<'s> {
         Some(char)
     }
 
-    /// Whether a text comes next, which is taken then.
+    /// Takes a text if it comes next. Returns whether it does.
     fn takes(&mut self, text: &str) -> bool {
         let comes = self.rest().starts_with(text);
         if comes {
@@ -183,8 +183,8 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    /// Reads alternatives up to a closing parenthesis or the end. The numbers of groups start anew in each, if they
-    /// are to be reset. Options that are set within end with them.
+    /// Reads alternatives up to a closing parenthesis or the end. With `resets`, the numbers of groups start anew in each. Options that are
+    /// set within end with the alternatives.
     fn alternatives(&mut self, resets: bool) -> Parsed<Node> {
         let mut all = self.branches(resets)?;
         Ok(match all.len() {

@@ -7,7 +7,7 @@ use super::tree::{Condition, Greed, Look, Node, One, Place, Tree};
 #[derive(Debug, Clone)]
 pub(super) enum Op {
     One(One),
-    /// As many of one character as there may be, which are given back one by one.
+    /// As many repetitions of one character as possible, which are given back one by one.
     Many {
         one: One,
         min: u32,
@@ -15,7 +15,7 @@ pub(super) enum Op {
         greed: Greed,
     },
     At(Place),
-    /// Goes on with the first, and with the second after a failure.
+    /// Continues with the first, and with the second after a failure.
     Split(u32, u32),
     Jump(u32),
     /// Sets a register to the place in the text.
@@ -45,19 +45,19 @@ pub(super) enum Op {
         head: u32,
         end: u32,
     },
-    /// Remembers in this register and the next one the choices that are open, and the place.
+    /// Records the open choices and the place in this register and the next one.
     Mark(u32),
     /// Closes the choices since a mark.
     Cut(u32),
     /// Goes back to the place of a mark.
     Return(u32),
-    /// Undoes all since a mark, and goes back to its place.
+    /// Undoes everything since a mark, and goes back to its place.
     Undo(u32),
     /// Goes back by so many characters.
     Back(u32),
-    /// The place is that of a mark.
+    /// Passes if the place is the place of a mark.
     IsAt(u32),
-    /// The text of the first of these groups that has one.
+    /// The text of the first of these groups that has a text.
     Same {
         groups: Vec<u32>,
         folds: bool,
@@ -99,7 +99,7 @@ pub(super) fn compile(tree: &Tree) -> Program {
     compiler.ops.push(Op::End);
     for (at, group) in std::mem::take(&mut compiler.calls) {
         if let Op::Call { to, .. } = &mut compiler.ops[at] {
-            // The whole begins at 0.
+            // The whole expression begins at 0.
             *to = compiler.groups[group as usize].unwrap_or_default();
         }
     }
@@ -124,7 +124,7 @@ impl Compiler<'_> {
         self.ops.len() as u32
     }
 
-    /// Leaves a place for an instruction that is known later.
+    /// Reserves a place for an instruction that is known later.
     fn later(&mut self) -> usize {
         self.ops.push(Op::Fail);
         self.ops.len() - 1

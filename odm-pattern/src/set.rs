@@ -6,17 +6,17 @@ use regex_syntax::hir::{Class, HirKind};
 
 use crate::fold;
 
-/// Ranges of characters, with their ends, in order and apart from each other.
+/// Ranges of characters, with their ends, in order and disjoint.
 pub(super) type Ranges = Vec<(char, char)>;
 
 /// A set of characters.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Set {
-    /// The characters that are in it.
+    /// The characters that are in it with their own case.
     exact: Ranges,
     /// The characters that are in it in any case.
     folded: Ranges,
-    /// The set is that of all others.
+    /// The set contains all other characters instead.
     is_negated: bool,
 }
 
@@ -169,7 +169,7 @@ pub(super) fn perl(letter: char, is_unicode: bool) -> Option<Ranges> {
     })
 }
 
-/// Whether a character is one of words, in any script.
+/// Whether a character is a word character, in any script.
 pub(super) fn is_word(char: char) -> bool {
     static WORD: OnceLock<Ranges> = OnceLock::new();
     let word = WORD.get_or_init(|| perl('w', true).unwrap_or_default());
@@ -224,7 +224,7 @@ pub(super) fn property(name: &str) -> Option<Ranges> {
         "xan" => Some(r"[\p{L}\p{N}]"),
         "xwd" => Some(r"[\p{L}\p{N}\p{Mn}\p{Pc}]"),
         "xsp" | "xps" => Some(r"[\p{Z}\t\n\x0B\x0C\r\x85\x{180E}]"),
-        // No text has one.
+        // No text has a surrogate.
         "cs" => return Some(Vec::new()),
         _ => None,
     };

@@ -6,7 +6,7 @@ use std::cell::Cell;
 /// second.
 const MOST: u64 = 2_000_000;
 
-/// The steps that are left to the matches of a document: 2,000,000 at first.
+/// The remaining steps for the matches of a document: 2,000,000 at first.
 #[derive(Debug)]
 pub struct Steps {
     left: Cell<u64>,
@@ -39,7 +39,7 @@ impl Steps {
         self.made.set(self.made.get() + 1);
     }
 
-    /// The steps that were made since this was asked last.
+    /// The steps that were made since the last call.
     #[cfg(feature = "__steps")]
     #[doc(hidden)]
     pub fn made(&self) -> u64 {

@@ -223,7 +223,7 @@ fn rare_part() -> impl Strategy<Value = String> {
         })
 }
 
-/// Holds both engines against PCRE2.
+/// Compares both engines with PCRE2.
 fn check(source: &str, options: &str, texts: &[String]) -> Result<(), TestCaseError> {
     let ours = parse::parse(source, options);
     if matches!(&ours, Err(error) if error.reason.starts_with("a lookbehind has no greatest")) {

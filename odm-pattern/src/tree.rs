@@ -7,7 +7,7 @@ use super::set::Set;
 pub(super) enum Node {
     /// The empty text.
     Empty,
-    /// No text.
+    /// Never matches.
     Fail,
     /// One character.
     One(One),
@@ -15,7 +15,7 @@ pub(super) enum Node {
     At(Place),
     /// One part after another.
     Sequence(Vec<Node>),
-    /// One of several parts, the first that fits.
+    /// One of several parts: the first that matches.
     Either(Vec<Node>),
     Repeat {
         node: Box<Node>,
@@ -30,25 +30,25 @@ pub(super) enum Node {
     Atomic(Box<Node>),
     /// A condition on the text before or after a place.
     Look(Look),
-    /// The text of a group once more.
+    /// The text of a group again.
     Same { of: Target, folds: bool },
     If {
         condition: Condition,
         yes: Box<Node>,
         no: Box<Node>,
     },
-    /// The part of a group once more. The group 0 is the whole expression.
+    /// A call of the part of a group. The group 0 is the whole expression.
     Call(Target),
 }
 
 /// How much a repetition takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Greed {
-    /// As much as there is; it gives back.
+    /// As much as possible; it gives back.
     Greedy,
-    /// As little as is needed.
+    /// As little as possible.
     Lazy,
-    /// As much as there is, for good.
+    /// As much as possible; it gives nothing back.
     Possessive,
 }
 
@@ -114,7 +114,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// The groups that a target means.
+    /// The groups of a target.
     pub(super) fn resolve(&self, target: &Target) -> Vec<usize> {
         match target {
             Target::Number(number) if *number <= self.groups => vec![*number],

@@ -62,7 +62,7 @@ impl<'s> Parser<'s> {
         Ok(Node::One(One::Set(set)))
     }
 
-    /// Whether a hyphen comes next that stands for a range.
+    /// Whether the next character is a hyphen of a range.
     fn begins_range(&mut self) -> bool {
         let start = self.at;
         self.skip_in_class();
@@ -102,7 +102,7 @@ impl<'s> Parser<'s> {
         }
         if let Some((name, is_negated)) = self.posix_name("[:") {
             self.at += name.len() + 4 + usize::from(is_negated);
-            // These are one where case is of no matter.
+            // Without regard to case, these are one.
             let known = match name {
                 "lower" | "upper" if self.flags.folds && self.is_unicode => set::property("lc"),
                 "lower" | "upper" if self.flags.folds => set::posix("alpha", false),
@@ -128,7 +128,7 @@ impl<'s> Parser<'s> {
         }))
     }
 
-    /// The name of a class of POSIX that comes next, as in `[:alpha:]`, after this begin, and whether it is negated.
+    /// The name of the POSIX class that comes next, as in `[:alpha:]`, after this prefix, and whether it is negated.
     fn posix_name(&self, begin: &str) -> Option<(&'s str, bool)> {
         let rest = self.rest().strip_prefix(begin)?;
         let (is_negated, rest) = match rest.strip_prefix('^') {

@@ -75,7 +75,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// The escapes that mean the same in a class, or the letter of another one.
+    /// The escapes with the same meaning in a class, or the letter of another escape.
     pub(super) fn any_escape(&mut self, in_class: bool) -> Parsed<Escape> {
         let Some(letter) = self.next() else {
             return Err(self.wrong("a backslash at the end"));
@@ -203,7 +203,7 @@ impl<'s> Parser<'s> {
             let len = self.next().map_or(0, char::len_utf8);
             (&rest[..len], is_negated)
         };
-        // These are one where case is of no matter.
+        // Without regard to case, these are one.
         let name = match name.to_ascii_lowercase().as_str() {
             "lu" | "ll" | "lt" if self.flags.folds => "lc",
             _ => name,
