@@ -46,7 +46,7 @@ pub(super) const UNDER_WAY: Duration = Duration::from_secs(1);
 const SOON: Duration = Duration::from_millis(500);
 
 impl Connection {
-    /// Runs a write in a task of its own, so that it is known whether it was late, also where its caller is dropped.
+    /// Runs a write in a task of its own, so that it is known whether it was late, even if its caller is dropped.
     pub(super) async fn write_alone(
         self: Arc<Self>,
         alone: &WriteAlone,
@@ -136,7 +136,7 @@ impl Connection {
         Ok(result)
     }
 
-    /// The statement of a write, if the server does the same by it, byte for byte.
+    /// The statement of a write, if it has the same effect on the server, byte for byte.
     fn statement(&self, namespace: Namespace, write: &SingleWrite) -> Option<WriteModel> {
         Some(match write {
             SingleWrite::Insert { document, .. } => InsertOneModel::builder()
@@ -154,7 +154,7 @@ impl Connection {
                     .into(),
                 Change::Replace(document) => {
                     let mut replacement = whole(document)?;
-                    // That of the stored document stays, and a new one gets that of the filter.
+                    // The stored document keeps its `_id`, and a new one gets the `_id` of the filter.
                     replacement.remove("_id");
                     ReplaceOneModel::builder()
                         .namespace(namespace)
@@ -291,7 +291,7 @@ fn is_repeatable(write: &SingleWrite) -> bool {
     })
 }
 
-/// The error of a write that may be stored in an epoch in which something follows from it.
+/// The error of a write that may be stored in an epoch in which it has consequences.
 #[cold]
 fn late(collection: &str, what: &str, error: DriverError) -> Error {
     let message = format!(
@@ -302,7 +302,7 @@ fn late(collection: &str, what: &str, error: DriverError) -> Error {
     caused(ErrorKind::Unavailable, message, error).at(collection, None, None)
 }
 
-/// The error of a write whose slot was not there.
+/// The error of a write whose slot did not exist.
 #[cold]
 fn unlocked(collection: &str) -> Error {
     let missing = lock::missing();
@@ -310,7 +310,7 @@ fn unlocked(collection: &str) -> Error {
     Error::new(missing.kind(), message).at(collection, None, None)
 }
 
-/// A whole document, if the server stores it as it is.
+/// A whole document, if the server stores it unchanged.
 fn whole(document: &RawDocumentBuf) -> Option<Document> {
     let sent = Document::try_from(document).ok()?;
     let is_plain = sent.iter().all(|(name, value)| {
@@ -321,12 +321,12 @@ fn whole(document: &RawDocumentBuf) -> Option<Document> {
     (is_plain && is_same && check_document("", document).is_ok()).then_some(sent)
 }
 
-/// Whether the server puts the time in the place of a timestamp.
+/// Whether the server replaces a timestamp by the time.
 fn is_filled(time: Timestamp) -> bool {
     (time.time, time.increment) == (0, 0)
 }
 
-/// An update as the server has it, if it does the same there, byte for byte.
+/// An update in the server's form, if it has the same effect there, byte for byte.
 fn native(update: &Update) -> Option<Document> {
     let mut operations = update.operations.iter();
     let is_native = operations.all(|(path, operation)| {
@@ -339,7 +339,7 @@ fn native(update: &Update) -> Option<Document> {
     is_native.then(|| update.to_ordered_document()).flatten()
 }
 
-/// The values of an operation that a server has too.
+/// The values of an operation that a server supports too.
 fn operands(operation: &Operation) -> Option<&[RawBson]> {
     Some(match operation {
         Operation::Set(value)
@@ -356,7 +356,7 @@ fn operands(operation: &Operation) -> Option<&[RawBson]> {
     })
 }
 
-/// Whether the server stores a value at a path as it is.
+/// Whether the server stores a value at a path unchanged.
 fn is_stored_as_sent(path: &str, value: &RawBson) -> bool {
     match value {
         RawBson::Timestamp(time) => !is_filled(*time),

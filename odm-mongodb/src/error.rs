@@ -22,7 +22,7 @@ pub(super) struct About<'a> {
 }
 
 impl<'a> About<'a> {
-    /// That of an operation without a filter.
+    /// The subject of an operation without a filter.
     pub(super) fn collection(collection: &'a str) -> Self {
         About {
             collection,
@@ -51,18 +51,18 @@ pub(super) mod code {
     pub(in super::super) const TOO_LARGE_BY_UPDATE: i32 = 17_419;
     pub(in super::super) const SNAPSHOT_TOO_OLD: i32 = 239;
     pub(in super::super) const SNAPSHOT_UNAVAILABLE: i32 = 246;
-    /// The oplog does not go back to a token, or the event after it cannot be shown: by its size, and others.
+    /// The oplog does not go back to a token, or the event after it cannot be shown, for instance because of its size.
     pub(in super::super) const NO_CHANGES_AFTER: [i32; 3] = [280, 286, TOO_LARGE];
     /// A token that the server has not made, also a malformed one.
     pub(in super::super) const NO_TOKEN: [i32; 5] =
         [260, BAD_VALUE, FAILED_TO_PARSE, 40_649, 50_811];
-    /// The member is no primary any more, shuts down, cannot reach the others, or has waited for them too long.
+    /// The member is not the primary any more, shuts down, cannot reach the others, or has waited for them too long.
     pub(in super::super) const AWAY: [i32; 15] = [
         6, 7, 24, 89, 91, 133, 134, 189, 262, 9_001, 10_107, 11_600, 11_602, 13_435, 13_436,
     ];
 }
 
-/// Makes the driver's error one of the library.
+/// Translates an error of the driver to an error of the library.
 pub(super) fn translate(error: DriverError, about: Option<About<'_>>) -> Error {
     // Also in a transaction: the driver has waited for the server as long as it was told to.
     if is_unreachable(&error) {
@@ -91,12 +91,12 @@ pub(super) fn translate(error: DriverError, about: Option<About<'_>>) -> Error {
     };
     match kind {
         ErrorKind::SnapshotEnded => translated.retryable(),
-        // A command that fails ends the transaction that it is in.
+        // A failed command ends its transaction.
         _ => translated.ending_transaction(),
     }
 }
 
-/// An error that the driver's error is the cause of, with the server's code.
+/// An error caused by an error of the driver, with the server's code.
 pub(super) fn caused(kind: ErrorKind, message: String, cause: DriverError) -> Error {
     let code = code_of(&cause);
     let error = Error::new(kind, message).with_source(cause);
@@ -123,7 +123,7 @@ fn is_away(error: &DriverError) -> bool {
     )
 }
 
-/// Whether the server knows no `bulkWrite`, or has it under way: one older than 8.0, or with an older feature compatibility
+/// Whether the server does not support `bulkWrite`, or refuses it for now: it is older than 8.0, or has an older feature compatibility
 /// version.
 pub(super) fn lacks_bulk_write(error: &DriverError) -> bool {
     matches!(
@@ -132,7 +132,7 @@ pub(super) fn lacks_bulk_write(error: &DriverError) -> bool {
     )
 }
 
-/// Whether the server cannot read the state that it was asked for, as after a change of a collection's indexes.
+/// Whether the server cannot read the requested state, as after a change of a collection's indexes.
 pub(super) fn has_no_snapshot(error: &DriverError) -> bool {
     matches!(
         code_of(error),
@@ -149,10 +149,11 @@ pub(super) fn conflict(message: &str) -> Error {
     .retryable()
 }
 
-/// After how long a server ends a transaction, about: its `transactionLifetimeLimitSeconds` are 60 by default.
+/// The time after which a server ends a transaction, about: its `transactionLifetimeLimitSeconds` are 60 by default.
 const LIFETIME: Duration = Duration::from_secs(50);
 
-/// The error of a request in a transaction that has begun so long ago: where it is lost, it may be so each time that it is run.
+/// The error of a request in a transaction of this age: a transaction that is lost at its lifetime may be lost again each time that it is
+/// run.
 pub(super) fn after(age: Duration, error: Error) -> Error {
     if error.is_conflict() && age > LIFETIME {
         return too_long(error);
@@ -197,7 +198,7 @@ fn kind_of(code: i32, about: Option<About<'_>>) -> ErrorKind {
         code::SNAPSHOT_TOO_OLD | code::SNAPSHOT_UNAVAILABLE => ErrorKind::SnapshotEnded,
         0 => ErrorKind::Unavailable,
         code::UNAUTHORIZED => ErrorKind::Refused,
-        // Also of a division by zero the code is that of a bad value.
+        // A division by zero has the code of a bad value, too.
         _ if about.is_some_and(|about| about.can_fail) => ErrorKind::FailedFilter,
         _ if about.is_some_and(|about| about.shows) => ErrorKind::InvalidQuery,
         code::FAILED_TO_PARSE | code::BAD_VALUE | code::NO_POSITION => ErrorKind::InvalidQuery,

@@ -59,7 +59,7 @@ fn collect<'a>(stage: &'a Document, stages: &mut Vec<&'a Document>) {
     if let Ok(input) = stage.get_document("inputStage") {
         collect(input, stages);
     }
-    // As of a plan of the slot-based engine.
+    // As in a plan of the slot-based engine.
     if let Ok(plan) = stage.get_document("queryPlan") {
         collect(plan, stages);
     }

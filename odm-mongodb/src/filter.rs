@@ -8,10 +8,10 @@ use bson::{
 
 use odm_mql::{Direction, Sort};
 
-/// The types of values by their order, under the names that `$type` has for them.
+/// The types of values in their order, with the names that `$type` has for them.
 const TYPES: [&[(ElementType, &str)]; 17] = [
     &[(ElementType::MinKey, "minKey")],
-    // As a sort key, an empty array.
+    // An empty array as a sort key.
     &[(ElementType::Undefined, "undefined")],
     &[(ElementType::Null, "null")],
     &[
@@ -67,7 +67,7 @@ pub(super) fn is_present(path: &str) -> Document {
         .into_iter()
         .map(|least| doc! { path: { "$gte": least } })
         .collect();
-    // Not every driver of a server has the least date.
+    // Not every driver of a server supports the least date.
     let others = [
         "date",
         "symbol",
@@ -97,7 +97,7 @@ pub(super) fn after(total: &Sort, position: &[RawBson]) -> Document {
     doc! { "$or": ways }
 }
 
-/// All of some filters.
+/// The conjunction of some filters.
 pub(super) fn all(mut filters: Vec<Document>) -> Document {
     filters.retain(|filter| !filter.is_empty());
     match filters.len() {
@@ -182,7 +182,7 @@ fn null(path: &str) -> Vec<Document> {
     ways
 }
 
-/// Any of some filters.
+/// The disjunction of some filters.
 fn any(mut filters: Vec<Document>) -> Document {
     match filters.len() {
         // A server refuses an empty `$or`.

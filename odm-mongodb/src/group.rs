@@ -1,4 +1,4 @@
-//! Groups, which are computed here, of the fields that they read.
+//! Groups, which are computed here, from the fields that they read.
 
 use std::ops::ControlFlow;
 

@@ -12,8 +12,8 @@
 //! # Ok(()) });
 //! ```
 //!
-//! The server's snapshot isolation keeps apart transactions that write the same document, and no others. Where derived data
-//! needs more, transactions change documents of the collection `_odm_locks` too.
+//! The server's snapshot isolation separates transactions that write the same document, and no others. If derived data needs more,
+//! transactions also change documents of the collection `_odm_locks`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]
@@ -69,11 +69,11 @@ use self::{
     session::{NamedSession, Session},
 };
 
-/// How long a unit of work waits before it is run for the third time. Before each later one it waits for as much longer.
+/// The wait of a unit of work before its third run. Before each later run it waits longer by the same time.
 const FIRST_WAIT: Duration = Duration::from_millis(2);
-/// After how many conflicts a unit leaves its turn to the next one, and waits for another turn.
+/// The number of conflicts after which a unit passes its turn to the next one, and waits for another turn.
 const IN_TURN: u32 = 10;
-/// The longest wait, in first ones.
+/// The longest wait, in multiples of the first.
 const LONGEST_WAIT: u32 = 50;
 
 /// A database of a MongoDB server. A clone is the same store.
@@ -102,19 +102,19 @@ struct Connection {
     runtime: Handle,
     /// The server has `bulkWrite`, which writes to several collections.
     has_bulk_write: AtomicBool,
-    /// Null on a dotted path passes where the path ends at an array, as from MongoDB 9.0 on: see [`null`].
+    /// Null on a dotted path matches if the path ends at an array, as from MongoDB 9.0 on: see [`null`].
     has_null_in_arrays: bool,
     /// Whether the store is closed, also for tasks that wait for it.
     closed: tokio::sync::watch::Sender<bool>,
     /// The server's time of the last commit of this program, as [`as_number`](session::as_number) makes it.
     committed: AtomicU64,
-    /// The server's validators are not asked, since all of them are the library's own.
+    /// The server's validators are bypassed, since all of them are the library's own.
     bypasses_validators: AtomicBool,
     /// The next slot of a shared lock.
     turn: lock::Turn,
-    /// Whether the documents of the locks are there.
+    /// Whether the documents of the locks exist.
     has_locks: OnceCell<()>,
-    /// The turn of the units that have lost a conflict: they run one after another, so that each of them comes to its end.
+    /// The turn of the units that have lost a conflict: they run one after another, so that each of them completes.
     lost: Mutex<()>,
 }
 
@@ -150,7 +150,7 @@ impl MongoDb {
         MongoDb::new(&client, &name).await
     }
 
-    /// Uses a database of a client, whose options for connections, authentication and monitoring hold.
+    /// Uses a database of a client, with the client's options for connections, authentication and monitoring.
     ///
     /// ```no_run
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -244,8 +244,8 @@ impl Connection {
         self.has_bulk_write.load(Ordering::Acquire)
     }
 
-    /// Records that the server refuses `bulkWrite`: its feature compatibility version is older than its program's, or an older
-    /// member has become the primary. Until the store is connected anew, each collection is written to by commands of its own.
+    /// Records that the server refuses `bulkWrite`: its feature compatibility version is older than its program's, or an older member has
+    /// become the primary. Until the next connection of the store, each collection is written to by commands of its own.
     fn lacks_bulk_write(&self) {
         if self.has_bulk_write.swap(false, Ordering::AcqRel) {
             tracing::warn!(
@@ -297,8 +297,8 @@ impl Connection {
     }
 }
 
-/// Whether a server of 8.0 or later takes a `bulkWrite`: it looks at its feature compatibility version before it refuses that there are
-/// no operations.
+/// Whether a server of 8.0 or later accepts a `bulkWrite`: it checks its feature compatibility version before it refuses the lack of
+/// operations.
 async fn has_bulk_write(client: &Client, database: &str) -> bool {
     let namespace = format!("{database}.{}", lock::COLLECTION);
     let empty = doc! { "bulkWrite": 1, "ops": [], "nsInfo": [{ "ns": namespace }] };
@@ -306,7 +306,7 @@ async fn has_bulk_write(client: &Client, database: &str) -> bool {
     !refused.is_err_and(|error| lacks_bulk_write(&error))
 }
 
-/// Whether null on a dotted path passes for an empty array. A server that does not say counts as one before 9.0.
+/// Whether null on a dotted path matches an empty array. A server that does not say counts as one before 9.0.
 async fn has_null_in_arrays(database: &Database) -> bool {
     let pipeline = vec![
         doc! { "$documents": [{ "a": [] }] },
@@ -334,7 +334,7 @@ fn identity(hello: &Document, database: &str) -> StoreId {
 #[async_trait]
 impl Store for MongoDb {
     fn capabilities(&self) -> Capabilities {
-        // Also of a server without `bulkWrite`, which may have been upgraded since others have connected to it.
+        // Also for a server without `bulkWrite`, which may have been upgraded since others have connected to it.
         Capabilities::default()
             .writes_alone(alone::UNDER_WAY)
             .id(self.0.id)

@@ -31,8 +31,8 @@ const SLOTS: u32 = 1024;
 /// How many of them lock one document.
 const STRIPES: u32 = 16;
 
-/// Which slot of a window a transaction changes to share it: another one each time, so that the transactions of a process do
-/// not meet unless more than [`STRIPES`] of them run at once.
+/// The slot of a window that a transaction changes to share it: another one each time, so that the transactions of a process do not
+/// conflict unless more than [`STRIPES`] of them run at once.
 #[derive(Debug)]
 pub(super) struct Turn(AtomicU32);
 
@@ -117,13 +117,13 @@ impl Slots {
         self.wanted.extend(&self.exclusive);
         self.wanted.retain(|slot| !self.held.contains(slot));
         if is_unseen {
-            // The slots that it holds were changed in any epoch.
+            // The held slots were changed in any epoch.
             self.wanted.extend(self.held.first());
         }
         Ok(())
     }
 
-    /// Returns the statement that changes the wanted slots, and how many they are, if there are some.
+    /// Returns the statement that changes the wanted slots, and their number, if there are some.
     pub(super) fn take(&mut self) -> Option<SlotsStatement> {
         let wanted = std::mem::take(&mut self.wanted);
         let number = wanted.len();
@@ -187,7 +187,7 @@ impl SlotsStatement {
     }
 }
 
-/// The error of slots that are not there.
+/// The error of missing slots.
 pub(super) fn missing() -> Error {
     let message = format!(
         "documents of `{COLLECTION}` are missing: connect to the store again, which creates them"

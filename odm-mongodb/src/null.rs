@@ -1,4 +1,4 @@
-//! Tests of null on dotted paths, by the meaning that they have before MongoDB 9.0 and in `odm-mql`.
+//! Tests of null on dotted paths, with the meaning before MongoDB 9.0 and in `odm-mql`.
 //!
 //! From 9.0 on `{ "a.b": null }` also matches if `a` is an empty array, or has a scalar or an array as an element (Compatibility Changes in
 //! MongoDB 9.0, Null Comparisons on Dotted Paths That Traverse Arrays). There such a test goes to the server as a `$jsonSchema`, which does
@@ -7,7 +7,7 @@
 use bson::{Document, RawBson, RawDocumentBuf, doc};
 use odm_mql::{Filter, Schema, Test};
 
-/// The filter whose meaning no version has changed.
+/// A filter with the same meaning in all versions.
 pub(super) fn portable(filter: &Filter) -> Filter {
     let all = |filters: &[Filter]| filters.iter().map(portable).collect();
     match filter {
@@ -19,12 +19,12 @@ pub(super) fn portable(filter: &Filter) -> Filter {
     }
 }
 
-/// Whether a partial index by the filter would have other documents: it takes no `$jsonSchema`.
+/// Whether a partial index by the filter would have other documents: an index does not accept `$jsonSchema`.
 pub(super) fn is_other_index(filter: &Filter) -> bool {
     portable(filter) != *filter
 }
 
-/// Whether a path can lead through an array. A position in it is left to the server.
+/// Whether a path can lead through an array. A path with a position keeps the server's meaning.
 fn is_changed(path: &str) -> bool {
     let is_position = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     path.contains('.') && !path.split('.').any(is_position)

@@ -19,7 +19,7 @@ use super::{
     session::Session,
 };
 
-/// How many bytes of values one request has at most: a command is a document of 16 MiB.
+/// The greatest number of bytes of values in one request: a command is a document of 16 MiB.
 const VALUES_LEN: usize = 12 << 20;
 
 impl Session {
@@ -37,7 +37,7 @@ impl Session {
         let begin = Instant::now();
         loop {
             let mut action = collection.find(filter.clone());
-            // The server has a way of its own for one `_id`, which takes no order.
+            // The server has a special plan for one `_id`, which does not accept an order.
             if !is_of_one(&find.filter) {
                 action = action.sort(total.to_document());
             }
@@ -164,8 +164,8 @@ impl Session {
         Ok(cost)
     }
 
-    /// Passes the documents of a query with one of several keys, each with the position of its key. Runs where all
-    /// documents of each key are wanted.
+    /// Passes the documents of a query with one of several keys, each with the position of its key. It is for queries of all documents of
+    /// each key.
     async fn find_all_by_key(&self, find: &FindByKey, each: Each<'_>) -> Result<Cost> {
         let mut cost = Cost::default();
         let index = IndexSpec {
@@ -179,7 +179,7 @@ impl Session {
         let mut first = 0;
         for keys in chunks(&find.keys) {
             let mut positions: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
-            // Keys that are no single value of a document.
+            // Keys that a single value of a document cannot equal.
             let mut by_filter: Vec<(usize, Filter)> = Vec::new();
             for (position, key) in keys.iter().enumerate() {
                 let position = first + position;
@@ -194,7 +194,7 @@ impl Session {
             first += keys.len();
             let by_key = doc! { &find.path: { "$in": values(keys)? } };
             let filter = all(vec![self.connection.form(&find.find.filter), by_key]);
-            // The keys are told from the field, which a projection need not show.
+            // The key is read from the field, which a projection may leave out.
             let whole = Find {
                 projection: None,
                 ..find.find.clone()
@@ -249,7 +249,7 @@ impl Session {
         for keys in chunks(&find.keys) {
             let rows = values(keys)?.into_iter().zip(first..);
             let rows: Vec<Document> = rows
-                // The stage takes expressions: without `$literal` a text that begins with `$` is a path.
+                // The stage accepts expressions: without `$literal` a text that begins with `$` is a path.
                 .map(|(key, position): (Bson, i64)| {
                     doc! { "position": position, "key": { "$literal": key } }
                 })
@@ -395,7 +395,7 @@ fn values(values: &[RawBson]) -> Result<Vec<Bson>> {
     values.collect::<Result<_, _>>().map_err(Error::malformed)
 }
 
-/// The values that fit in one request each.
+/// The values, in parts that fit in one request each.
 fn chunks(values: &[RawBson]) -> Vec<&[RawBson]> {
     let (mut chunks, mut begin, mut len) = (Vec::new(), 0, 0);
     for (position, value) in values.iter().enumerate() {
@@ -441,7 +441,7 @@ impl Reader for Session {
             }
             first += ids.len();
             let filter = match &wanted[..] {
-                // The server has a way of its own for one `_id`.
+                // The server has a special plan for one `_id`.
                 [id @ (Bson::ObjectId(_) | Bson::String(_) | Bson::Int32(_) | Bson::Int64(_))] => {
                     doc! { "_id": id }
                 }

@@ -2,7 +2,7 @@
 
 use bson::{Bson, Document, RawBsonRef, RawDocument};
 
-/// A number that is not negative. It is 0 where it is missing.
+/// A number that is not negative, or 0 if it is missing.
 pub(super) fn number(reply: &Document, name: &str) -> u64 {
     match reply.get(name) {
         Some(Bson::Int32(number)) => u64::try_from(*number).unwrap_or(0),
@@ -12,7 +12,7 @@ pub(super) fn number(reply: &Document, name: &str) -> u64 {
     }
 }
 
-/// As [`number`], of a document as it was sent.
+/// The same as [`number`], for a raw document.
 pub(super) fn raw_number(reply: &RawDocument, name: &str) -> u64 {
     match reply.get(name) {
         Ok(Some(RawBsonRef::Int32(number))) => u64::try_from(number).unwrap_or(0),

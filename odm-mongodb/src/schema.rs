@@ -16,7 +16,7 @@ use super::{
 /// Separates the declared name of an index from a number, if an obsolete index has that name.
 const MARK: char = '~';
 
-/// The server's code of an index that is gone, and of a collection that does not exist or exists.
+/// The server's code of a missing index, of a missing collection and of an existing one.
 const INDEX_NOT_FOUND: i32 = 27;
 const NAMESPACE_NOT_FOUND: i32 = 26;
 const NAMESPACE_EXISTS: i32 = 48;
@@ -31,7 +31,7 @@ pub(super) fn declared_name(name: &str) -> &str {
         .map_or(name, |(declared, _)| declared)
 }
 
-/// An index as the server has it.
+/// An index on the server.
 struct Stored {
     name: String,
     options: Document,
@@ -40,7 +40,7 @@ struct Stored {
 impl Stored {
     /// Whether it has the keys and the options of a declared one.
     fn is(&self, index: &IndexSpec) -> bool {
-        // As values, documents are equal in any order of their fields, and a NaN is not equal to itself.
+        // Documents are equal as values in any order of their fields, and a NaN is not equal to itself.
         let bytes = |options: &Document| bson::serialize_to_vec(options).ok();
         bytes(&self.options) == bytes(&options(index))
     }
@@ -117,8 +117,8 @@ async fn create_collection(database: &Database, name: &str) -> Result<()> {
     }
 }
 
-/// Sets the validators of collections, and removes those that were set and are no longer wanted. Returns whether writes of
-/// the library can bypass the validators of the database: there are no others, and the user may.
+/// Sets the validators of collections, and removes validators of the library that are no longer wanted. Returns whether writes of the
+/// library can bypass the validators of the database: there are no others, and the user may.
 ///
 /// The level is `moderate`, so that without a bypass, the consequences of a write never fail because of an old document.
 pub(super) async fn validate(
@@ -189,7 +189,7 @@ pub(super) async fn validate(
     Ok(is_alone && !validations.is_empty() && may_bypass(database).await)
 }
 
-/// Whether the user may write documents that do not conform to a validator.
+/// Whether the user may write documents that violate a validator.
 async fn may_bypass(database: &Database) -> bool {
     let ask = doc! { "connectionStatus": 1, "showPrivileges": true };
     let Ok(status) = database.run_command(ask).await else {
@@ -212,7 +212,7 @@ async fn may_bypass(database: &Database) -> bool {
         let actions = privilege.get_array("actions");
         is_of_database && actions.is_ok_and(|actions| actions.contains(&bypass))
     };
-    // A server without access control knows no users.
+    // A server without access control has no users.
     documents("authenticatedUsers").next().is_none()
         || documents("authenticatedUserPrivileges").any(allows)
 }
@@ -243,7 +243,7 @@ async fn stored(database: &Database, collection: &str) -> Result<Vec<Stored>> {
         if index.get_bool("unique").unwrap_or(false) {
             options.insert("unique", true);
         }
-        // Some servers list the collation that an index has without one.
+        // Some servers list the default collation of an index without one.
         let is_default = |name: &str, value: &Bson| {
             let of = value.as_document().map(|of| of.get_str("locale"));
             name == "collation" && of.is_some_and(|locale| locale.is_ok_and(|it| it == "simple"))
@@ -258,7 +258,7 @@ async fn stored(database: &Database, collection: &str) -> Result<Vec<Stored>> {
     Ok(stored.collect())
 }
 
-/// The directions of keys, which a server may return as other numbers.
+/// The directions of keys as integers. A server may return other numbers.
 fn in_integers(key: &Document) -> Document {
     let directions = key.iter().map(|(path, direction)| {
         let direction = match direction {

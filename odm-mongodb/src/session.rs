@@ -30,12 +30,12 @@ use super::{
     lock::{self, Slots},
 };
 
-/// How often a commit is sent whose answer is lost.
+/// How often a commit is sent if its answer is lost.
 const COMMITS: usize = 5;
-/// How long a server is asked for a snapshot that it does not have, and how often.
+/// How long and how often a server is asked for a snapshot that it does not have.
 const SNAPSHOT: Duration = Duration::from_secs(5);
 const BETWEEN_SNAPSHOTS: Duration = Duration::from_millis(10);
-/// How long the abort of a transaction is waited for.
+/// How long the abort of a transaction may take.
 const ABORT: Duration = Duration::from_secs(1);
 
 /// Reads of one state, and the writes of a transaction. A session has one request at a time.
@@ -43,9 +43,9 @@ pub(super) struct Session {
     pub(super) connection: Arc<Connection>,
     /// Empty before the first read of a snapshot.
     session: OnceCell<Mutex<Driven>>,
-    /// How safe the commit is, if it is a transaction.
+    /// The durability of the commit, if it is a transaction.
     transaction: Option<Durability>,
-    /// When something was sent first, with which a transaction begins.
+    /// The time of the first request, with which a transaction begins.
     used: OnceLock<Instant>,
     /// The time of the last commit that the snapshot has.
     committed: u64,
@@ -56,10 +56,10 @@ pub(super) struct Session {
     pub(super) has_written: bool,
 }
 
-/// A session of the driver, as long as a transaction or a snapshot has it.
+/// A session of the driver, while a transaction or a snapshot uses it.
 type Driven = OwnedMutexGuard<ClientSession>;
 
-/// A session that no other transaction has.
+/// A session for one transaction only.
 async fn own(session: ClientSession) -> Driven {
     Arc::new(Mutex::new(session)).lock_owned().await
 }
@@ -185,7 +185,7 @@ impl Session {
         durability: Durability,
         concern: Option<ReadConcern>,
     ) -> DriverResult<()> {
-        // A client that reads from other members writes to the primary all the same.
+        // A client that reads from other members still writes to the primary.
         let primary = SelectionCriteria::ReadPreference(ReadPreference::Primary);
         let begin = session.start_transaction();
         let begin = begin.selection_criteria(primary);
@@ -214,7 +214,7 @@ impl Session {
         sent.map_err(|error| self.told(translate(error, Some(about))))
     }
 
-    /// An error, which says so if the transaction was lost since it takes too long.
+    /// An error, which says so if the transaction was lost because it takes too long.
     fn told(&self, error: Error) -> Error {
         match (self.transaction, self.used.get()) {
             (Some(_), Some(begun)) => after(begun.elapsed(), error),
@@ -254,8 +254,8 @@ impl Session {
         started.map_err(|error| translate(error, None))
     }
 
-    /// Whether the first query of a snapshot was answered by a member that did not have the last commit of the program. Its
-    /// answer is of no use then, and the next one waits for that commit.
+    /// Whether a member without the last commit of the program has answered the first query of a snapshot. Its answer is of no use then,
+    /// and the next one waits for that commit.
     async fn was_behind(&self, session: &mut ClientSession) -> Result<bool> {
         let read = session.snapshot_time().map(as_number);
         if read.is_none_or(|read| read >= self.committed) {

@@ -8,9 +8,9 @@ use odm_store::{BlindUpdate, CollectionWrites, DocumentWrite, Error, Result, che
 
 use super::schema::check_name;
 
-/// How many bytes of statements a command has at most, unless it has one.
+/// The greatest number of bytes of statements in a command, unless it has only one.
 const COMMAND_LEN: usize = 8 << 20;
-/// How many statements a command has at most.
+/// The greatest number of statements in a command.
 const STATEMENTS: usize = 10_000;
 
 /// The effect of a statement on its document.
@@ -22,7 +22,7 @@ pub(super) enum Verb {
     Insert,
 }
 
-/// A statement of a command: a write, or several that do the same to their documents.
+/// A statement of a command: a write, or several writes with the same effect on their documents.
 pub(super) struct Statement<'a> {
     pub(super) collection: &'a str,
     pub(super) verb: Verb,
@@ -41,7 +41,7 @@ pub(super) struct Blind {
 }
 
 impl<'a> Statement<'a> {
-    /// Makes the statement of a write, after the checks that a server does not make, or makes in other words.
+    /// Makes the statement of a write, after the checks that a server does not make, or reports in other words.
     fn new(collection: &'a str, write: &DocumentWrite<'a>) -> Result<Self> {
         if let Some(after) = write.after() {
             check_document(collection, after)?;
@@ -101,7 +101,7 @@ impl<'a> Statement<'a> {
         }
     }
 
-    /// Whether a statement that is alike can do this too: a replacement names its document.
+    /// Whether another statement can be merged into it: a replacement names its document.
     fn is_shared(&self) -> bool {
         let first = self.body.iter().next();
         let is_change = first.is_some_and(|first| first.is_ok_and(|(name, _)| name == "$set"));
@@ -228,7 +228,7 @@ fn is_same(one: RawBsonRef<'_>, other: RawBsonRef<'_>) -> bool {
     }
 }
 
-/// The statements that fit in one command each.
+/// The statements, in parts that fit in one command each.
 pub(super) fn commands<'s, 'a>(mut statements: &'s [Statement<'a>]) -> Vec<&'s [Statement<'a>]> {
     let mut commands = Vec::new();
     while !statements.is_empty() {

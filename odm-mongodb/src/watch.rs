@@ -45,11 +45,11 @@ struct Events {
     database: Database,
     collection: Collection<RawDocumentBuf>,
     pipeline: Vec<Document>,
-    /// `None` while it is to be opened again.
+    /// `None` until it is opened again.
     stream: Option<ChangeStream<RawDocumentBuf>>,
-    /// Where it goes on then. `None` for the changes from then on.
+    /// The place where it goes on then. `None` for the changes from then on.
     token: Option<ServerToken>,
-    /// How many errors there were since the last answer. The first one may be of a member that goes away.
+    /// The number of errors since the last answer. The first one may be of a member that goes away.
     failures: u32,
     closed: watch::Receiver<bool>,
 }
@@ -229,7 +229,7 @@ impl Events {
     }
 }
 
-/// Has the server keep documents of a collection as they were before their changes, from now on.
+/// Makes the server keep documents of a collection as they were before their changes, from now on.
 async fn keep_images(database: &Database, collection: &str) -> DriverResult<()> {
     const OPTION: &str = "changeStreamPreAndPostImages";
     let list = doc! { "listCollections": 1, "filter": { "name": collection } };

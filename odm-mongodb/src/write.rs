@@ -27,7 +27,7 @@ impl Session {
         self.slots.add(locks, &self.connection.turn)
     }
 
-    /// The statement of the slots that a write changes besides.
+    /// The statement of the slots that a write changes in addition.
     fn slots_of_write(&mut self) -> Result<Option<SlotsStatement>> {
         self.add_locks()?;
         self.slots.share_store(&self.connection.turn);
@@ -183,7 +183,7 @@ impl Session {
         if let Some(slots) = slots
             && written != expected + slots_number
         {
-            // Without the results of all statements there is no number for each.
+            // Without the results of single statements, there is only a total.
             let about = About::collection(lock::COLLECTION);
             let locked = database.collection::<Document>(lock::COLLECTION);
             let filter = Document::try_from(slots.filter.clone()).map_err(Error::malformed)?;
@@ -235,7 +235,7 @@ impl Session {
     }
 }
 
-/// The results of the statements of a `bulkWrite`, in their order; without `errorsOnly` it is the errors.
+/// The results of the statements of a `bulkWrite`, in their order, or, with `errorsOnly`, the errors.
 fn results(reply: &Document) -> Vec<&Document> {
     let cursor = reply.get_document("cursor");
     let results = cursor.and_then(|cursor| cursor.get_array("firstBatch"));
@@ -269,7 +269,7 @@ fn refused(collection: &str, error: &Document) -> Error {
     }
 }
 
-/// Checks that each document that is replaced or removed was there.
+/// Checks that each replaced or removed document existed.
 fn check_number(collection: &str, expected: u64, written: u64) -> Result<()> {
     if written == expected {
         return Ok(());
