@@ -1,4 +1,4 @@
-//! Groups of documents, from the stored bytes, and from an index alone where it has all that is asked for.
+//! Groups of documents, from the stored bytes, or from an index alone if it has all required values.
 
 use std::ops::ControlFlow;
 
@@ -141,7 +141,7 @@ impl Reading<'_> {
         let documents = Documents::new(self.view, collection);
         let mut entries = Box::new(plan.entries(self.view));
         let (mut current, mut key) = (Vec::new(), Vec::new());
-        // How many entries with the current key are not counted yet.
+        // The number of entries with the current key that are not counted yet.
         let mut run = 0;
         while let Some(entry) = entries.next(cost)? {
             if self.budget.is_due()? {
@@ -181,7 +181,7 @@ impl Reading<'_> {
     }
 }
 
-/// The path and the order whose first value is all that is asked for.
+/// The path and the order, if the aggregate only requests the first value in it.
 fn extreme(aggregate: &Aggregate) -> Option<(&str, Direction)> {
     let group = &aggregate.group;
     match group.accumulators.as_slice() {

@@ -1,4 +1,4 @@
-//! Copies of a store that is open.
+//! Copies of an open store.
 //!
 //! A copy is made of one pinned state, on a thread of its own, since it blocks in writes and syncs of the new file. It begins with a
 //! checkpoint, so that the copy has no commit that a crash of the store could still undo.
@@ -86,7 +86,7 @@ impl Backup {
         let copying = move || {
             let copied = copy_to_file(&snapshot, &target, &mut |progress| {
                 on_progress(progress);
-                // The caller may have gone away.
+                // The caller may have dropped the backup.
                 !reply.is_closed()
             });
             drop(snapshot);
@@ -121,7 +121,7 @@ impl fmt::Debug for Backup {
     }
 }
 
-/// A file of the store itself, or of another one, need not be there yet: its log is made by the next write.
+/// Future files of this or another store are refused, too: the log of a store is made by its next write.
 fn refuse_own(target: &Path, store: Option<&Path>) -> Result<()> {
     let refuse = |why: String, source: io::Error| {
         let message = format!("backup to `{}` refused: {why}", target.display());
@@ -145,7 +145,7 @@ fn refuse_own(target: &Path, store: Option<&Path>) -> Result<()> {
     }
 }
 
-/// A file of the name of the copy would be lost, and one of the name of its log would be taken for that.
+/// A file with the name of the copy would be lost, and one with the name of its log would be taken for it.
 fn refuse_existing(target: &Path) -> Result<()> {
     let log = Beside::new(target);
     let found = match (target.symlink_metadata().is_ok(), log.exists()) {
@@ -158,7 +158,7 @@ fn refuse_existing(target: &Path) -> Result<()> {
         .with_source(io::Error::from(io::ErrorKind::AlreadyExists)))
 }
 
-/// Makes a copy beside its place, and puts it there when it is whole.
+/// Makes a copy in a new file beside its place, and renames it once it is complete.
 fn copy_to_file(
     snapshot: &Snapshot,
     target: &Path,

@@ -9,7 +9,7 @@ use odm_store::{Durability, ErrorKind, Result};
 
 use super::{Embedded, open::Place, salvage::Salvaged, settings::Settings};
 
-/// How often a builder looks whether a file that is open elsewhere is free.
+/// How often a builder checks whether a file that is open elsewhere is free.
 const LOCK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A builder that opens a store with its own settings, created by [`Embedded::builder`].
@@ -66,8 +66,8 @@ impl Builder {
         self
     }
 
-    /// Sets the time after which a write with [`Durability::Eventual`] is durable at the latest. The
-    /// default is 100 ms. With [`Duration::MAX`] that is when another write or the close of the store makes it so.
+    /// Sets the time after which a write with [`Durability::Eventual`] is durable at the latest. The default is 100 ms. With
+    /// [`Duration::MAX`], another write or the close of the store makes it durable.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -170,8 +170,8 @@ impl Builder {
     /// the whole file, at about 4 ms for each MiB. The default is `false`: a store recovers its last
     /// commit after a crash without that.
     ///
-    /// Without it, damage that breaks the structure of the file is an error when it is met, but a bit
-    /// that the disk flipped inside of a value is read as data.
+    /// Without it, damage that breaks the structure of the file is an error when it is read, but a bit that the disk has flipped inside of
+    /// a value is read as data.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -222,7 +222,7 @@ impl Builder {
     /// folder does not exist, or a new one would take the place of a file of another store;
     /// [`InvalidQuery`](odm_store::ErrorKind::InvalidQuery) if a setting is invalid.
     pub async fn open(self, path: impl AsRef<Path>) -> Result<Embedded> {
-        // Without one, the time is beyond all others.
+        // If there is none, the wait has no end.
         let end = Instant::now().checked_add(self.lock_wait);
         loop {
             let place = Place::File(path.as_ref().to_owned());
@@ -283,8 +283,7 @@ impl Builder {
         Ok(store)
     }
 
-    /// Sets from how many bytes of changes on a unit runs by itself, and how many it may then keep
-    /// in memory.
+    /// Sets the size of changes in bytes from which a unit runs by itself, and how many bytes of them it may then keep in memory.
     #[cfg(test)]
     pub(super) fn large_units(mut self, group_memory: usize, spill_memory: usize) -> Self {
         self.settings.group_memory = group_memory;

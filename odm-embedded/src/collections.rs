@@ -1,4 +1,4 @@
-//! Changes of whole collections, which change the schema alone.
+//! Changes of whole collections, which affect only the schema.
 
 use odm_store::{CollectionChange, Error, ErrorKind, Result};
 
@@ -29,7 +29,7 @@ impl Work {
     }
 }
 
-/// Makes an empty collection. Its indexes are in force, since they have all entries of no documents.
+/// Makes an empty collection. Its indexes are in force, since they have the entries of all documents: none.
 fn create(schema: &mut Schema, name: &str, like: &str) -> Result<()> {
     schema.remove(name);
     let mut indexes = Vec::new();

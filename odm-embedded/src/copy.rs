@@ -33,9 +33,9 @@ const PORTION: usize = 1 << 20;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackupProgress {
-    /// The number of documents and index entries that are copied.
+    /// The number of copied documents and index entries.
     pub entries: u64,
-    /// The number of all that the copy will have.
+    /// The number of documents and index entries in the complete copy.
     pub of: u64,
     /// The bytes of the copied entries.
     pub bytes: u64,
@@ -56,7 +56,7 @@ impl LogRecord {
     }
 }
 
-/// Copies a state into an empty backend, which is closed and whole then.
+/// Copies a state into an empty backend, and closes it. It is complete then.
 pub(super) fn copy(
     snapshot: &Snapshot,
     backend: Arc<dyn Backend>,

@@ -1,4 +1,4 @@
-//! A disk in memory with the files of one store: it fails, and loses power, when it is told to.
+//! A disk in memory with the files of one store: it fails, and loses power, on command.
 
 use std::{
     io,
@@ -80,7 +80,7 @@ struct File(Arc<Mutex<Data>>);
 struct Data {
     now: Vec<u8>,
     synced: Vec<u8>,
-    /// Since the sync, in order.
+    /// The operations since the last sync, in order.
     unsynced: Vec<Operation>,
 }
 
@@ -162,7 +162,7 @@ fn apply(data: &mut Vec<u8>, operation: &Operation) {
     }
 }
 
-/// Syncs wait while it lives.
+/// Holds up syncs until it is dropped.
 #[derive(Debug)]
 pub struct Gate(Disk);
 
@@ -196,8 +196,7 @@ impl Disk {
         self.0.log.lock().expect("no panic")
     }
 
-    /// A disk with an empty store: a new file is made beside its place, so that half of one is never
-    /// met.
+    /// A disk with an empty store: a new file is made beside its place, so that it is never incomplete.
     pub async fn formatted() -> Disk {
         let disk = Disk::default();
         let store = Embedded::builder().backend(disk.clone()).await;
@@ -248,7 +247,7 @@ impl Disk {
         *self.0.left.lock().expect("no panic") = Some(operations);
     }
 
-    /// Takes all changes again.
+    /// Ends the failure of the disk.
     pub fn heal(&self) {
         *self.0.left.lock().expect("no panic") = None;
     }

@@ -58,7 +58,7 @@ pub(super) struct Engine {
     shield: Arc<Shield>,
     backend: Arc<dyn Backend>,
     name: Arc<str>,
-    /// Where the database goes when another takes its place. All its states share it.
+    /// The place for the database when another one replaces it, shared by all its states.
     retired: Arc<Retired>,
 }
 
@@ -247,7 +247,7 @@ impl Engine {
             self.last_tree = self.last_tree.max(last_tree);
             transaction.commit().map_err(|e| fail(e.into()))
         })?;
-        // The shield hides errors of the disk from redb: here is where a commit fails.
+        // The shield hides errors of the disk from redb, so a failed commit is detected here.
         self.check_writable()
     }
 
@@ -296,9 +296,9 @@ impl Engine {
         self.check_writable()
     }
 
-    /// Closes the database. Its file is whole and durable then, as far as the backend's syncs are.
+    /// Closes the database. Its file is complete then, and durable as far as the backend's syncs are.
     pub(super) fn close(mut self) -> Result<()> {
-        // Two of these: see there.
+        // Two of these: see `commit_last`.
         self.commit_last(iter::empty())?;
         self.commit_last(iter::empty())?;
         let Engine {
@@ -314,7 +314,7 @@ impl Engine {
         check_writable(&shield, &name)
     }
 
-    /// Verifies all checksums. No state may be held meanwhile.
+    /// Verifies all checksums. No state may be open meanwhile.
     pub(super) fn check(&mut self) -> Result<()> {
         let name = self.name.clone();
         let sound = guard(&name, || {
@@ -341,8 +341,8 @@ impl Engine {
         let is_sound = guard(name, || {
             let mut builder = Database::builder();
             builder.set_cache_size(CHECK_CACHE);
-            // The file says that it is open, and has all that is needed to open it nevertheless. Where redb would
-            // have to look for a commit that is whole, the newest one is not.
+            // The file is marked as open, but has all that redb needs to open it nevertheless. If redb had to search for a complete commit,
+            // the newest one would be incomplete.
             builder.set_repair_callback(redb::RepairSession::abort);
             let opened = builder.create_with_backend(backend);
             let mut database = opened.map_err(|error| match error {
@@ -372,7 +372,7 @@ fn leave(database: Database) {
     if cfg!(panic = "unwind") {
         let unwound: thread::Result<()> = catch_unwind(AssertUnwindSafe(|| {
             let _database = database;
-            // Unlike a panic, it is told to no hook.
+            // Unlike a panic, this calls no panic hook.
             resume_unwind(Box::new(()))
         }));
         drop(unwound);

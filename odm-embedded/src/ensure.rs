@@ -1,9 +1,8 @@
 //! Creates collections and indexes, and removes obsolete indexes.
 //!
-//! An index of existing documents is built in portions, in the order of the documents, and other writes run between
-//! them. The schema says how far an index is built, in the commit of each portion, so that a build goes on after a
-//! crash when the index is asked for again. Queries use an index from the last commit on, which also removes the
-//! obsolete ones.
+//! An index of existing documents is built in portions, in the order of the documents, and other writes run between them. The schema
+//! contains the progress of the build, in the commit of each portion, so that a build continues after a crash when the index is requested
+//! again. Queries use an index from the last commit on, which also removes the obsolete ones.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -22,15 +21,14 @@ use super::{
     work::Work,
 };
 
-/// The bytes that a portion has at least, where others wait for its end. In tests small indexes have several
-/// portions, too.
+/// The size of a portion, in bytes, if others wait for its end. In tests small indexes have several portions, too.
 const PORTION: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 
 /// A portion ends at this many bytes, and may exceed them by the entries of one document. Its entries are written in the order of their
 /// keys, so that one long portion writes each page of an index once where many short ones write it again and again.
 const LONG_PORTION: usize = 16 * PORTION;
 
-/// The bytes of an entry beside its key, in memory.
+/// The memory of an entry in addition to its key, in bytes.
 const ENTRY: usize = 64;
 
 /// The part of a build, or of a removal, that is done before other writes have their turn.
@@ -110,7 +108,7 @@ fn declare_one(
         if let Some((_, false)) = known {
             continue;
         }
-        // A build of another index with the name, which nobody goes on with, makes place.
+        // An abandoned build of another index with this name is removed.
         let is_in_the_way = |index: &mut Index| {
             index.spec != *wanted
                 && index.build.is_some()
@@ -269,7 +267,7 @@ fn fill_one(
     Ok(is_last)
 }
 
-/// Puts the indexes in these trees in force, which have all entries, and removes the obsolete ones.
+/// Puts the indexes in these trees in force, once they have all entries, and removes the obsolete ones.
 pub(super) fn finish(
     work: &mut Work,
     collections: &[CollectionSpec],

@@ -40,7 +40,7 @@ impl<'q> Query<'q> {
         plan(view, collection, &conditions, &self.order())
     }
 
-    /// Plans to find the documents by entries that have the values at these paths, if an index does.
+    /// Plans to find the documents by entries that have the values at these paths, if an index has them.
     pub(super) fn covering<'s>(
         &self,
         collection: &'s Collection,
@@ -50,7 +50,7 @@ impl<'q> Query<'q> {
         plan::covering(collection, &conditions, &self.order(), paths)
     }
 
-    /// Whether it finds all documents, but for `skip` and `limit`.
+    /// Whether it finds all documents, apart from `skip` and `limit`.
     fn finds_all(&self) -> bool {
         let is_all = |filter: &&Filter| matches!(filter, Filter::And(all) if all.is_empty());
         self.after.is_none() && self.filters.iter().all(is_all)
@@ -61,7 +61,7 @@ impl<'q> Query<'q> {
     }
 }
 
-/// The resources of a query that runs.
+/// The resources of a running query.
 pub(super) struct ExecContext<'r> {
     pub(super) budget: &'r mut YieldBudget,
     pub(super) cost: &'r mut Cost,
@@ -131,7 +131,7 @@ struct Execution<'q> {
 enum Stage {
     /// The entries are in the requested order.
     InOrder(Seen),
-    /// The entries are in the requested order but for `_id`.
+    /// The entries are in the requested order, except for `_id`.
     Runs(Runs),
     /// No index gives the requested order: the entries are sorted.
     Sort(TopN, Seen),
@@ -380,7 +380,7 @@ fn counted_entries<'q>(
     }
     let mut plan = query.plan(view, collection);
     if plan.is_scan() && !plan.is_exact() {
-        // All of an index is less than all documents.
+        // A whole index is smaller than all documents.
         plan = query.covering(collection, &[])?;
     }
     // Boxed, so that the future of a count is small.

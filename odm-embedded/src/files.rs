@@ -1,4 +1,4 @@
-//! New files, which a crash leaves whole or not at all.
+//! New files, of which a crash leaves all or nothing.
 
 use std::{
     ffi::OsStr,
@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A file that is made beside its place, and removed unless it is put there.
+/// A file that is made beside its place, and removed unless it is renamed to it.
 pub(super) struct NewFile {
     path: PathBuf,
     place: PathBuf,
@@ -39,7 +39,7 @@ impl NewFile {
     ///
     /// # Errors
     ///
-    /// `AlreadyExists` if there is a file of this name by now, which stays.
+    /// `AlreadyExists` if there is a file of this name meanwhile, which stays.
     pub(super) fn put_in_place(self) -> io::Result<()> {
         self.put_at(&self.place)
     }
@@ -53,13 +53,13 @@ impl NewFile {
             Err(_) if place.symlink_metadata().is_ok() => {
                 return Err(io::ErrorKind::AlreadyExists.into());
             }
-            // There are file systems without links.
+            // Some file systems have no links.
             Err(_) => fs::rename(&self.path, place)?,
         }
         sync_folder(place)
     }
 
-    /// Gives the file its name, durably, in the place of the file that has it. Its content must be durable before.
+    /// Gives the file its name, durably, and replaces the file that has it. Its content must be durable before.
     ///
     /// After an error either of the two may have the name, now and after a crash.
     pub(super) fn replace(self) -> io::Result<()> {
@@ -70,13 +70,13 @@ impl NewFile {
 
 impl Drop for NewFile {
     fn drop(&mut self) {
-        // After a rename it is gone.
+        // After a rename the name does not exist.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Removes the new files beside a place that were never put there, since their process was killed. Its file must be
-/// locked: who makes one beside a file that is there is alone with it, or is refused in the end.
+/// Removes the new files beside a place that were never renamed to it, since their process was killed. The file at the place must be
+/// locked: a process that makes a new file beside an existing one holds this lock, or is refused in the end.
 pub(super) fn remove_leftovers(place: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder_of(place))? {
         let entry = entry?;
@@ -95,7 +95,7 @@ fn is_leftover(name: &OsStr, place: &Path) -> bool {
     store_of_leftover(name) == Some(place)
 }
 
-/// The name of the file beside which a new one of this name was made.
+/// The name of the file for which a new file of this name was made.
 fn store_of_leftover(name: &str) -> Option<&str> {
     let (place, unique) = name.rsplit_once(".new-")?;
     let (process, id) = unique.split_once('-')?;
@@ -133,7 +133,7 @@ pub(super) fn are_same(one: &Path, other: &Path) -> bool {
     matches!(folders, [Ok(one), Ok(other)] if one == other) && names[0] == names[1]
 }
 
-/// Makes the names durable that the folder of a file has.
+/// Makes the names in the folder of a file durable.
 pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
     if cfg!(unix) {
         File::open(folder_of(path))?.sync_all()?;

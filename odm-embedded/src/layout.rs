@@ -7,8 +7,8 @@
 //! | of an index | keys of the fields, key of `_id` | length of the key of `_id`, u32 BE |
 //! | of a unique index | keys of the fields | key of `_id` |
 //!
-//! The key of a value is its encoding by `mql::key`, which tells its own end, so that no key of a tree
-//! is a prefix of another, and which never begins with ff. `docs/format.md` describes the whole format.
+//! The key of a value is its encoding by `mql::key`, which contains its own end, so that no key of a tree is a prefix of another, and which
+//! never begins with ff. `docs/format.md` describes the whole format.
 
 use bson::RawBsonRef;
 
@@ -27,8 +27,8 @@ pub(super) const META: Tree = 0;
 /// The version of the format of a new store.
 pub(super) const FORMAT: i32 = 3;
 
-/// The version of the format of a store that has, or had, an index that format 3 does not know. A program that does not
-/// know it either would write wrong entries.
+/// The version of the format of a store that has, or had, an index unknown to format 3. A program without this kind of index would write
+/// wrong entries.
 pub(super) const FORMAT_OF_INDEXES: i32 = 4;
 
 /// A key that is greater than all keys of a tree.
@@ -41,7 +41,7 @@ pub(super) fn document_key(id: RawBsonRef<'_>) -> Vec<u8> {
     key
 }
 
-/// An empty key, with capacity for most.
+/// An empty key, with enough capacity for most keys.
 pub(super) fn new_key() -> Vec<u8> {
     Vec::with_capacity(40)
 }

@@ -22,7 +22,7 @@ struct State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expiry {
     Slow,
-    /// Other writes waited, and it called the store not once in the last half of this limit.
+    /// Other writes waited, and it made no call in the last half of this limit.
     Idle(Duration),
 }
 

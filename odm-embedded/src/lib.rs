@@ -100,8 +100,8 @@ use self::{
 /// `Database::close` and [`close`](Store::close) do the same without blocking the task, and
 /// return errors.
 ///
-/// A store in the file `NAME` that is open, or was not closed, has its last commits in a second file, `NAME.log`. The two
-/// belong together; after `close`, `NAME` is all of it.
+/// An open store in the file `NAME`, or one that was not closed, has its last commits in a second file, `NAME.log`. The two belong
+/// together; after `close`, `NAME` has everything.
 ///
 /// ```
 /// use odm::Embedded;
@@ -237,8 +237,8 @@ impl Embedded {
         verify::verify(&snapshot).await
     }
 
-    /// Returns how large the store is: its files, and the numbers of documents and index entries, which takes no
-    /// walk through them; and how many earlier states are still read, which keep its file from using space again.
+    /// Returns the size of the store: of its files, and the numbers of documents and index entries, without reading them; and the number of
+    /// earlier states that are still read, which prevent the reuse of space in its file.
     ///
     /// The file does not shrink when documents are deleted: their space is used for later ones, unless
     /// [`compact`](Embedded::compact) gives it back.
@@ -265,9 +265,9 @@ impl Embedded {
 
     /// Rewrites the file without its free space, and returns its sizes before and after.
     ///
-    /// Writes wait while all documents and indexes are copied into a new file, which takes the name of the old one. Reads
-    /// go on, and are not waited for: snapshots, streams and backups that have begun go on with the old file, whose space
-    /// the disk has again when the last of them ends. The disk must have room for both until then.
+    /// Writes wait while all documents and indexes are copied into a new file, which takes the name of the old one. Reads go on, and are
+    /// not waited for: running snapshots, streams and backups go on with the old file, whose space the disk gets back when the last of them
+    /// ends. The disk must have room for both until then.
     ///
     /// A crash leaves all documents, in the old file or in the new one. If it leaves an incomplete new file, `NAME.new-..`, the next
     /// opening of the store removes it. The new file has the owner and the permissions of the old one. A store in memory gives memory back
@@ -332,11 +332,11 @@ impl Embedded {
         Backup::new(self.clone(), path.as_ref())
     }
 
-    /// The indexes that are being built, in the order of their names, or whose build was interrupted: by a crash, or since the caller of
-    /// [`ensure`](Store::ensure), as a database that is opened, went away.
+    /// The indexes that are being built, in the order of their names, or whose build was interrupted: by a crash, or because the caller of
+    /// [`ensure`](Store::ensure), such as a database that is opened, was dropped.
     ///
-    /// Writes go on beside a build, and queries do not use the index yet. An interrupted build goes on where it was
-    /// when the index is asked for again.
+    /// Writes go on during a build, and queries do not use the index yet. An interrupted build continues from its last state when the index
+    /// is requested again.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -359,7 +359,7 @@ impl Embedded {
                     builds.push(IndexBuild {
                         collection: collection.name.clone(),
                         index: index.spec.name.clone(),
-                        // Some may be deleted by now.
+                        // Some documents may have been deleted since.
                         documents: build.documents.min(of),
                         of,
                     });

@@ -1,26 +1,25 @@
-//! The redo log: a file beside that of the store, to which commits are appended.
+//! The redo log: a file beside the store's file, to which commits are appended.
 //!
-//! A commit of the engine that is durable writes each page that it changes, and syncs the file twice. Here, the
-//! changes of a commit are appended to the log and synced, once for all that wait, and the engine gets them
-//! without durability. At a *checkpoint* the engine makes all of them durable at once, and the log is *cut*: it is
-//! written again from its start. After a crash the engine has the state of the last checkpoint, and the records of
-//! the log are applied to it. They have whole values, so that it does no harm to apply one twice.
+//! A durable commit of the engine writes each page that it changes, and syncs the file twice. Here, the changes of a commit are appended to
+//! the log and synced, once for all waiting commits, and the engine gets them without durability. At a *checkpoint* the engine makes all of
+//! them durable at once, and the log is *cut*: it is written again from its start. After a crash the engine has the state of the last
+//! checkpoint, and the records of the log are applied to it. They have whole values, so that it does no harm to apply one twice.
 //!
 //! # Generations
 //!
 //! Each checkpoint begins a *generation* of the log. In this order:
 //!
-//! 1. The head of the new generation is written and synced, beside that of the present one.
+//! 1. The head of the new generation is written and synced, beside the head of the present one.
 //! 2. The engine commits, durably, all changes and the name of the new generation. Before this moment a crash leaves the records of the
 //!    present generation to be applied, and after it no records.
-//! 3. Records of the new generation are written over those of the last one.
+//! 3. Records of the new generation are written over the records of the last one.
 //!
 //! So the engine always names a generation whose head is in the log. If the head is not there, the log is missing, older than the store, or
 //! another's, and the store is not opened without it: its last commits would be lost.
 //!
-//! There is no log before the first record, and none after the store was closed, or was recovered: its one file is whole
-//! then, and names the last generation as closed. A log is removed only if its store is known to have all of it: if the store
-//! has closed the generation, or if the log was created and not used.
+//! There is no log before the first record, and none after the store was closed or recovered: its only file is complete then, and names the
+//! last generation as closed. A log is removed only if its store is known to have all of it: if the store has closed the generation, or if
+//! the log was created and not used.
 //!
 //! # Damage
 //!
@@ -54,7 +53,7 @@ use super::{
     overlay::Overlay,
 };
 
-/// The name of the record of the log that must be there with the store, and of its generation.
+/// The name of the record that names the log of the store, and its generation.
 pub(super) const RECORD: &[u8] = b"log";
 
 /// The length that no log exceeds. It bounds the time of a recovery.
@@ -75,14 +74,14 @@ pub(super) struct Log {
 /// The content of a log, as far as its store needs it. Nothing is changed yet, in either file.
 #[derive(Debug, Default)]
 pub(super) struct Recovery {
-    /// The commits that the store lost in a crash, and its log did not.
+    /// The commits that are in the log and not in the store, because of a crash.
     pub(super) changes: Overlay,
     pub(super) units: u64,
     /// The generation that the store has not closed.
     unclosed: Option<Generation>,
     /// The file, if there is one.
     bytes: Option<Vec<u8>>,
-    /// Why commits of the store are missing, and how many are known to be.
+    /// The reason why commits of the store are missing, and how many are known to be missing.
     pub(super) lost: Option<(Error, u64)>,
 }
 
@@ -203,7 +202,7 @@ impl Log {
     pub(super) fn recover(&mut self, engine: &mut Engine, recovery: &Recovery) -> Result<()> {
         let has_use = self.open.is_some();
         if recovery.bytes.is_some() && !has_use {
-            // A crash behind this leaves a store that lacks its log, and not a closed one beside a log that is not its own.
+            // A crash after this leaves a store that lacks its log, and not a closed store beside a log that is not its own.
             self.remove()?;
         }
         if let Some(unclosed) = recovery.unclosed {
@@ -229,7 +228,7 @@ impl Log {
     /// Appends the changes of some units, unless the log is full or has no file yet, or the changes are too many: then the result is
     /// `None`, and a checkpoint must be made with them.
     ///
-    /// A crash may lose the record, or have it, until the result is synced.
+    /// A crash may lose or keep the record until the result is synced.
     pub(super) fn append(&mut self, units: usize, changes: &Overlay) -> Result<Option<Appended>> {
         let Some(open) = &mut self.open else {
             return Ok(None);
@@ -276,7 +275,7 @@ impl Log {
             ..last.map_err(|error| self.cannot_write(error))?
         })?;
         engine.commit_last(iter::once((META, RECORD, Some(&*closed))))?;
-        // Frees the pages that the first has replaced: see there.
+        // Frees the pages that the first commit has replaced: see `commit_last`.
         engine.commit_last(iter::empty())?;
         // Before this is done, another process cannot open the store and make a log.
         self.remove()

@@ -22,7 +22,7 @@ use super::{
     snapshot::Snapshot,
 };
 
-/// How many bytes the cache of a new store may hold, which has one record.
+/// The size of the cache of a new store, in bytes. The store has one record.
 const NEW_CACHE: usize = 1 << 20;
 
 /// The location of the data.
@@ -101,7 +101,7 @@ pub(super) fn open(place: Place, settings: Settings) -> Result<(Opened, Found)> 
     Ok((opened, found))
 }
 
-/// Makes a store whole by its log, and reads its newest state.
+/// Recovers a store by its log, and reads its newest state.
 fn read(
     engine: &mut Engine,
     log: Option<(Log, Recovery, Found)>,
@@ -183,7 +183,7 @@ pub(super) fn stored_schema(base: &State) -> Result<Schema> {
     }
 }
 
-/// Gives a new store the version of the format, which is its first record, and checks that of another.
+/// Gives a new store the version of the format, as its first record, and checks the version of another.
 fn initialize(engine: &mut Engine, name: &str) -> Result<()> {
     if has_format(&engine.newest()?, name)? {
         return Ok(());
@@ -245,7 +245,7 @@ impl Location {
     }
 }
 
-/// The file of a store that is locked.
+/// The locked file of a store.
 pub(super) struct Locked {
     backend: Arc<dyn Backend>,
     identity: Identity,
@@ -269,7 +269,7 @@ pub(super) fn lock(file: File, path: &Path, name: &Arc<str>) -> Result<Option<Lo
     }))
 }
 
-/// Opens the file of a store, and creates one if there is none.
+/// Opens the file of a store, and creates it if it is missing.
 fn existing(path: &Path, name: &Arc<str>) -> Result<File> {
     let open = || files::open(path).map_err(|error| cannot("open", name, error));
     if let Some(file) = open()? {
@@ -292,7 +292,7 @@ fn backend_of(file: File, name: &str) -> Result<Arc<dyn Backend>> {
     Ok(Arc::new(backend))
 }
 
-/// Creates a new store beside its place, and moves it there when it is complete.
+/// Creates a new store beside its place, and renames it when it is complete.
 fn create(path: &Path, name: &Arc<str>) -> Result<()> {
     let cannot_create = |error| cannot("create", name, error);
     files::refuse_own(path).map_err(cannot_create)?;

@@ -30,7 +30,7 @@ pub(super) struct Overlay {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mark(usize);
 
-/// The approximate memory of a key and its value besides their bytes.
+/// The approximate memory of a key and its value, in addition to their bytes.
 const OVERHEAD: usize = 64;
 
 fn size(key: &[u8], change: &KeyChange) -> usize {
@@ -69,7 +69,7 @@ impl Overlay {
             None => key.into(),
         };
         let before = changes.insert(key.clone(), change);
-        // A value that is replaced stays in the journal.
+        // A replaced value stays in the journal.
         self.bytes += added;
         self.journal.push((tree, key, before));
     }
@@ -105,7 +105,7 @@ impl Overlay {
         }
     }
 
-    /// Removes all changes, which are stored elsewhere by now. All marks become invalid.
+    /// Removes all changes, which are stored elsewhere. All marks become invalid.
     pub(super) fn clear(&mut self) {
         *self = Overlay::default();
     }

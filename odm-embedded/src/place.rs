@@ -30,7 +30,7 @@ pub(super) struct Replacement {
 /// After an error either of the two files may be found there, now and after a crash.
 pub(super) type PutInPlace = Box<dyn FnOnce() -> io::Result<Box<dyn StoreFile>>>;
 
-/// Memory, where any other memory can take the place.
+/// The place of a store in memory.
 pub(super) struct InMemory;
 
 impl StoreFile for InMemory {
@@ -54,7 +54,7 @@ impl OnDisk {
         OnDisk { path, identity }
     }
 
-    /// A rename would replace a file that was put there, which may be another store.
+    /// A rename would replace a file that was put at the path, which may be another store.
     fn check(&self) -> io::Result<()> {
         match self.identity.is_at(&self.path)? {
             true => Ok(()),
@@ -80,7 +80,7 @@ impl StoreFile for OnDisk {
             path: self.path.clone(),
             identity: self.identity,
         };
-        // The lock on the file is on both handles.
+        // Both handles share the lock on the file.
         let backend = FileBackend::new(file.try_clone()?).map_err(io::Error::other)?;
         Ok(Replacement {
             backend: Arc::new(backend),
@@ -123,7 +123,7 @@ impl Identity {
         }
     }
 
-    /// Whether it is the file that a path leads to.
+    /// Whether a path leads to this file.
     pub(super) fn is_at(&self, path: &Path) -> io::Result<bool> {
         match fs::metadata(path) {
             Ok(metadata) => Ok(*self == Identity::of(&metadata)),

@@ -1,11 +1,10 @@
 //! Chooses the access path of a query.
 //!
-//! The documents of the collection and each of its indexes are an access path. The planner takes the
-//! best one by plain rules, in this order: a unique index with all its fields compared for equality;
-//! more fields compared for equality; equality and then the requested order; a range; the requested
-//! order where only the first documents of it are requested; a partial index; the requested order; fewer keys
-//! for each document; all documents. A disjunction (`$or`) is read by one access path for each of its branches,
-//! if each branch has a selective one.
+//! The documents of the collection and each of its indexes are an access path. The planner takes the best one by plain rules, in this
+//! order: a unique index with all its fields compared for equality; more fields compared for equality; equality and then the requested
+//! order; a range; the requested order, if only the first documents in it are requested; a partial index; the requested order; fewer keys
+//! for each document; all documents. A disjunction (`$or`) is read by one access path for each of its branches, if each branch has a
+//! selective one.
 //!
 //! An index may offer too many documents, never too few: the documents that it finds are compared with the filter again, unless the bounds,
 //! and the tests of keys within them, are equivalent to the filter.
@@ -36,7 +35,7 @@ pub(super) use ordering::fields_len;
 /// How documents get into the requested order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SortStrategy {
-    /// The access path finds them in it.
+    /// The access path finds the documents in order.
     IndexOrder,
     /// Documents whose keys begin with the same fields are found one after another, and each such
     /// run must be sorted by `_id`.
@@ -51,7 +50,7 @@ pub(super) enum SortStrategy {
 }
 
 impl SortStrategy {
-    /// Whether the access path has the documents in order, but for runs.
+    /// Whether the access path has the documents in order, apart from runs.
     fn is_by_index(self) -> bool {
         matches!(
             self,
@@ -71,7 +70,7 @@ pub(super) struct OrderSpec<'q> {
     pub(super) id: Direction,
     /// A value for each key, and for `_id`.
     pub(super) after: Option<&'q [RawBson]>,
-    /// Whether not all documents are requested.
+    /// Whether only a part of the documents is requested.
     pub(super) is_limited: bool,
 }
 
@@ -113,7 +112,7 @@ pub(super) enum Plan<'f, 's> {
     One(AccessPath<'f, 's>),
     /// One for each branch of a disjunction. The documents are found in no order.
     Union(Vec<AccessPath<'f, 's>>),
-    /// The same, where all have the documents in the requested order and are merged.
+    /// The same, if all have the documents in the requested order and are merged.
     Merge(Vec<AccessPath<'f, 's>>),
 }
 
@@ -160,7 +159,7 @@ impl<'f, 's> Plan<'f, 's> {
         }
     }
 
-    /// Whether its entries are in the requested order, but for runs.
+    /// Whether its entries are in the requested order, apart from runs.
     pub(super) fn is_sorted(&self) -> bool {
         matches!(self, Plan::One(access) if access.order.is_by_index())
     }
@@ -186,7 +185,7 @@ pub(super) struct Conditions<'f> {
 impl<'f> Conditions<'f> {
     pub(super) fn from_filters(filters: &[&'f Filter]) -> Self {
         let all = Constraints::from_filters(filters);
-        // For all branches once.
+        // Computed once for all branches.
         let given = all.given();
         let branch = |filter| Constraints::branch(filter, &given);
         let disjunctions = all.disjunctions.iter();
@@ -249,8 +248,7 @@ pub(super) fn covering<'f, 's>(
     found.max_by_key(|access| access.rank).map(Plan::One)
 }
 
-/// The access path of each branch of a disjunction, if all are selective. `is_all` is whether the disjunction is all of
-/// the filter.
+/// The access path of each branch of a disjunction, if all are selective. `is_all` is whether the filter has no other conditions.
 fn union<'f, 's>(
     view: View<'_>,
     collection: &'s Collection,
@@ -266,8 +264,7 @@ fn union<'f, 's>(
     branches.collect()
 }
 
-/// Whether the parts of the keys that give the order are the same fields in all access paths: then they can
-/// be compared.
+/// Whether the parts of the keys that give the order are the same fields in all access paths, so that they can be compared.
 fn is_mergeable(union: &[AccessPath<'_, '_>], wanted: &OrderSpec<'_>) -> bool {
     let ranges: usize = union.iter().map(|access| access.ranges.len()).sum();
     wanted.is_worth_merging()
@@ -293,7 +290,7 @@ fn best<'f, 's>(
         return best;
     }
     for index in collection.in_force() {
-        // An index without a bound can only give the order, or have fewer documents.
+        // An index without a bound is only useful for its order, or if it has fewer documents.
         let (first, _) = &index.spec.keys[0];
         let is_bounded = constraints
             .all

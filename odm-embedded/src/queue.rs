@@ -28,8 +28,8 @@ pub(super) enum Request {
         durability: Durability,
         /// The channel for the work to begin with.
         granted: Reply<Work>,
-        /// The end of the transaction. The caller has the sender since before the request, so that the
-        /// writer goes on wherever the caller gets lost.
+        /// The end of the transaction. The caller has had the sender since before the request, so that the writer goes on if the caller is
+        /// dropped at any point.
         outcome: oneshot::Receiver<Outcome>,
         state: Arc<LeaseState>,
     },
@@ -40,7 +40,7 @@ pub(super) enum Request {
     },
     /// Makes all commits durable in the engine, and returns the state after them.
     Checkpoint { reply: Reply<Arc<Snapshot>> },
-    /// Verifies the checksums of the file, and returns the state that it has.
+    /// Verifies the checksums of the file, and returns its state.
     Check { reply: Reply<Arc<Snapshot>> },
     /// Rewrites the file without its free space.
     Compact { reply: Reply<Compacted> },

@@ -52,7 +52,7 @@ impl<'a> Documents<'a> {
     }
 }
 
-/// Views stored bytes as a document.
+/// Reads stored bytes as a document, without a copy.
 pub(super) fn read(bytes: &[u8]) -> Result<&RawDocument> {
     RawDocument::from_bytes(bytes)
         .map_err(|error| damaged(format_args!("a document cannot be read: {error}")))
@@ -67,7 +67,7 @@ pub(super) struct PlanEntry<'a> {
     pub(super) passes: bool,
     /// Whether the document may have more entries.
     pub(super) repeats: bool,
-    /// Where the part of the key begins that gives the order.
+    /// The position of the part of the key that gives the order.
     pub(super) order_start: usize,
 }
 
@@ -107,7 +107,7 @@ pub(super) struct PlanEntries<'a> {
     plan: Plan<'a, 'a>,
     /// Whether a document may be found several times.
     repeats: bool,
-    /// The access path and the range of it that come next.
+    /// The next access path, and the next range of it.
     next: (usize, usize),
     current: Option<Range<'a>>,
     /// The ranges of a plan that merges them, once they are read.
@@ -141,7 +141,7 @@ impl<'a> PlanEntries<'a> {
         let repeats = self.repeats;
         loop {
             if let Some(range) = &mut self.current {
-                // `next` is already one range further.
+                // `next` is already the following range.
                 if let Some((key, value)) = range.next()? {
                     let access = &access_paths[self.next.0];
                     return entry(access, key, value, repeats, cost).map(Some);

@@ -101,7 +101,7 @@ impl Schema {
             .insert(collection.name.clone(), Arc::new(collection));
     }
 
-    /// Removes a collection, whose trees are garbage then.
+    /// Removes a collection. Its trees are garbage then.
     pub(super) fn remove(&mut self, name: &str) {
         if let Some(removed) = self.collections.remove(name) {
             self.garbage.push(removed.tree);
@@ -110,7 +110,7 @@ impl Schema {
         }
     }
 
-    /// Gives a collection the name of another one, which is removed. Returns whether it is there.
+    /// Gives a collection the name of another one, which is removed. Returns whether the collection exists.
     pub(super) fn replace(&mut self, from: &str, to: &str) -> bool {
         let Some(mut collection) = self.collections.remove(from) else {
             return false;
@@ -133,7 +133,7 @@ impl Schema {
         })
     }
 
-    /// Removes the indexes in these trees, which are garbage then.
+    /// Removes the indexes in these trees. The trees are garbage then.
     pub(super) fn remove_indexes(&mut self, trees: &BTreeSet<Tree>) {
         for collection in self.collections.values_mut() {
             let is_removed = |index: &Index| trees.contains(&index.tree);
@@ -180,7 +180,7 @@ impl Schema {
         Ok(self.last_tree)
     }
 
-    /// Whether an index is of a kind that format 3 does not know.
+    /// Whether format 3 does not know the kind of an index.
     pub(super) fn needs_format_of_indexes(&self) -> bool {
         let mut indexes = self
             .collections()

@@ -36,7 +36,7 @@ pub(super) struct Lease {
 /// The end of a transaction.
 pub(super) enum Outcome {
     Commit(Box<Work>, oneshot::Sender<Result<()>>),
-    /// The answer waits until all that the transaction read is durable.
+    /// The answer waits until all data that the transaction has read is durable.
     Rollback(oneshot::Sender<Result<()>>),
 }
 
@@ -174,8 +174,8 @@ impl Transaction for Session {
             state,
             _store,
         } = lease;
-        // Either the writer takes the work, and answers, or the lease was over before. From here
-        // on, dropping this future does not stop the commit.
+        // Either the writer takes the work, and answers, or the lease has ended already. From here on, dropping this future does not stop
+        // the commit.
         match outcome.send(Outcome::Commit(Box::new(work), reply)) {
             Ok(()) => answer.await.unwrap_or_else(|_| Err(state.error())),
             Err(_) => Err(state.error()),
@@ -189,7 +189,7 @@ impl Transaction for Session {
                 let (reply, answer) = oneshot::channel();
                 match lease.outcome.send(Outcome::Rollback(reply)) {
                     Ok(()) => answer.await.unwrap_or_else(|_| Err(lease.state.error())),
-                    // It has expired, and was rolled back then.
+                    // The lease has expired, and the transaction was rolled back then.
                     Err(_) => Ok(()),
                 }
             }

@@ -22,7 +22,7 @@ pub(super) struct Settings {
     pub(super) group_memory: usize,
     /// The memory that the changes of a unit that runs by itself may take, in bytes.
     pub(super) spill_memory: usize,
-    /// The length that the log does not exceed, in bytes.
+    /// The maximum length of the log, in bytes.
     pub(super) log_size: u64,
     pub(super) check: bool,
     /// Whether a store whose log is damaged is opened without the lost part.

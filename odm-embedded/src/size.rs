@@ -1,4 +1,4 @@
-//! How large a store is.
+//! The size of a store.
 
 use std::{fs, io, path::Path, time::Duration};
 
@@ -6,7 +6,7 @@ use odm_store::{Error, ErrorKind, Result};
 
 use super::{log::Beside, snapshot::Published};
 
-/// How large a store is, from [`Embedded::size`](super::Embedded::size).
+/// The size of a store, from [`Embedded::size`](super::Embedded::size).
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -25,13 +25,13 @@ pub struct StoreSize {
     /// The number of earlier states that are still read: by a snapshot, a stream, a backup or a read that began before the last commit.
     /// While there is one, the space of pages that have changed since is not used again.
     pub earlier_states: u64,
-    /// How long ago a commit replaced the oldest of them.
+    /// The time since a commit replaced the oldest of them.
     pub oldest_state: Option<Duration>,
     /// The collections, in the order of their names.
     pub collections: Vec<CollectionSize>,
 }
 
-/// How large a collection is.
+/// The size of a collection.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -53,7 +53,7 @@ pub struct CollectionSize {
     pub indexes: Vec<IndexSize>,
 }
 
-/// How large an index is.
+/// The size of an index.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -73,7 +73,7 @@ pub struct IndexSize {
     pub entries: u64,
 }
 
-/// The size of a store, in the file of this path.
+/// Computes the size of a store in the file of this path.
 pub(super) fn of(published: &Published, path: Option<&Path>) -> Result<StoreSize> {
     let snapshot = published.get()?;
     let len = |tree| Ok::<_, Error>(snapshot.base.len(tree)?.unwrap_or_default());

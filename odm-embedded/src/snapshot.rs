@@ -77,7 +77,7 @@ impl Reader for Snapshot {
 
 /// The newest state, which the writer publishes and readers take.
 ///
-/// The lock is held only to copy a pointer. A state that is replaced lives on in its readers.
+/// The lock is held only to copy a pointer. A replaced state lives on in its readers.
 pub(super) struct Published {
     newest: RwLock<Result<Arc<Snapshot>>>,
     earlier: Mutex<EarlierStates>,
@@ -85,11 +85,11 @@ pub(super) struct Published {
     pub(super) feed: Feed,
 }
 
-/// The states that readers had when another one replaced them, each with the time of that.
+/// The states that had readers when they were replaced, each with the time of its replacement.
 #[derive(Default)]
 struct EarlierStates {
     all: Vec<(Instant, Weak<Snapshot>)>,
-    /// How many of them the metrics tell of.
+    /// The number that the metrics have.
     told: usize,
 }
 
@@ -134,11 +134,11 @@ impl Published {
             earlier.all.push((Instant::now(), Arc::downgrade(last)));
         }
         drop(earlier);
-        // The last reader of a state frees its pages, which must not happen under a lock.
+        // The last reader of a state frees its pages. This must not happen under a lock.
         drop(last);
     }
 
-    /// The number of the earlier states that somebody reads, and for how long the oldest of them has been replaced.
+    /// The number of the earlier states with readers, and the time since the oldest of them was replaced.
     pub(super) fn earlier(&self) -> (u64, Option<Duration>) {
         let mut earlier = self.earlier.lock().unwrap_or_else(PoisonError::into_inner);
         earlier.update();

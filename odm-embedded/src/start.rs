@@ -21,7 +21,7 @@ use super::{
 };
 
 impl Embedded {
-    /// Opens a place on the writer's thread, where waiting for the disk blocks no task.
+    /// Opens a place on the writer's thread, so that waiting for the disk does not block a task.
     pub(super) async fn start(place: Place, settings: Settings) -> Result<(Embedded, Found)> {
         let name = match &place {
             Place::File(path) => path.display().to_string(),
@@ -34,7 +34,7 @@ impl Embedded {
             _ => None,
         };
         settings.check()?;
-        // More of them are never at hand at one time.
+        // The channel cannot have more permits.
         let (queue, requests) = mpsc::channel(settings.queue.min(Semaphore::MAX_PERMITS));
         let (opened, answer) = oneshot::channel();
         let check = settings.check;
@@ -54,7 +54,7 @@ impl Embedded {
                 }
                 let published = Arc::new(Published::new(open.newest.clone()));
                 let writer = Writer::new(open, requests, published.clone());
-                // If the caller has gone away, the queue has no sender, and the writer ends at once.
+                // If the caller was dropped, the queue has no sender, and the writer ends at once.
                 let _ = opened.send(Ok((published, found)));
                 writer.run();
             });
@@ -78,7 +78,7 @@ impl Embedded {
             thread: Mutex::new(Some(thread)),
             process: process::id(),
             name,
-            // The log lies beside the file itself, not beside a link to it.
+            // The log lies beside the file itself, and not beside a link to it.
             path: path.map(|path| path.canonicalize().unwrap_or(path)),
         };
         let store = Embedded {

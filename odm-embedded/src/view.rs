@@ -56,7 +56,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The number of entries of a tree, if it is known without a walk through them.
+    /// The number of entries of a tree, if it is known without reading them.
     pub(super) fn len(&self, tree: Tree) -> Result<Option<u64>> {
         match self.overlay {
             Some(overlay) if overlay.range(tree, &[], &END).is_some() => Ok(None),

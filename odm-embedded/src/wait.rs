@@ -20,7 +20,7 @@ thread_local! {
     static IS_OF_A_STORE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Marks this thread as one of a store, which no handle may wait for while it runs there.
+/// Marks this thread as one of a store. No handle may wait for such a thread while it runs there.
 pub(super) fn mark_thread() {
     IS_OF_A_STORE.set(true);
 }
@@ -49,7 +49,7 @@ impl Wake for Unpark {
 /// Runs a future on this thread. Drops it and returns `None` if it is not ready at the deadline, if there is one.
 pub(super) fn block_on<F: Future>(future: F, deadline: Option<Instant>) -> Option<F::Output> {
     let mut future = pin!(future);
-    // Most futures are ready at once.
+    // Most futures are ready on the first poll.
     if let Poll::Ready(output) = future
         .as_mut()
         .poll(&mut Context::from_waker(Waker::noop()))
@@ -160,7 +160,7 @@ impl Deadline {
         end_of(limit).map(|at| Deadline { at, limit })
     }
 
-    /// Returns the error of a unit that computes for longer.
+    /// Returns an error if the unit has computed for longer.
     pub(super) fn ask(&self) -> Result<()> {
         if Instant::now() < self.at {
             return Ok(());

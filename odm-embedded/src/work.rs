@@ -30,10 +30,10 @@ pub(super) struct Work {
     pub(super) settings: Arc<Settings>,
     /// The number of documents that the unit has written.
     written: u64,
-    /// The end of the unit's time; `None` in a transaction of a caller, whose lease ends.
+    /// The end of the unit's time; `None` in a transaction of a caller, which is limited by its lease.
     deadline: Option<Deadline>,
     memory: Memory,
-    /// Its changes of collections that somebody watches.
+    /// Its changes of watched collections.
     pub(super) changes: FeedChanges,
 }
 
@@ -67,13 +67,13 @@ impl Work {
         }
     }
 
-    /// No yields: the writer's thread has no other tasks, and an operation of a caller's transaction
-    /// must not stop halfway, since other operations of the transaction would wait for it.
+    /// A budget without yields: the writer's thread has no other tasks, and an operation of a caller's transaction must not stop halfway,
+    /// since other operations of the transaction would wait for it.
     pub(super) fn yield_budget(&self) -> YieldBudget {
         YieldBudget::until(self.deadline)
     }
 
-    /// Starts the time that the unit has.
+    /// Starts the time of the unit.
     pub(super) fn begin_time(&mut self) {
         self.deadline = Deadline::after(self.settings.unit_time);
     }

@@ -20,8 +20,7 @@ use super::{
 };
 
 impl Work {
-    /// Applies a batch. Entries that go are removed before the first is added, so that documents can
-    /// exchange the values of a unique index.
+    /// Applies a batch. Removed entries go before the first is added, so that documents can exchange the values of a unique index.
     pub(super) fn apply(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost> {
         let mut work = self.savepoint();
         let mut cost = Cost {
@@ -56,7 +55,7 @@ impl Work {
         let targets = work
             .targets(&write.collection, &write.filter, &mut cost)
             .await?;
-        // One statement has one time.
+        // All changes of one statement have the same time.
         let now = DateTime::now();
         let mut updated = Updated::default();
         for id in targets.iter() {
@@ -101,7 +100,7 @@ impl Work {
         Ok(Deleted { removed, cost })
     }
 
-    /// The documents that match, all found before the first is changed.
+    /// The matching documents, all found before the first is changed.
     async fn targets(&self, collection: &str, filter: &Filter, cost: &mut Cost) -> Result<Ids> {
         let mut targets = Ids::default();
         let Some(collection) = self.schema.collection(collection) else {
@@ -120,7 +119,7 @@ impl Work {
             }
             return Ok(targets);
         }
-        // The order in which they are changed is that of `_id`.
+        // The documents are changed in the order of `_id`.
         let query = Query {
             filters: &[filter],
             sort: &Sort::new(),
@@ -161,7 +160,7 @@ impl Work {
         self.count_written(cost)
     }
 
-    /// Writes a document of a batch, all but its entries in unique indexes, which it returns.
+    /// Writes a document of a batch, except its entries in unique indexes, which it returns.
     fn write_one(&mut self, collection: &str, write: &DocumentWrite<'_>) -> Result<Claims> {
         let (before, after) = (write.before(), write.after());
         if let Some(after) = after {
@@ -246,7 +245,7 @@ impl Work {
         Ok(claims)
     }
 
-    /// Adds the entries of a document to unique indexes, if nobody has them.
+    /// Adds the entries of a document to unique indexes, if no other document has them.
     fn claim(&mut self, collection: &str, document: &RawDocument, claims: Claims) -> Result<()> {
         if claims.is_empty() {
             return Ok(());
@@ -267,7 +266,7 @@ impl Work {
         Ok(())
     }
 
-    /// Remembers, in the same unit, that fields of an index have met an array.
+    /// Records, in the same unit, that fields of an index have met an array.
     fn note_arrays(&mut self, collection: &str, index: usize, arrays: &[bool]) -> Result<()> {
         if !arrays.contains(&true) {
             return Ok(());
@@ -295,7 +294,7 @@ impl Work {
         found.ok_or_else(|| damaged(format_args!("the collection `{collection}` is gone")))
     }
 
-    /// A collection, which is made if it is not there.
+    /// A collection, which is created if it is missing.
     pub(super) fn collection_or_new(&mut self, name: &str) -> Result<Arc<Collection>> {
         if let Some(collection) = self.schema.collection(name) {
             return Ok(collection.clone());
@@ -327,7 +326,7 @@ impl Work {
 /// New keys of unique indexes, each with the position of its index.
 type Claims = Vec<(usize, Vec<u8>)>;
 
-/// The `_id` of a document that has one.
+/// The `_id` of a document, which must exist.
 fn field_id(document: &RawDocument) -> Result<RawBsonRef<'_>> {
     path::get(document, "_id").ok_or_else(|| damaged("a document has no `_id`"))
 }

@@ -5,13 +5,12 @@
 //! one commit form the next group. A unit that fails is undone alone. A unit whose changes are too
 //! large for a group runs by itself (see `large`).
 //!
-//! The order of one group: run the units; append their changes to the log; begin to sync it; commit to the engine,
-//! without durability. The writer goes on with the next group then, and another thread (see `sync`), once the log
-//! is synced, publishes the new state and answers. So no change can be seen before it is as durable as
-//! requested, and a caller who has an answer sees his own write.
+//! The order of one group: run the units; append their changes to the log; begin to sync it; commit to the engine, without durability. The
+//! writer then goes on with the next group. Once the log is synced, another thread (see `sync`) publishes the new state and answers. So no
+//! change is visible before it is as durable as requested, and a caller who has an answer sees their own write.
 //!
-//! Changes that the log does not take are committed to the engine durably, at a checkpoint (see `log`): where it is
-//! full, before the first record, and for large units. A store in memory has no log.
+//! Changes that the log does not take are committed to the engine durably, at a checkpoint (see `log`): if the log is full, before the
+//! first record, and for large units. A store in memory has no log.
 
 mod compact;
 mod group;
@@ -69,9 +68,9 @@ pub(super) struct Writer {
     is_sweep_stuck: bool,
     published: Arc<Published>,
     settings: Arc<Settings>,
-    /// The newest state, which may not be durable and not published yet.
+    /// The newest state, which may be neither durable nor published yet.
     newest: Arc<Snapshot>,
-    /// The time of the first commit that a crash may undo, and that nobody waits for.
+    /// The time of the first commit that a crash may undo, and that no caller waits for.
     unflushed: Option<Instant>,
     /// The error of all further writes, once the disk has failed.
     failure: Option<Error>,
@@ -144,7 +143,7 @@ impl Writer {
                 Event::Request(Request::Ensure { collections, reply }) => {
                     self.ensure(collections, reply);
                 }
-                // The caller went away before it began.
+                // The caller was dropped before it began.
                 Event::Request(Request::Checkpoint { reply } | Request::Check { reply })
                     if reply.is_closed() => {}
                 Event::Request(Request::Checkpoint { reply }) => {
@@ -164,7 +163,7 @@ impl Writer {
 
     /// Makes all commits durable, closes the file, and answers the request to close the store.
     fn end(mut self, closing: Option<Reply<()>>) {
-        // An error is that of the writer from here on.
+        // The error is kept as the writer's from here on.
         let _ = self.settle();
         let closed = || Error::new(ErrorKind::Closed, "the store is closed");
         self.published
@@ -178,7 +177,7 @@ impl Writer {
             mut failure,
             ..
         } = self;
-        // The last commit frees the pages of earlier states, if nobody reads them.
+        // The last commit frees the pages of earlier states, if they have no readers.
         drop((newest, syncer));
         if failure.is_none()
             && let Some(log) = &mut log
@@ -305,7 +304,7 @@ impl Writer {
         self.usable()
     }
 
-    /// Puts work into the log and the engine, or into the engine alone, and returns the new state.
+    /// Stores work in the log and the engine, or in the engine alone, and returns the new state.
     fn store(&mut self, work: &Work, durable: bool, units: usize) -> Result<Arc<Snapshot>> {
         self.usable()?;
         let appended = self.append(work, durable, units);
@@ -378,7 +377,7 @@ impl Writer {
         }
     }
 
-    /// Begins to make the commits durable that nobody waits for.
+    /// Begins to make the commits durable that no caller waits for.
     fn flush(&mut self) {
         if self.unflushed.take().is_none() || self.failure.is_some() {
             return;
@@ -386,7 +385,7 @@ impl Writer {
         if self.log.is_some() {
             return self.syncer.flush();
         }
-        // The error is that of all further writes.
+        // An error becomes the error of all further writes.
         let _ = self.checkpoint(&Overlay::default());
     }
 
@@ -419,7 +418,7 @@ fn commit_failed(cause: &Error) -> Error {
 }
 
 impl Request {
-    /// Answers a request that a store has got after it was closed.
+    /// Answers a request that arrives after the store was closed.
     fn refuse(self, error: Error) {
         match self {
             Request::Unit { reply, .. } | Request::Ensure { reply, .. } => {

@@ -1,4 +1,4 @@
-//! Databases that others have taken the place of.
+//! Databases that were replaced by others.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,8 +7,7 @@ use tracing::error;
 
 use super::error::guard;
 
-/// The place of a database after another has taken its own. It keeps the database open for its states, and closes it
-/// when the last of them is gone.
+/// The place of a replaced database. It keeps the database open for its states, and closes it when the last of them is dropped.
 pub(super) struct Retired {
     database: OnceLock<Database>,
     name: Arc<str>,

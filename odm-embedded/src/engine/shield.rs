@@ -31,7 +31,7 @@ struct Frozen {
     cause: Option<io::Error>,
     /// Writes that did not reach the file, by offset. If two overlap, the one with the greater offset is newer.
     writes: BTreeMap<u64, Vec<u8>>,
-    /// The length that the file would have.
+    /// The length of the file with all these writes.
     len: u64,
 }
 

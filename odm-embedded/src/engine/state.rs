@@ -1,4 +1,4 @@
-//! The states of the engine that can be read, and how their entries are read.
+//! The readable states of the engine, and reads of their entries.
 
 use std::{
     collections::BTreeSet,
@@ -111,7 +111,7 @@ impl State {
         })
     }
 
-    /// The number of entries of a tree, if the state is a committed one.
+    /// The number of entries of a tree, if the state is committed.
     pub(in super::super) fn len(&self, tree: Tree) -> Result<Option<u64>> {
         let State::Committed(committed) = self else {
             return Ok(None);

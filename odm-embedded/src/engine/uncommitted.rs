@@ -58,16 +58,15 @@ impl Uncommitted {
         }
     }
 
-    /// Applies changes, which come in ascending order of their trees and keys, each key once. After an error
-    /// the transaction may have a part of them, and must be aborted.
+    /// Applies changes, which come in ascending order of their trees and keys, each key once. After an error the transaction may have a
+    /// part of the changes, and must be aborted.
     pub(in super::super) fn write<'a>(
         &self,
         changes: impl Iterator<Item = KeyChange<'a>>,
     ) -> Result<()> {
         let last = self.with(|transaction| tables::write(transaction, changes))?;
         self.last_tree.fetch_max(last, Ordering::Relaxed);
-        // The pages of a transaction that cannot be committed any more would fill the memory of the
-        // shield.
+        // A transaction that can never be committed must not fill the memory of the shield with its pages.
         check_writable(&self.shield, &self.name)
     }
 

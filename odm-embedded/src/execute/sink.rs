@@ -16,7 +16,7 @@ use super::{
 pub(super) struct Sink<'e> {
     collection: &'e str,
     filters: &'e [&'e Filter],
-    /// The whole order, where documents are compared by it.
+    /// The total order, if documents are compared by it.
     total: Sort,
     /// The position that documents must come after, until the first that does.
     after: Option<Vec<u8>>,
@@ -67,7 +67,7 @@ impl<'e> Sink<'e> {
         self.after = None;
     }
 
-    /// Whether the next document is skipped without a look at it.
+    /// Whether the next document is skipped without reading it.
     pub(super) fn passes_over(&mut self) -> bool {
         let blind = self.skip > 0 && self.filters.is_empty() && self.after.is_none();
         if blind {

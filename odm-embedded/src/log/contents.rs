@@ -25,7 +25,7 @@ use crate::overlay::Overlay;
 pub(super) struct Contents {
     pub(super) changes: Overlay,
     pub(super) units: u64,
-    /// The position behind them.
+    /// The position after them.
     pub(super) end: usize,
     pub(super) damage: Option<Damage>,
 }
@@ -33,9 +33,9 @@ pub(super) struct Contents {
 /// Something in a log that was synced and cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Damage {
-    /// Where the first record is that cannot be read.
+    /// The position of the first unreadable record.
     pub(super) at: usize,
-    /// How many units are known to have been written there and behind.
+    /// How many units are known to have been written there and after.
     pub(super) units: u64,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn read(bytes: &[u8], head: &Head) -> Option<Contents> {
     Some(contents)
 }
 
-/// The record that stands here, if its head is whole and it is the next one.
+/// The record at this position, if its head is whole and it is the next one.
 fn next(bytes: &[u8], salt: Salt, generation: u64, before: u64) -> Option<Found<'_>> {
     let found = Found::decode(bytes, salt, generation)?;
     (found.head.before == before).then_some(found)
@@ -111,7 +111,7 @@ fn find_damage(bytes: &[u8], salt: Salt, generation: u64, read: &Contents) -> Op
     })
 }
 
-/// A length behind which there are only zeros, with which a log is filled. It saves most of the search.
+/// A length after which there are only zeros, with which a log is filled. It saves most of the search.
 fn written(bytes: &[u8]) -> usize {
     let mut written = bytes;
     while let Some(before) = written.strip_suffix(&[0; PAGE]) {

@@ -1,4 +1,4 @@
-//! Where the file of a log is.
+//! The place of a log's file.
 
 use std::{
     fs::{self, File},
@@ -18,22 +18,21 @@ pub(in super::super) trait LogFile: Send {
     /// The name, for messages.
     fn name(&self) -> String;
 
-    /// Opens and locks the file, if it is there.
+    /// Opens and locks the file, if it exists.
     fn open(&self) -> io::Result<Option<Arc<dyn Backend>>>;
 
     /// Makes and locks a file with this content. Both its content and its name are durable when this returns, and a crash leaves a whole
     /// file or no file. An existing file is an error.
     fn create(&self, content: &[u8]) -> io::Result<Arc<dyn Backend>>;
 
-    /// Makes another file beside it with this content, durably, under a name that says that it is damaged. Returns
-    /// its path.
+    /// Makes another file beside it with this content, durably, under a name that marks it as damaged. Returns its path.
     fn keep(&self, content: &[u8]) -> io::Result<PathBuf>;
 
     /// Removes the file, durably.
     fn remove(&self) -> io::Result<()>;
 }
 
-/// A file beside that of the store.
+/// A file beside the store's file.
 pub(in super::super) struct Beside(PathBuf);
 
 impl Beside {
@@ -49,7 +48,7 @@ impl Beside {
     }
 
     pub(in super::super) fn exists(&self) -> bool {
-        // A link that leads nowhere is in the way as well.
+        // A dangling link is an obstacle as well.
         self.0.symlink_metadata().is_ok()
     }
 }

@@ -1,11 +1,11 @@
-//! The names of generations, and the heads by which a log has them.
+//! The names of generations, and their heads in a log.
 
 use bson::oid::ObjectId;
 use serde::{Deserialize, Serialize};
 
 use super::format_1;
 
-/// The length of a page: no two things that are written on their own are in one sector of a disk.
+/// The length of a page: two parts that are written separately are never in one sector of a disk.
 pub(super) const PAGE: usize = 4096;
 
 /// The format of a log that this library writes.
@@ -119,7 +119,7 @@ impl Head {
     }
 }
 
-/// Where the head of a generation is: beside that of the one before it.
+/// The position of the head of a generation: beside the head of the one before it.
 fn place(named: Generation) -> usize {
     named.generation as usize % 2 * PAGE
 }

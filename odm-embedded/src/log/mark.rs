@@ -68,12 +68,12 @@ pub(in super::super) struct Appended {
     pub(super) file: Arc<dyn Backend>,
     pub(super) salt: Salt,
     pub(super) mark: Mark,
-    /// How far the generation is synced, as the next record will say.
+    /// The synced position for the next record.
     pub(super) synced: Arc<AtomicU64>,
 }
 
 impl Appended {
-    /// Makes the record and all before it durable, and says so in the log.
+    /// Makes the record and all before it durable, and records that in the log.
     pub(in super::super) fn sync(&self) -> io::Result<()> {
         self.file.sync_data()?;
         // From here on it is true, regardless of later writes and of how many of them reach the disk.

@@ -16,8 +16,7 @@ use super::{
 };
 use crate::engine::{Backend, KeyChange};
 
-/// The part of its longest length that a log gives to one record. Longer changes are cheaper to write once, into
-/// the engine.
+/// The divisor of the log's maximum length that bounds one record. It is cheaper to write longer changes only once, into the engine.
 const RECORD_PART: u64 = 4;
 
 /// The number of changes after which the log is cut. It bounds the pages that the engine must write then.
@@ -34,7 +33,7 @@ pub(super) struct Open {
     pub(super) units: u64,
     /// The position of the next record.
     pub(super) end: u64,
-    /// How far the file is synced in this generation, as far as it is known.
+    /// The known synced position of the file in this generation.
     synced: Arc<AtomicU64>,
     /// How far the file is filled.
     filled: u64,

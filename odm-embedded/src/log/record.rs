@@ -99,7 +99,7 @@ impl<'b> Found<'b> {
     /// The record at the start of the bytes, if its head is whole and of this generation.
     pub(super) fn decode(bytes: &'b [u8], salt: Salt, generation: u64) -> Option<Found<'b>> {
         let head = bytes.get(..HEAD)?;
-        // It is cheap to compare, and nearly always differs where no record is.
+        // This comparison is cheap, and nearly always fails where there is no record.
         if head[GENERATION..GENERATION + 8] != generation.to_be_bytes() {
             return None;
         }

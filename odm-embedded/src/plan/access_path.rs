@@ -28,7 +28,7 @@ pub(in super::super) struct Source<'s> {
     pub(in super::super) tree: Tree,
     /// `None` for the documents themselves, which are in the order of `_id`.
     pub(in super::super) index: Option<&'s Index>,
-    /// How many keys there are for a document, about.
+    /// The approximate number of keys for a document.
     keys: u64,
 }
 
@@ -68,7 +68,7 @@ impl<'s> Source<'s> {
         }
     }
 
-    /// Whether its keys tell the values at these paths apart.
+    /// Whether its keys distinguish the values at these paths.
     pub(super) fn has_fields(&self, paths: &[&str]) -> bool {
         let has_field = |path: &&str| self.position(path).is_some();
         paths.is_empty() || self.texts() == Texts::AsTheyAre && paths.iter().all(has_field)
@@ -88,8 +88,8 @@ impl<'s> Source<'s> {
         self.index.is_some_and(|index| index.multikey[at])
     }
 
-    /// Whether a test of a field sees the values that the index has of it, and no others. Of an array
-    /// within an array, which a path with a position can name, it sees more or less than the elements.
+    /// Whether a test of a field sees exactly the values that the index has of it. In an array within an array, which a path with a
+    /// position can name, it sees more or less than the elements.
     fn has_all_values(&self, at: usize) -> bool {
         let has_position = |path: &str| path.split('.').any(|part| position(part).is_some());
         !self.is_multikey(at) || !has_position(self.field(at).0)
@@ -109,7 +109,7 @@ impl<'s> Source<'s> {
         self.index?.spec.filter.as_ref()
     }
 
-    /// Whether all documents that it has fulfill a constraint, since they match its filter.
+    /// Whether all its documents fulfill a constraint, since they match its filter.
     fn fulfills(&self, constraint: &Constraint<'_>) -> bool {
         self.filter()
             .is_some_and(|filter| filter.implies(&constraint.path, constraint.test))
@@ -137,7 +137,7 @@ pub(in super::super) struct AccessPath<'f, 's> {
     pub(in super::super) order: SortStrategy,
     /// The number of fields before the fields that give the order.
     pub(in super::super) order_from: usize,
-    /// Whether these have other values in each range, so that the ranges must be merged.
+    /// Whether these fields have other values in each range, so that the ranges must be merged.
     pub(in super::super) is_merged: bool,
     /// The tests behind the bounds, each with its field.
     pub(super) bounds: Vec<(usize, &'f Test)>,
@@ -145,7 +145,7 @@ pub(in super::super) struct AccessPath<'f, 's> {
     key_tests: Vec<KeyTest>,
     /// Whether each range is one whole key.
     pub(in super::super) points: bool,
-    /// Whether every document matches the filter that has a key in the ranges which passes the tests.
+    /// Whether every document with a key in the ranges that passes the tests matches the filter.
     pub(in super::super) exact: bool,
     pub(super) rank: Rank,
 }
@@ -193,11 +193,11 @@ pub(super) struct Rank {
     range: bool,
     /// The first documents are found in the requested order, and no more are requested.
     limited: bool,
-    /// It has the documents that match a filter only, and so fewer keys than there are documents.
+    /// It has only the documents that match a filter, and so fewer keys than there are documents.
     partial: bool,
     /// The documents are in the requested order.
     sorted: bool,
-    /// The fewer keys there are for a document, the fewer are read for the same documents.
+    /// Fewer keys for a document mean fewer reads for the same documents.
     keys: Reverse<u64>,
     /// The documents are read without an index.
     direct: bool,
@@ -293,8 +293,8 @@ struct KeyBounds<'f> {
     range: Option<Vec<Interval>>,
     /// The tests of the keys within the bounds.
     tests: Vec<KeyTest>,
-    /// How many constraints, besides those that the source fulfills, are fulfilled by all keys within the bounds that
-    /// pass the tests.
+    /// How many constraints, except those that the source fulfills, are fulfilled by all keys that are within the bounds and pass the
+    /// tests.
     exact: usize,
 }
 
@@ -388,7 +388,7 @@ impl<'f> KeyBounds<'f> {
     }
 }
 
-/// Whether each document that matches has entries in an index that leaves out null.
+/// Whether each matching document has entries in an index that leaves out null.
 fn has_all(source: &Source<'_>, constraints: &Constraints<'_>) -> bool {
     let fields = 0..source.len();
     // If two fields are in one array, a document may have each in an element without the other.
@@ -421,8 +421,7 @@ impl<'f> FieldBounds<'f> {
         let on_path = constraints.all.iter().filter(|one| one.path == path);
         let found = on_path.filter_map(|one| Some((one, one.bounds(source.texts())?)));
         if source.is_multikey(at) {
-            // Each constraint may hold for another element, so that only one of them bounds the values,
-            // and only one for values that the index has.
+            // Different elements may fulfill the constraints, so only one of them bounds the values, and only if the index has its values.
             let (constraint, bounds) = found
                 .filter(|(constraint, _)| constraint.present || !source.present_only())
                 .min_by_key(|(_, bounds)| (!bounds.is_equality(), bounds.intervals.len()))?;

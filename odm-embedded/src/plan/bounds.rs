@@ -57,7 +57,7 @@ impl Ord for Cut {
         let (a, b) = (&self.prefix, &other.prefix);
         match a.len().cmp(&b.len()) {
             Ordering::Equal if a == b => self.after.cmp(&other.after),
-            // The keys that begin with `a` lie between two of `b`'s side by side.
+            // The keys that begin with `a` lie between two adjacent keys of `b`'s.
             Ordering::Greater if a.starts_with(b) => match other.after {
                 true => Ordering::Less,
                 false => Ordering::Greater,
@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(low.intersect(&Interval::Point(vec![5])), None);
     }
 
-    /// Disjoint intervals in ascending order: between each two keys nothing, a point or a range.
+    /// Disjoint intervals in ascending order: a point, a range or nothing at each second key.
     fn set() -> impl Strategy<Value = Vec<Interval>> {
         let parts = prop::collection::vec(0..4_u8, 0..12);
         parts.prop_map(|parts| {

@@ -1,4 +1,4 @@
-//! The constraints that a filter puts on the values at a path, as far as an index can use them.
+//! The constraints of a filter on the values at a path, as far as an index can use them.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -9,14 +9,14 @@ use odm_mql::{
 
 use super::bounds::{Cut, Interval, intersection};
 
-/// A condition that every matching document fulfills: it passes a test at a path, and of the values that an index on the
-/// path has for it, one lies in the bounds.
+/// A condition that every matching document fulfills: it passes a test at a path, and one of the values that an index on the path has for
+/// it lies in the bounds.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Constraint<'f> {
     pub(super) path: Cow<'f, str>,
     /// The bounds in a case-sensitive index, if the test has any.
     bounds: Option<Bounds>,
-    /// Whether the test is all that the filter says of the path.
+    /// Whether the test is the whole condition of the filter on the path.
     exactly: bool,
     /// Whether a value that passes is not null.
     pub(super) present: bool,
@@ -74,7 +74,7 @@ pub(super) type Given<'f> = Arc<[(Cow<'f, str>, &'f Test)]>;
 #[derive(Debug, Default)]
 pub(super) struct Constraints<'f> {
     pub(super) all: Vec<Constraint<'f>>,
-    /// Tests that all documents pass that are asked for, and that others see to.
+    /// Tests that all requested documents pass, and that other conditions check.
     given: Given<'f>,
     /// The number of conditions of the conjunction that are not constraints.
     pub(super) others: usize,
@@ -110,7 +110,7 @@ impl<'f> Constraints<'f> {
         }
     }
 
-    /// Tests that all documents pass that are asked for, each at its path.
+    /// Tests that all requested documents pass, each at its path.
     pub(super) fn tests(&self) -> impl Iterator<Item = (&str, &Test)> + Clone {
         let all = self.all.iter().filter(|one| one.exactly);
         let given = self.given.iter().map(|(path, test)| (&**path, *test));
@@ -142,8 +142,8 @@ impl<'f> Constraints<'f> {
                 self.others += 1;
                 self.add_element(&path, filter);
             }
-            // An element that a path names by its position may be an array. The test sees the
-            // elements of that array, and the index does not.
+            // An element that a path names by its position may be an array. The test sees the elements of that array, but the index does
+            // not.
             Test::ElemTest(_) if path.split('.').any(|part| position(part).is_some()) => {
                 self.others += 1;
             }
@@ -165,8 +165,7 @@ impl<'f> Constraints<'f> {
         }
     }
 
-    /// An element that matches has, for each condition on a path in it, a value that the index on
-    /// the longer path has as well.
+    /// A matching element has, for each condition on a path in it, a value that the index on the longer path has as well.
     fn add_element(&mut self, path: &str, filter: &'f Filter) {
         match filter {
             Filter::And(filters) => filters
@@ -206,7 +205,7 @@ fn is_folded(test: &Test) -> bool {
     }
 }
 
-/// Whether null, and so a missing value, is one of the values of a test of several.
+/// Whether null, and so a missing value, is one of the values of a test with several.
 fn is_passed_by_null(test: &Test) -> bool {
     match test {
         Test::In(values) => values.has(RawBsonRef::Null),
@@ -235,7 +234,7 @@ fn intervals(test: &Test, texts: Texts) -> Option<(Vec<Interval>, bool)> {
                     .all(|value| is_one_key(value.as_raw_bson_ref(), texts)),
             ))
         }
-        // Each is a list of values or a pattern. Prefixes may overlap, and are not put together.
+        // Each test is a list of values or a pattern. Prefixes may overlap, and are not merged.
         Test::Any(tests) => {
             let (mut points, mut exact) = (Vec::new(), true);
             for test in tests {
@@ -255,7 +254,7 @@ fn intervals(test: &Test, texts: Texts) -> Option<(Vec<Interval>, bool)> {
         Test::Lt(value) => range(value, texts, |key, (start, _)| (start, Cut::before(key))),
         Test::Lte(value) => range(value, texts, |key, (start, _)| (start, Cut::after(key))),
         Test::ElemTest(tests) => {
-            // One element passes all of them.
+            // One element passes all of the tests.
             let found = tests.iter().filter_map(|test| intervals(test, texts));
             let all = intersection(found.map(|(found, _)| found.into()).collect());
             all.map(|intervals| (intervals.into_owned(), false))
@@ -275,7 +274,7 @@ fn intervals(test: &Test, texts: Texts) -> Option<(Vec<Interval>, bool)> {
                 }
             };
             let mut intervals = vec![text];
-            // A stored pattern is matched by an equal one.
+            // An equal pattern as a stored value matches, too.
             if let Some(same) = as_value(pattern) {
                 intervals.push(Interval::Point(encode(same.as_raw_bson_ref())));
             }
@@ -313,7 +312,7 @@ fn encode(value: RawBsonRef<'_>) -> Vec<u8> {
 
 fn point(value: RawBsonRef<'_>, texts: Texts) -> Option<Interval> {
     match value {
-        // An index has the elements of an array, and a regular expression matches strings as well.
+        // An index has the elements of an array, and a regular expression also matches strings.
         RawBsonRef::Array(_) | RawBsonRef::Undefined | RawBsonRef::RegularExpression(_) => None,
         value => {
             let mut key = Vec::with_capacity(16);
@@ -395,7 +394,7 @@ fn as_value(pattern: &Pattern) -> Option<RawBson> {
 
 /// The common prefix of all strings that a pattern matches, if it has one.
 fn literal_prefix(pattern: &Pattern) -> Option<String> {
-    // Other options let a match begin at another position or with other letters.
+    // Other options allow a match at another position or with other letters.
     if !pattern.options().chars().all(|option| option == 's') || pattern.source().contains('|') {
         return None;
     }

@@ -65,7 +65,7 @@ pub(super) fn order(
     )
 }
 
-/// Whether a field has one value in all keys that are read, so that it does not affect the order.
+/// Whether a field has one value in all keys that are read, without an effect on the order.
 fn is_fixed(
     source: &Source<'_>,
     single: usize,
@@ -73,7 +73,7 @@ fn is_fixed(
     path: &str,
     texts: Texts,
 ) -> bool {
-    // Texts of one folded form are ordered by their case, unless the order ignores it.
+    // Texts with the same folded form are ordered by their case, unless the order ignores it.
     if source.texts() == Texts::Folded && texts == Texts::AsTheyAre {
         return false;
     }
@@ -86,15 +86,15 @@ fn is_fixed(
 }
 
 impl AccessPath<'_, '_> {
-    /// Whether the part of the keys that gives the order has all fields that are requested, and no others. Fields that
-    /// have one value in all keys are not in it.
+    /// Whether the part of the keys that gives the order has exactly the requested fields. Fields that have one value in all keys are not
+    /// in it.
     pub(super) fn gives_all(&self, wanted: &OrderSpec<'_>) -> bool {
         let given = (self.order_from..self.source.len()).map(|at| self.source.field(at).0);
         given.eq(wanted.fields.iter().map(|(path, _)| &**path))
     }
 
-    /// Leaves out the keys before the position that the query starts after, as far as the order of
-    /// the index can tell. The documents that remain are still compared with the position.
+    /// Leaves out the keys before the position after which the query starts, as far as the order of the index allows. The remaining
+    /// documents are still compared with the position.
     pub(super) fn seek(
         &mut self,
         single: usize,
@@ -126,8 +126,8 @@ impl AccessPath<'_, '_> {
         });
     }
 
-    /// The beginning of the part of the keys that gives the order, at the position that the query starts
-    /// after, or `None` if no key that is read has the position.
+    /// The beginning of the part of the keys that gives the order, at the position after which the query starts, or `None` if no key that
+    /// is read has the position.
     fn position(
         &self,
         single: usize,
@@ -146,7 +146,7 @@ impl AccessPath<'_, '_> {
                 if self.fixed_key(&first.lower, field)?
                     != directed_key(value, self.source.field(field).1, self.source.texts())
                 {
-                    // All keys that are read come before the position, or all after it.
+                    // All keys come before the position, or all after it.
                     return None;
                 }
                 continue;

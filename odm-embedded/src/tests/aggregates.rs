@@ -58,7 +58,7 @@ fn value_of() -> impl Strategy<Value = Option<Bson>> {
     ]
 }
 
-/// Documents, some of them with an array, which makes an index one of several entries for each.
+/// Documents, some of them with an array, so that an index has several entries for each.
 fn documents() -> impl Strategy<Value = Vec<Document>> {
     let document = (value_of(), value_of(), 0..60_u8).prop_map(|(a, b, array)| {
         let mut document = Document::new();

@@ -1,4 +1,4 @@
-//! Copies of an open store are whole, or not there.
+//! Copies of an open store are complete, or do not exist.
 
 use std::{
     fs,
@@ -63,7 +63,7 @@ fn a_copy_is_a_closed_store_with_all_documents_and_indexes() {
         let path = folder.join("copy.odm");
         store.backup(&path).await.expect("a copy");
         assert_eq!(names(folder), [path.as_path()], "there is another file");
-        // Later writes are not in it.
+        // Later writes are not in the copy.
         insert(store, vec![doc! { "_id": -1 }])
             .await
             .expect("an insert");
@@ -72,7 +72,7 @@ fn a_copy_is_a_closed_store_with_all_documents_and_indexes() {
         assert_eq!(documents.len(), DOCUMENTS as usize);
         assert_eq!(documents[1].get_i32("n").expect("a number"), 77);
         assert_eq!(copy.indexes().unwrap(), store.indexes().unwrap());
-        // It is a store of its own.
+        // The copy is an independent store.
         insert(&copy, vec![doc! { "_id": -2 }])
             .await
             .expect("an insert");
@@ -146,7 +146,7 @@ fn a_file_that_is_there_stays_and_refuses_the_copy() {
     }));
 }
 
-/// A file that comes while the copy is made is not replaced.
+/// A file that appears while the copy is made is not replaced.
 #[test]
 fn a_file_that_comes_meanwhile_stays() {
     block_on(on_each_store(async |store, folder| {
@@ -257,7 +257,7 @@ fn a_panic_in_the_callers_function_is_an_error_and_leaves_nothing() {
     }));
 }
 
-/// The disk of the copy fails at each of its changes. A copy that is said to be made is whole.
+/// The disk of the copy fails at each of its changes. A reported copy is complete.
 #[test]
 fn a_copy_to_a_disk_that_fails_is_an_error_or_whole() {
     block_on(async {

@@ -62,7 +62,7 @@ fn a_check_of_an_open_store_finds_a_flipped_bit_that_reads_do_not_see() {
                 .expect("a byte");
         }
         store.check().await.expect("a sound store again");
-        // It is open as before.
+        // The store is open as before.
         insert(&store, vec![thing(500)]).await.expect("a document");
         store.close().await.expect("a close");
         let error = store.check().await.expect_err("closed");
@@ -182,7 +182,7 @@ fn a_check_that_is_dropped_before_its_turn_does_nothing() {
     });
 }
 
-/// A change of an entry, of the entries of some trees.
+/// A change of an entry, chosen from the entries of some trees.
 type Change = dyn Fn([&[(Vec<u8>, Vec<u8>)]; 3], [Tree; 3]) -> (Tree, Vec<u8>, Option<Vec<u8>>);
 
 /// Entries written past the store: with right checksums, but with wrong content.

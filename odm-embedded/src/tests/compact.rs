@@ -1,4 +1,4 @@
-//! A compaction gives space back, keeps all else, and is whole or has not been.
+//! A compaction gives space back, keeps everything else, and takes effect as a whole or not at all.
 
 use std::{
     fs,
@@ -37,7 +37,7 @@ async fn fill(store: &Embedded) {
         .expect("an insert");
 }
 
-/// Leaves every tenth document.
+/// Deletes all but every tenth document.
 async fn thin_out(store: &Embedded) {
     let most = doc! { "_id": { "$mod": [10, 0] } };
     run(store, vec![Write::Delete(doc! { "$nor": [most] })])
@@ -82,7 +82,7 @@ fn a_compaction_gives_back_the_space_of_deleted_documents_and_keeps_all_else() {
             if let Some(file) = store.size().expect("a size").file {
                 assert_eq!(file, compacted.after);
             }
-            // There is no more to give back.
+            // There is no further free space.
             let again = store.compact().await.expect("a compaction");
             assert_eq!(again.before, compacted.after);
             assert!(again.after <= again.before, "{again:?}");
@@ -122,7 +122,7 @@ fn what_is_written_after_a_compaction_is_there_after_a_close_and_after_a_crash()
     });
 }
 
-/// How many files of this process have lost this name.
+/// How many open files of this process have lost this name.
 #[cfg(target_os = "linux")]
 fn nameless(path: &Path) -> usize {
     let open = fs::read_dir("/proc/self/fd").expect("a folder");
@@ -154,7 +154,7 @@ fn readers_go_on_with_the_old_file_which_is_closed_after_the_last_of_them() {
         assert_eq!(found(&*second, &find_all()).await, left());
         drop(first);
         assert_eq!(nameless(&path), 1);
-        // They go on after the store is closed.
+        // Readers go on after the store is closed.
         let third = store.reader().expect("an open store");
         store.close().await.expect("a close");
         assert_eq!(found(&*second, &find_all()).await, left());
@@ -287,7 +287,7 @@ fn a_compaction_that_is_dropped_leaves_a_whole_file_and_no_other() {
                 assert!(Instant::now() < end, "no file is made");
             }
             drop(compacting);
-            // After it in the queue of the writer.
+            // This insert is after the compaction in the queue of the writer.
             insert(&store, vec![thing(-1)]).await.expect("an insert");
             run(&store, vec![Write::Delete(doc! { "_id": -1 })])
                 .await
@@ -336,7 +336,7 @@ fn a_compacted_store_is_locked_and_its_old_file_is_opened_by_nobody() {
         let path = folder.path().join("shop.odm");
         let store = open(&path).await;
         fill(&store).await;
-        // Another process that is between the two steps of its `open`.
+        // Another process between the two steps of its `open`.
         let old = files::open(&path).expect("a file").expect("a file");
         store.compact().await.expect("a compaction");
         let error = Embedded::open(&path).await.expect_err("it is open");
@@ -370,7 +370,7 @@ fn a_file_that_was_put_in_the_place_of_an_open_one_stays_and_refuses_the_compact
         refused().await;
         assert_eq!(fs::read(&path).expect("a file"), b"mine");
         assert_eq!(names(folder.path()).len(), 3, "{:?}", names(folder.path()));
-        // It goes on.
+        // The store goes on.
         insert(&store, vec![thing(-1)]).await.expect("an insert");
         fs::rename(folder.path().join("moved.odm"), &path).expect("a rename");
         store.compact().await.expect("a compaction");
@@ -459,8 +459,8 @@ fn small_things(count: i32) -> Vec<Document> {
 /// How many units there are before a compaction.
 const BEFORE: i32 = 3;
 
-/// Compacts a store and writes to it, until something fails. Returns how many units were acknowledged, and whether the
-/// compaction was.
+/// Compacts a store and writes to it, until something fails. Returns how many units were acknowledged, and whether the compaction
+/// succeeded.
 async fn history(store: Embedded) -> (i32, bool) {
     let compacted = store.compact().await;
     if let Err(error) = &compacted {
@@ -531,7 +531,7 @@ fn a_disk_that_fails_at_any_operation_of_a_compaction_leaves_all_units_in_one_of
     });
 }
 
-/// The new file cannot be written, as where the disk is full: the store goes on with the old one.
+/// The new file cannot be written, as on a full disk: the store goes on with the old one.
 #[test]
 fn a_new_file_that_cannot_be_written_leaves_a_store_that_works() {
     block_on(async {
@@ -569,7 +569,7 @@ fn a_new_file_that_cannot_be_written_leaves_a_store_that_works() {
                 assert_eq!(all(&store).await.len(), expected, "operation {at}");
             }
         }
-        // A failure of the checkpoint stops the writer, and one of the rename or of the sync of the folder after it.
+        // A failure of the checkpoint stops the writer, and so does a failure of the rename or of the sync of the folder after it.
         let of_new_file = went_on.iter().skip_while(|went_on| !**went_on);
         let of_new_file: Vec<bool> = of_new_file.copied().collect();
         let (written, put_in_place) = of_new_file.split_at(of_new_file.len().saturating_sub(2));

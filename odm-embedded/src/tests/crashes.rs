@@ -144,15 +144,15 @@ struct History {
     random: Random,
     /// The state of the disk after the last crash, and the states after each unit since.
     states: Vec<Model>,
-    /// The last state that was acknowledged, and the last that was as durable.
+    /// The last acknowledged state, and the last one that was acknowledged as durable.
     acknowledged: usize,
     durable: usize,
     unit: i32,
 }
 
 impl History {
-    /// Writes until the disk fails. Several units are on their way at once, in the order of the queue, and an index is
-    /// built or removed, and the store compacted, between them.
+    /// Writes until the disk fails. Several units are in the queue at once, and between them an index is built or removed, and the store
+    /// compacted.
     async fn write(&mut self, store: &Embedded) {
         loop {
             let mut units = Vec::new();
@@ -211,7 +211,7 @@ impl History {
         first + found.unwrap_or_else(|| panic!("none of the states from {first} on: {state:?}"))
     }
 
-    /// Opens the store on a disk that may fail meanwhile, finds its state, and begins anew from it.
+    /// Opens the store on a disk that may fail meanwhile, finds its state, and continues from it.
     async fn open(&mut self, disk: &Disk, first: usize) -> Option<Embedded> {
         let store = match open(disk).await {
             Ok(store) => store,
@@ -267,7 +267,7 @@ async fn run_history(seed: u64, crashes: usize) -> [usize; 3] {
                     let again = insert(&store, vec![doc! { "_id": -1 }]).await;
                     again.expect_err("it is broken").kind()
                 };
-                // A compaction that has failed leaves a writer that meets the broken disk with this.
+                // A failed compaction leaves a writer that meets the broken disk with this write.
                 let kind = again().await;
                 assert!(
                     matches!(kind, ErrorKind::Closed | ErrorKind::Io),
@@ -305,7 +305,7 @@ fn after_any_crash_a_first_part_of_all_units_is_left_with_all_that_were_durable(
     };
     let seed: u64 = number("SEED", std::process::id().into());
     let crashes = number("CRASHES", 400);
-    // A history for each 200 crashes, whose documents are all gone sometimes.
+    // A new history for each 200 crashes, whose documents are all gone sometimes.
     let mut counts = [0; 3];
     for seed in seed..seed + crashes.div_ceil(200) {
         println!("to have the same history again: SEED={seed} CRASHES=200");

@@ -104,7 +104,7 @@ impl Crashed {
         self.documents - (self.records.len() - record) as i32
     }
 
-    /// The log, with its mark as before the first sync.
+    /// The log, with its mark from before the first sync.
     fn without_mark(&self) -> Vec<u8> {
         let mut log = self.log.clone();
         log[MARK..RECORDS].fill(0);
@@ -154,7 +154,7 @@ fn damages(crashed: &Crashed, record: usize) -> Vec<(String, Vec<u8>)> {
             damages.push((format!("record {record}: {what}"), damaged));
         }
     };
-    // Each third bit at the edges and in the middle; elsewhere a few, which are others in each record.
+    // Each third bit at the edges and in the middle; elsewhere a few, others in each record.
     let all = crashed.records.len();
     let step = match [0, 1, all / 2, all - 2, all - 1].contains(&record) {
         true => 3,
@@ -221,7 +221,7 @@ fn damages(crashed: &Crashed, record: usize) -> Vec<(String, Vec<u8>)> {
 #[test]
 fn any_damage_of_a_synced_record_is_found_with_its_place_and_what_lies_behind() {
     block_on(async {
-        // The second has logs of several generations behind it.
+        // The second log has the records of several earlier generations behind it.
         for count in [9, 180] {
             let crashed = Crashed::new(count, 0).await;
             let all = crashed.records.len();
@@ -301,14 +301,14 @@ fn what_was_not_synced_is_a_torn_end_whatever_of_it_is_there() {
         let crashed = Crashed::new(30, 10).await;
         let all = crashed.records.len();
         for record in all - 10..all {
-            // A crash can leave the later ones whole, and a hole before them.
+            // A crash can leave later records whole, and a hole before them.
             for (what, log) in damages(&crashed, record) {
                 let found = judge(&crashed.named, &log).expect("its log");
                 assert_eq!(found.left_out, None, "{what}");
                 assert_eq!(found.units, record as u64, "{what}");
             }
         }
-        // One before them is damaged nevertheless, which the mark and they say.
+        // An earlier record is damaged nevertheless, as the mark and the later ones say.
         for mark in [true, false] {
             let mut log = match mark {
                 true => crashed.log.clone(),
@@ -352,7 +352,7 @@ fn a_log_that_is_damaged_is_refused_and_neither_file_is_changed_until_it_is_salv
             assert_eq!(disk.kept(), log);
             let left = crashed.before(record);
             assert_eq!(all(&salvaged.store).await, things(left));
-            // It is a store as any other.
+            // It is a store like any other.
             insert(&salvaged.store, vec![thing(left)])
                 .await
                 .expect("an insert");
@@ -387,7 +387,7 @@ fn a_head_that_is_damaged_and_a_log_that_is_missing_or_short_are_refused_and_sal
         for (number, log) in all_logs.into_iter().enumerate() {
             let disk = crashed.disk.with_log(log.clone());
             match open(&disk).await {
-                // The head of the generation that is gone.
+                // The head of the previous generation.
                 Ok(store) => assert_eq!(all(&store).await, things(9), "log {number}"),
                 Err(error) => {
                     refused += 1;

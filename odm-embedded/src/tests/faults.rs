@@ -1,4 +1,4 @@
-//! Disks that fail and power that is lost, at every moment of a short history.
+//! Disk failures and power losses at every moment of a short history.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ fn unit(n: i32) -> Vec<Write> {
     ]
 }
 
-/// Runs the history until something fails, and tells how many units were acknowledged.
+/// Runs the history until something fails, and returns how many units were acknowledged.
 async fn history(disk: &Disk, durability: Durability) -> i32 {
     let Ok(store) = open(disk).await else {
         return 0;
@@ -76,7 +76,7 @@ async fn history(disk: &Disk, durability: Durability) -> i32 {
     UNITS
 }
 
-/// Whether a disk holds whole units only, the first of them, and at least so many.
+/// Whether a disk holds only whole units, the first ones in order, and at least so many.
 async fn check(disk: &Disk, acknowledged: i32, at: usize) {
     let store = open(disk)
         .await
@@ -127,7 +127,7 @@ fn writes_that_are_durable_soon_are_lost_from_the_end_and_never_in_half() {
             check(&disk.after_exit(), 0, at).await;
             check(&disk.after_power_loss(), 0, at).await;
         }
-        // Closed in order, all of them are there.
+        // After an orderly close, all units are there.
         check(&whole.after_power_loss(), UNITS, 0).await;
     });
 }

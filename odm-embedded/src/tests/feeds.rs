@@ -66,7 +66,7 @@ async fn insert_eventually(store: &Embedded, id: i32) -> Result<()> {
     store.run(unit, Durability::Eventual).await
 }
 
-/// The `_id`s that each commit which was published has inserted.
+/// The `_id`s that each published commit has inserted.
 struct Published(FeedReader);
 
 impl Published {
@@ -198,7 +198,7 @@ fn changes_are_published_in_the_order_of_commits_whoever_is_held_up() {
             thread::yield_now();
         }
         thread::sleep(Duration::from_millis(20));
-        // The thread that publishes both is held up after the first.
+        // The publishing thread is held up after the first of both.
         drop(gate);
         while !held.has_begun.load(Ordering::SeqCst) {
             thread::yield_now();

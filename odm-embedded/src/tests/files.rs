@@ -1,4 +1,4 @@
-//! Files: made with care, locked, and never trusted.
+//! Files: made durably, locked, and validated.
 
 use std::{
     fs,
@@ -92,7 +92,7 @@ fn a_file_is_open_once_and_free_again_after_the_last_handle() {
         let store = Embedded::open(&path).await.expect("it is free");
         let reader = store.reader().expect("an open store");
         store.close().await.expect("a close");
-        // A reader that is left over does not keep the file.
+        // A remaining reader does not keep the file locked.
         drop(Embedded::open(&path).await.expect("it is free"));
         drop(reader);
     });
@@ -412,7 +412,7 @@ fn a_size_is_that_of_the_files_and_collections() {
 fn a_size_tells_of_the_earlier_states_that_are_read() {
     block_on(async {
         let store = things(Vec::new()).await;
-        // The writer itself lets go of a state soon after its answer.
+        // The writer itself drops a state soon after its answer.
         let until = |number: u64| {
             let began = Instant::now();
             loop {
@@ -441,7 +441,7 @@ fn a_size_tells_of_the_earlier_states_that_are_read() {
         drop(first);
         store.compact().await.expect("a compaction");
         thread::sleep(wait);
-        // That of the memory before the compaction is the same one.
+        // The compaction leaves the remaining earlier state as it was.
         assert!(until(1) >= Some(wait));
         add(4).await;
         assert!(until(1) >= Some(wait));

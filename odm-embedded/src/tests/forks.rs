@@ -1,6 +1,6 @@
 //! A process that was forked from the process that has opened a store: it has the memory, but not the threads.
 //!
-//! Without `unsafe`, no test can fork. So the store takes its own process for another one.
+//! Without `unsafe`, no test can fork. So the store is made to take its own process for another one.
 
 use std::sync::Arc;
 

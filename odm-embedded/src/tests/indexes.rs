@@ -1,4 +1,4 @@
-//! Indexes that are built while others write, and that go on after an interruption.
+//! Indexes that are built during other writes, and continue after an interruption.
 
 use std::{
     pin::pin,
@@ -43,7 +43,7 @@ async fn fill(store: &Embedded, from: i32, count: i32) {
     insert(store, documents.collect()).await.expect("an insert");
 }
 
-/// Polls an `ensure` once, waits until it has built some, and drops it. Returns how far it was.
+/// Polls an `ensure` once, waits until it has built some of the index, and drops it. Returns its progress.
 async fn interrupt(store: &Embedded, specs: &[CollectionSpec]) -> IndexBuild {
     let mut ensure = pin!(store.ensure(specs));
     poll_fn(|context| {
@@ -189,7 +189,7 @@ fn two_indexes_of_one_name_are_refused() {
         assert!(error.expect_err("one name").to_string().contains("`by_n`"));
         assert_eq!(store.index_builds().expect("an open store"), []);
 
-        // A build that is to replace an index goes on where the caller says so, too.
+        // A build that is to replace an index only continues if the caller declares the replacement, too.
         fill(&store, 0, 20_000).await;
         store.ensure(&by_n()).await.expect("an index");
         let mut replaced = [collection("things", vec![other])];
@@ -259,7 +259,7 @@ fn a_build_ends_beside_transactions_that_never_do() {
     });
 }
 
-/// How many portions, whose end others await, the indexes of documents with so many numbers need.
+/// How many portions, whose end others await, are needed for the indexes of documents with so many numbers.
 async fn portions(documents: i32, numbers: usize) -> usize {
     let store = Embedded::memory().await.expect("a store");
     let documents =

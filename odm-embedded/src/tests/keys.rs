@@ -29,7 +29,7 @@ async fn numbers(count: i32) -> Embedded {
     let store = things(vec![
         index("n_ones", &[("n", 1), ("tens", 1), ("ones", -1)]),
         index("tens", &[("tens", 1)]),
-        // It has fewer fields to test.
+        // This index has fewer fields to test.
         index("n", &[("n", 1)]),
     ])
     .await;
@@ -57,7 +57,7 @@ fn a_count_by_fields_of_one_index_reads_no_documents() {
                 doc! { "n": { "$lt": 50 }, "ones": { "$in": [1, 4, 9, 20] } },
                 (15, 50, 0),
             ),
-            // No bound: all keys are fewer bytes than all documents.
+            // No bound: all keys have fewer bytes than all documents.
             (doc! { "ones": 7 }, (10, 100, 0)),
             // A condition on another field is tested on documents, but only on those whose keys pass.
             (
@@ -124,7 +124,7 @@ fn a_document_with_several_keys_is_not_left_out_for_one_that_does_not_pass() {
         let query = doc! { "a": { "$gt": 0 }, "b": { "$gt": 0, "$lt": 20 } };
         assert_eq!(counted(&*reader, query.clone()).await.0, 1);
         assert_eq!(found(&*reader, &find(query)).await.len(), 1);
-        // Each condition by an element of its own.
+        // Different elements fulfill the conditions.
         let apart = doc! { "a": { "$gt": 0 }, "b": { "$gt": 5, "$lt": 5 } };
         assert_eq!(counted(&*reader, apart).await.0, 1);
     });
@@ -161,7 +161,7 @@ fn a_disjunction_of_bounds_is_counted_without_documents_and_each_document_once()
                 ],
                 (3, 15, 0),
             ),
-            // One branch is about another field as well.
+            // One branch has a condition on another field as well.
             (vec![doc! { "n": 1 }, doc! { "n": 2, "x": 1 }], (1, 2, 2)),
         ] {
             let query = doc! { "$or": branches };
@@ -231,7 +231,7 @@ fn a_partial_index_finds_and_counts_the_documents_of_its_filter() {
             chosen(doc! { "active": true, "name": { "$ne": 1 } }, doc! {}, None).await,
             (partial(), 10)
         );
-        // Bounds of another index are better, and so is its order if only the first documents are asked for.
+        // The bounds of another index are better, and so is its order if only the first documents are requested.
         assert_eq!(
             chosen(doc! { "active": true, "name": { "$gt": 5 } }, doc! {}, None)
                 .await

@@ -64,7 +64,7 @@ fn an_index_that_ignores_case_answers_filters_and_gives_orders_that_do() {
                 doc! { "_id": 296 }
             ])
         );
-        // Orders that are not that of the index.
+        // Orders that differ from the index.
         for sort in [
             sort(doc! { "name": 1, "n": -1 }),
             ignoring(doc! { "name": 1, "n": 1 }),

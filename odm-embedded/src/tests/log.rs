@@ -140,7 +140,7 @@ async fn units_do_not_wait_for_the_end_of_a_transaction_that_began_after_them() 
         let gate = disk.hold_syncs();
         let first = write("first");
         disk.until_sync_waits();
-        // It waits for the sync, and for one of its own. The first poll puts it into the queue.
+        // It waits for this sync, and for its own. The first poll puts it into the queue.
         let mut second = Box::pin(insert(&store, vec![doc! { "_id": "second" }]));
         assert!(is_pending(&mut second).await);
         let options = TransactionOptions::default();
@@ -194,7 +194,7 @@ async fn all_that_has_read_from_a_sync_that_fails_fails_with_it() {
     let second = tokio::spawn(second.rollback());
     let twice = tokio::spawn({
         let store = store.clone();
-        // A duplicate key, but of a document that may be lost.
+        // A duplicate key, but of a document that a crash may lose.
         async move { insert(&store, vec![doc! { "_id": "first" }]).await }
     });
     tokio::time::sleep(Duration::from_millis(30)).await;
@@ -298,7 +298,7 @@ fn a_store_that_was_closed_takes_no_log_of_another() {
 #[test]
 fn a_log_is_not_removed_because_its_store_is_another_or_gone() {
     block_on(async {
-        // A store that was closed, and goes on later; then the file of the first time takes the place of the last.
+        // A store that was closed, and is opened again later; then its first file replaces the last one.
         let disk = Disk::formatted().await;
         let write = async |disk: &Disk, id: i32| {
             let store = open(disk).await.expect("a store");
@@ -361,7 +361,7 @@ fn a_waker_that_drops_the_last_handle_blocks_no_thread_of_the_store() {
     *task.0.lock().expect("no panic") = Some(future);
     disk.until_sync_waits();
     drop(gate);
-    // The store is closed, and its log removed, by nobody but its own threads.
+    // The store's own threads close it and remove its log.
     let deadline = Instant::now() + Duration::from_secs(20);
     while disk.log_bytes().is_some() {
         assert!(Instant::now() < deadline, "the threads wait for each other");
@@ -374,7 +374,7 @@ async fn is_pending(future: &mut (impl Future + Unpin)) -> bool {
     poll_fn(|context| Poll::Ready(Pin::new(&mut *future).poll(context).is_pending())).await
 }
 
-/// Opens a store and copies both of its files while it is open, as a killed process leaves them.
+/// Opens a store and copies both of its files while it is open, as a killed process would leave them.
 async fn killed(folder: &Path) -> (PathBuf, PathBuf) {
     let path = folder.join("shop.odm");
     let store = Embedded::open(&path).await.expect("a store");
@@ -447,7 +447,7 @@ fn eventual_writes_wait_for_no_sync_but_for_those_of_earlier_writes() {
         let gate = disk.hold_syncs();
         let first = eventual("first").await;
         first.expect("no panic").expect("an insert");
-        // The sync of the first, which nobody waits for.
+        // The sync of the first write, for which no caller waits.
         disk.until_sync_waits();
         let second = eventual("second").await;
         second.expect("no panic").expect("an insert");

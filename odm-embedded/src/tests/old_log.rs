@@ -1,6 +1,6 @@
-//! Stores that the version before has left, whose logs have format 1.
+//! Stores of the previous version, whose logs have format 1.
 //!
-//! The files in `stored` were written by it. They are packed: the length (4 bytes, big-endian), and then runs, each with its
+//! The previous version has written the files in `stored`. They are packed: the length (4 bytes, big-endian), and then runs, each with its
 //! length (4 bytes) and its bytes, or the length with the highest bit set and the one byte that is repeated.
 
 use bson::{Document, doc};
@@ -45,7 +45,7 @@ async fn open(disk: &Disk) -> Result<Embedded> {
         .await
 }
 
-/// The documents of `from` units that each store has.
+/// The documents of these units in each store.
 fn expected(from: &[i32]) -> Vec<Document> {
     let of = |from: i32| {
         let ids = (from..from + 5).filter(move |id| *id != from + 1);
@@ -57,7 +57,7 @@ fn expected(from: &[i32]) -> Vec<Document> {
     from.iter().copied().flat_map(of).collect()
 }
 
-/// Each moment in the life of a store of the version before, with its documents.
+/// Each moment in the life of a store of the previous version, with its documents.
 fn moments() -> [(&'static str, Disk, Vec<Document>); 5] {
     let disk = |store: &[u8], log: Option<&[u8]>| Disk::holding(unpack(store), log.map(unpack));
     [
@@ -99,14 +99,14 @@ fn a_store_of_the_version_before_is_opened_whatever_it_was_doing() {
                 .unwrap_or_else(|error| panic!("{moment}: {error}"));
             assert_eq!(all(&store).await, documents, "{moment}");
             store.check_integrity().await.expect("sound indexes");
-            // That version can open it again: there is no log of another format yet.
+            // The previous version can open it again: there is no log of another format yet.
             assert_eq!(disk.log_bytes(), None, "{moment}");
             for id in 50..53 {
                 insert(&store, vec![doc! { "_id": id }])
                     .await
                     .expect("an insert");
             }
-            // It does not take this for the end of its log.
+            // The previous version does not take this for the end of its log.
             let log = disk.log_bytes().expect("a log");
             let heads = [&log[..12], &log[4096..4108]];
             assert!(

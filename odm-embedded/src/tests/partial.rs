@@ -20,7 +20,7 @@ fn find(query: Document) -> Find {
     }
 }
 
-/// Users, of whom each third is active.
+/// Users. Each third one is active.
 async fn users() -> Embedded {
     let store = things(vec![
         partial(unique("active", &[("email", 1)]), doc! { "active": true }),

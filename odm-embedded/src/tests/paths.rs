@@ -126,7 +126,7 @@ fn a_link_in_the_place_of_a_log_or_of_a_copy_is_refused() {
         let error = store.backup(&copy).await.expect_err("a link");
         assert!(error.to_string().contains("is there already"), "{error}");
         fs::remove_file(&copy).expect("no link");
-        // Other names of the files that are there.
+        // Other names of the existing files.
         insert(&store, vec![doc! { "_id": 1 }])
             .await
             .expect("an insert");
@@ -168,7 +168,7 @@ fn a_salvage_leaves_a_copy_of_the_log_beside_the_store() {
         }
         fs::copy(&path, &copy).expect("a copy");
         let mut bytes = fs::read(folder.path().join("shop.odm.log")).expect("a log");
-        // In the record of the third of the five units that it has.
+        // In the record of the third of its five units.
         let len = |at: usize| {
             44 + u32::from_be_bytes(bytes[at + 12..at + 16].try_into().expect("four bytes"))
                 as usize

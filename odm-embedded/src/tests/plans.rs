@@ -119,7 +119,7 @@ fn the_ranges_of_several_values_are_merged_in_order_up_to_the_limit() {
         let (ids, keys, documents) = read(&store_by_id, &by_id).await;
         assert_eq!((ids, keys, documents), (vec![3, 4, 5, 23], 3 + 4, 4));
 
-        // The branches of a disjunction, by two indexes; a document of both comes once.
+        // The branches of a disjunction, by two indexes; a document of both is found once.
         let any = Find {
             filter: filter(doc! { "$or": [{ "author": 3 }, { "editor": { "$in": [1, 3] } }] }),
             ..feed
@@ -443,7 +443,7 @@ fn a_position_does_not_hide_what_the_filter_fixes() {
             count(doc! { "_id": 5 }, doc! { "_id": -1 }, vec![3]).await,
             0
         );
-        // All that is found has one value of the first key: the position is before, at, or after it.
+        // All found documents have one value of the first key: the position is before, at, or after it.
         let order = doc! { "n": 1, "m": -1 };
         assert_eq!(
             count(doc! { "n": 5 }, order.clone(), vec![4, 0, 0]).await,

@@ -302,7 +302,7 @@ struct Asked {
 /// Where a query starts.
 #[derive(Debug, Clone)]
 enum After {
-    /// After the position of this one of the documents.
+    /// After the position of one of the documents, by its index.
     Document(prop::sample::Index),
     /// After a position that no document need have: a value for each key of the sort, and maybe too many values.
     Values(Vec<Bson>),
@@ -434,7 +434,7 @@ async fn compare_groups(reader: &dyn Reader, find: &Find, expected: &[Document])
             .expect("rows");
         let value = |row: &RawDocumentBuf| key::of(RawBsonRef::Document(row));
         let keys = |rows: &[RawDocumentBuf]| rows.iter().map(value).collect::<Vec<_>>();
-        // Values that are equal, as 1 and 1.0, have one key.
+        // Equal values, such as 1 and 1.0, have one key.
         assert_eq!(
             keys(&rows),
             keys(&expected),
@@ -509,7 +509,7 @@ proptest! {
                 compare(&*reader, &stored, asked).await;
                 compare_by_key(&*reader, &stored, asked).await;
             }
-            // The same within a transaction, with changes that are not committed.
+            // The same within a transaction, with uncommitted changes.
             let mut transaction =
                 store.begin(TransactionOptions::default()).await.expect("a transaction");
             if let Ok(filter) = Filter::parse(&removed) {

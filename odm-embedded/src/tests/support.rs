@@ -76,7 +76,7 @@ pub(super) fn folded(index: IndexSpec) -> IndexSpec {
     }
 }
 
-/// The index, as one of the documents that match.
+/// The index, as a partial index of the documents that match.
 pub(super) fn partial(index: IndexSpec, query: Document) -> IndexSpec {
     IndexSpec {
         filter: Some(IndexFilter::new(&filter(query)).expect("a filter of an index")),
@@ -182,7 +182,7 @@ pub(super) async fn apply(transaction: &mut dyn Transaction, write: &Write) -> R
     }
 }
 
-/// A unit of several writes, which fails with the first of them that does.
+/// A unit of several writes, which fails with the first failing one.
 pub(super) struct Writes(pub(super) Vec<Write>);
 
 #[async_trait]

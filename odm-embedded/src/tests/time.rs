@@ -1,4 +1,4 @@
-//! The time that units and transactions have.
+//! The time limits of units and transactions.
 
 use std::{
     ops::ControlFlow,

@@ -90,13 +90,13 @@ async fn every_call_after_the_time_limit_says_that_the_transaction_expired() {
     insert_all(&mut *transaction, "things", &[rawdoc! { "_id": 1 }])
         .await
         .expect("an insert");
-    // Others go on once the limit is over.
+    // Others go on once the limit is exceeded.
     insert(&store, vec![doc! { "_id": 2 }])
         .await
         .expect("an insert");
     let expired = |error: odm_store::Error| {
         assert_eq!(error.kind(), ErrorKind::TransactionExpired);
-        // It awaited a write outside of it.
+        // It awaited a write outside of the transaction.
         assert!(!error.is_retryable());
     };
     expired(

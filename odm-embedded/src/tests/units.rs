@@ -69,7 +69,7 @@ async fn a_unit_that_fails_or_panics_is_undone_alone() {
     let held = hold(&store).await;
     let units = [
         vec![Write::Insert(vec![doc! { "_id": 1, "n": 1 }])],
-        // Stores one, and then meets a key that the first of the group has taken.
+        // Stores one document, and then meets a key that the first unit of the group has taken.
         vec![
             Write::Insert(vec![doc! { "_id": 2, "n": [2, 3] }]),
             Write::Insert(vec![doc! { "_id": 3, "n": 1 }]),
@@ -153,7 +153,7 @@ fn a_call_that_fails_leaves_nothing_and_the_unit_can_go_on() {
         let documents = [doc! { "_id": 1, "n": 1 }, doc! { "_id": 3, "n": 5 }];
         assert_eq!(all(&store).await, documents);
         store.close().await.expect("a close");
-        // The schema on the disk is that of the documents.
+        // The schema on the disk fits the documents.
         let store = Embedded::builder()
             .backend(disk.after_power_loss())
             .await
@@ -378,7 +378,7 @@ async fn a_full_queue_makes_callers_wait_and_serves_them_in_their_order() {
     );
 }
 
-/// Writes through the store that it is a unit of.
+/// Writes through the store that runs it.
 struct Reentrant(Embedded);
 
 #[async_trait]

@@ -444,7 +444,7 @@ fn an_index_that_is_too_large_for_one_commit_is_built_in_parts() {
         let again = || vec![doc! { "_id": 5000, "n": format!("{text}0-0") }];
         let error = insert(&store, again()).await;
         assert!(error.expect_err("taken").is_duplicate_key());
-        // Another of its name takes its place, and its entries are gone.
+        // Another index of its name takes its place, and its entries are gone.
         let plain = CollectionSpec {
             obsolete: vec![unique("by_n", &[("n", 1)])],
             ..collection("things", vec![index("by_n", &[("n", 1)])])

@@ -1,4 +1,4 @@
-//! How much memory the changes of a unit of work take.
+//! The memory of the changes of a unit of work.
 //!
 //! A unit begins in a group, whose changes lie in memory. A unit whose changes exceed [`Settings::group_memory`] is undone there and runs
 //! again by itself, as a *large* unit: whenever its changes exceed [`Settings::spill_memory`], they move into an open transaction of the
@@ -19,11 +19,11 @@ use super::{
     Work,
 };
 
-/// Where the changes of a [`Work`] go when they become too many.
+/// The place of the changes of a [`Work`] when they become too many.
 pub(super) enum Memory {
     /// Nowhere: they stay in memory.
     Unbounded,
-    /// They are given up, and the unit runs again by itself.
+    /// They are discarded, and the unit runs again by itself.
     Group {
         /// The size of the overlay when the unit began.
         start: usize,
@@ -33,9 +33,9 @@ pub(super) enum Memory {
     /// Into a transaction of the engine.
     Large {
         transaction: Arc<Uncommitted>,
-        /// How many times changes were moved there, which no savepoint can undo.
+        /// How many times changes were moved there. No savepoint can undo these.
         spills: u64,
-        /// Whether a call has failed that could not be undone.
+        /// Whether a failed call could not be undone.
         aborted: bool,
     },
 }
@@ -84,7 +84,7 @@ impl Work {
     pub(in super::super) fn begin_call(&mut self) -> Result<()> {
         self.check_usable()?;
         match &self.memory {
-            // Only the call that now begins is ever undone alone.
+            // From here on, only the call that now begins may be undone alone.
             Memory::Unbounded => self.overlay.forget(),
             Memory::Group { .. } => {}
             Memory::Large { .. } => {
@@ -97,7 +97,7 @@ impl Work {
         Ok(())
     }
 
-    /// Keeps within the bound after a document was written.
+    /// Enforces the bound after a document was written.
     pub(super) fn bound_memory(&mut self) -> Result<()> {
         match &mut self.memory {
             Memory::Unbounded => Ok(()),
@@ -144,7 +144,7 @@ impl Work {
         }
     }
 
-    /// Records that a call has failed, a part of whose changes is out of memory.
+    /// Records that a call has failed after a part of its changes was moved out of memory.
     pub(super) fn abort_large_unit(&mut self) {
         if let Memory::Large { aborted, .. } = &mut self.memory {
             *aborted = true;

@@ -27,17 +27,17 @@ use super::{
 impl Writer {
     pub(super) fn compact(&mut self, reply: Reply<Compacted>) {
         if reply.is_closed() {
-            // The caller went away before it began.
+            // The caller was dropped before it began.
             return;
         }
         let compacted = self.try_compact(|| !reply.is_closed());
         let _ = reply.send(compacted);
     }
 
-    /// Compacts the store, unless the caller goes away meanwhile.
+    /// Compacts the store, unless the caller is dropped meanwhile.
     fn try_compact(&mut self, is_awaited: impl Fn() -> bool) -> Result<Compacted> {
         self.checkpoint(&Overlay::default())?;
-        // The checkpoint has named a generation that the newest state does not have.
+        // The checkpoint has named a generation that is not in the newest state.
         let state = self.read_newest(self.newest.schema.clone());
         let state = state.map_err(|error| self.fail(error))?;
         let before = self.engine.len()?;
@@ -60,7 +60,7 @@ impl Writer {
         drop(state);
         let newest = self.read_newest(self.newest.schema.clone());
         let newest = newest.map_err(|error| self.fail(error))?;
-        // Published with the same data: who reads from now on lets go of the old file.
+        // Published with the same data, so that later reads release the old file.
         self.syncer.push(Commit {
             snapshot: Some(newest),
             durable: false,

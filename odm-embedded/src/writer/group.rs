@@ -24,7 +24,7 @@ use super::{
 /// The greatest number of units in one commit.
 const MAX_UNITS: usize = 1024;
 
-/// The longest time by which a commit is delayed for units that are expected.
+/// The longest delay of a commit for units that are expected.
 const MAX_DELAY: Duration = Duration::from_micros(500);
 
 /// A unit, its durability, and the channel for its answer.
@@ -35,7 +35,7 @@ pub(super) struct Group {
     session: Session,
     answers: Answers,
     durable: bool,
-    /// The watched changes of each unit that has succeeded.
+    /// The watched changes of each successful unit.
     changes: Vec<FeedChanges>,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Group {
 pub(super) struct CommitPacing {
     /// The number of its units.
     units: usize,
-    /// The duration of its commit, besides the sync.
+    /// The duration of its commit, without the sync.
     commit: Duration,
 }
 
@@ -81,7 +81,7 @@ impl Group {
     /// too large for a group.
     fn run(&mut self, (unit, durability, reply): Member, limit: Duration) -> Option<Member> {
         if reply.is_closed() {
-            // The caller went away before the unit began.
+            // The caller was dropped before the unit began.
             return None;
         }
         let session = &mut self.session;
@@ -101,8 +101,7 @@ impl Group {
             return Some((unit, durability, reply));
         }
         self.durable |= durability == Durability::Immediate;
-        // The answer waits for the commit even if it is an error, since the unit may have read changes
-        // that are not committed.
+        // The answer waits for the commit even if it is an error, since the unit may have read uncommitted changes.
         self.answers.push((reply, result));
         None
     }
@@ -120,7 +119,7 @@ pub(super) fn run_unit(
         block_on(unit.run(session as &mut dyn Transaction), end_of(limit))
     }));
     match ran {
-        // A unit that goes on after the error of a call has no more time either.
+        // A unit that goes on after the error of a call has the same limit.
         Ok(Some(result)) => result.and_then(|()| session.work.check_time()),
         Ok(None) => Err(Error::new(
             ErrorKind::TransactionExpired,
@@ -201,7 +200,7 @@ impl Writer {
             return ControlFlow::Break(());
         }
         if self.syncer.is_busy() {
-            // A commit now would wait for the sync that is on its way, and then for its own.
+            // A commit now would wait for the running sync, and then for its own.
             let (request, idle) = (pin!(self.requests.recv()), pin!(self.syncer.idle()));
             return match block_on(select(request, idle), None) {
                 Some(Either::Left((None, _))) | None => ControlFlow::Break(()),
@@ -209,9 +208,8 @@ impl Writer {
                 Some(Either::Right(_)) => ControlFlow::Continue(None),
             };
         }
-        // Units of the callers who were answered last: they may write again at once, and arrive one after
-        // another. A wait of a small part of a commit is cheaper than a commit without them. A single caller
-        // never waits.
+        // Units of the callers who were answered last: they may write again at once, and arrive one after another. Waiting for a small part
+        // of a commit is cheaper than a commit without them. A single caller never waits.
         if group.answers.len() >= self.pacing.units {
             return ControlFlow::Break(());
         }
@@ -224,7 +222,7 @@ impl Writer {
         }
     }
 
-    /// The requested durability, limited by that of the store.
+    /// The requested durability, limited by the store's.
     pub(super) fn durability(&self, asked: Durability) -> Durability {
         match self.settings.durability {
             Durability::Immediate => asked,

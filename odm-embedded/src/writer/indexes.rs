@@ -1,4 +1,4 @@
-//! Indexes that are built, and removed, between other writes.
+//! Indexes that are built and removed between other writes.
 
 use std::{
     collections::BTreeSet,
@@ -38,11 +38,11 @@ impl Ensure {
 }
 
 impl Writer {
-    /// Creates collections and indexes, and answers when they are there and durable.
+    /// Creates collections and indexes, and answers when they exist and are durable.
     pub(super) fn ensure(&mut self, collections: Vec<CollectionSpec>, reply: Reply<()>) {
         let mut work = self.begin();
         match ensure::declare(&mut work, &collections, |tree| self.is_awaited(tree)) {
-            // Small ones are done in one commit.
+            // Small indexes are built in one commit.
             Ok(trees) => self.go_on(
                 work,
                 Ensure {
@@ -70,7 +70,7 @@ impl Writer {
     /// Builds or removes one portion.
     pub(super) fn run_portion(&mut self) {
         match self.ensures.pop_front() {
-            // The next caller who wants the indexes goes on from here.
+            // The next caller who wants the indexes continues from here.
             Some(ensure) if ensure.reply.is_closed() => {}
             Some(ensure) => self.go_on(self.begin(), ensure),
             None => self.sweep(),
@@ -120,7 +120,7 @@ impl Writer {
         );
     }
 
-    /// Answers after the commits on their way, since the answer may tell of them.
+    /// Answers after the commits in progress, since the answer may depend on them.
     fn answer(&mut self, reply: Reply<()>, result: Result<()>) {
         self.commit(&self.begin(), true, Vec::new(), vec![(reply, result)]);
     }

@@ -11,7 +11,7 @@ use super::{
 };
 
 impl Writer {
-    /// Runs a unit in a transaction of the engine that it has for itself, and answers.
+    /// Runs a unit in a transaction of the engine of its own, and answers.
     ///
     /// The commit is durable even if less was requested: most changes are on the disk by then.
     pub(super) fn run_large(&mut self, (unit, _, reply): Member) {

@@ -1,8 +1,8 @@
 //! The thread that syncs the log.
 //!
-//! While a sync is on its way the writer goes on, on a state that is not durable yet. Here its commits wait for
-//! the sync, and for the mark in the log that tells of it; then they are published and answered, in their order. So a reader never sees a commit before it is as
-//! durable as requested, and no answer tells of one.
+//! During a sync the writer goes on, on a state that is not durable yet. Here its commits wait for the sync, and for the mark in the log
+//! that records it; then they are published and answered, in their order. So neither a reader nor an answer reveals a commit before it is
+//! as durable as requested.
 
 use std::{
     collections::VecDeque,
@@ -69,7 +69,7 @@ struct State {
     is_finishing: bool,
     /// The duration of the last sync.
     duration: Duration,
-    /// The error of the sync that failed. No other is tried.
+    /// The error of the failed sync. No further sync is tried.
     failure: Option<Error>,
     is_ended: bool,
 }
@@ -83,7 +83,7 @@ impl State {
         self.wanted > self.synced && self.failure.is_none()
     }
 
-    /// Takes the first commits, as far as they need not wait any more.
+    /// Takes the first commits that need not wait any more.
     fn take(&mut self) -> Vec<Commit> {
         let mut taken = Vec::new();
         while let Some((record, commit)) = self.commits.front() {
@@ -173,7 +173,7 @@ fn finish(published: &Published, commits: Vec<Commit>, failure: Option<Error>) {
     }
 }
 
-/// Lets nobody wait for a thread that has panicked.
+/// Ends all waits for a thread that has panicked.
 struct Panicked<'s>(&'s Shared);
 
 impl Drop for Panicked<'_> {
@@ -205,7 +205,7 @@ impl Syncer {
         }
     }
 
-    /// Takes notice of a record that was appended, and begins to sync it if it must be `durable`.
+    /// Notes an appended record, and begins to sync it if it must be `durable`.
     pub(super) fn appended(&mut self, last: Appended, durable: bool) -> Result<()> {
         if self.thread.is_none() {
             let shared = self.shared.clone();
@@ -235,7 +235,7 @@ impl Syncer {
         if commit.durable {
             state.wanted = state.appended;
         }
-        // An eventual commit does not wait for a sync that is on its way for others.
+        // An eventual commit does not wait for a sync that runs for others.
         let must_wait = commit.durable && state.must_sync();
         if !must_wait && state.commits.is_empty() && !state.is_finishing {
             let failure = state.failure.clone();
@@ -269,7 +269,7 @@ impl Syncer {
         state.synced = state.appended;
     }
 
-    /// The error of the sync that failed.
+    /// The error of the failed sync.
     pub(super) fn failure(&self) -> Option<Error> {
         self.shared.lock().failure.clone()
     }
@@ -290,7 +290,7 @@ impl Syncer {
 }
 
 impl Drop for Syncer {
-    /// Ends the thread after all that waits.
+    /// Ends the thread after all waiting commits.
     fn drop(&mut self) {
         self.shared.lock().is_ended = true;
         self.shared.work.notify_one();
