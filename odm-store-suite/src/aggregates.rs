@@ -12,7 +12,7 @@ use odm_store::{Aggregate, Cost, Error, ErrorKind, Find, Reader, Result, Store};
 
 use super::support::*;
 
-/// Documents with values of several types, in which `a` and `b` are no arrays.
+/// Documents with values of several types, in which `a` and `b` are not arrays.
 fn some() -> Vec<Document> {
     let mut documents = vec![
         doc! { "_id": 100, "a": "text", "b": "x", "c": [{ "d": 1 }, { "d": 7 }, 7] },

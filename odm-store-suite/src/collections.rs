@@ -55,7 +55,7 @@ pub async fn a_collection_takes_the_place_of_another_with_the_indexes_of_it(stor
     let before = stored(&store).await;
     let reader = store.reader().unwrap();
     assert_eq!(reader.count(&query(doc! {})).await.unwrap().0, 2);
-    // One of the name is removed.
+    // An existing collection of the name is removed.
     change(&store, &[create("beside")]).await.unwrap();
     insert_beside(&store, doc! { "_id": 9, "n": 9 })
         .await

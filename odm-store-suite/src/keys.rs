@@ -8,7 +8,7 @@ use odm_store::{Error, ErrorKind, Find, FindByKey, Reader, Store};
 
 use super::support::*;
 
-/// A reader of `things` that belong to others: 3 to 1, 2 to 2, one to both 1 and 3, one to nobody.
+/// A reader of `things` that belong to others: three to 1, two to 2, one to both 1 and 3, one to none.
 async fn reader_of_some(store: &impl Store) -> Arc<dyn Reader> {
     ensure(store, vec![index("by owner and rank", &["owner", "-rank"])]).await;
     let things = [

@@ -34,7 +34,7 @@ pub struct MapStore {
     alone: Option<Alone>,
 }
 
-/// How writes alone are run.
+/// The settings of writes alone.
 #[derive(Debug, Clone, Copy)]
 struct Alone {
     /// How long they may be under way.
@@ -49,7 +49,7 @@ impl MapStore {
         MapStore::writing_alone(Duration::from_millis(20), Duration::ZERO)
     }
 
-    /// Creates an empty store with writes alone, which may be under way for so long, and which wait between the check of
+    /// Creates an empty store with writes alone, which may be under way for up to `limit`, and which wait for `pause` between the check of
     /// their epoch and their write.
     pub fn writing_alone(limit: Duration, pause: Duration) -> Self {
         MapStore {
@@ -216,7 +216,7 @@ impl Store for MapStore {
             unit.run(&mut transaction).await?;
             // A conflict means that another transaction has committed, so all together make progress.
             match transaction.finish() {
-                // In another epoch the unit itself has to be another one.
+                // In another epoch a different unit is needed.
                 Err(error) if error.is_retryable() && !is_of_other_epoch(&error) => {}
                 result => return result,
             }

@@ -1,4 +1,4 @@
-//! Collections and indexes that are declared.
+//! Declared collections and indexes.
 
 use bson::{Document, doc};
 use odm_store::{CollectionSpec, ErrorKind, IndexSpec, Store};

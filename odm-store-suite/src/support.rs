@@ -77,7 +77,7 @@ pub(super) fn case_insensitive(index: IndexSpec) -> IndexSpec {
     }
 }
 
-/// The index, as one of the documents that match.
+/// The index, as a partial index of the documents that match.
 pub(super) fn partial(index: IndexSpec, filter: Document) -> IndexSpec {
     let filter = Filter::parse(&filter).expect("a filter");
     IndexSpec {
@@ -168,7 +168,7 @@ pub(super) async fn insert_all(store: &impl Store, documents: impl IntoIterator<
     let writes: Vec<Write> = documents.into_iter().map(insert).collect();
     let written = loop {
         match write(store, &writes).await {
-            // Another transaction has not let go yet.
+            // Another transaction has not ended yet.
             Err(error) if error.is_retryable() => {}
             written => break written,
         }
@@ -251,7 +251,7 @@ pub(super) async fn ids_by_key(reader: &(impl Reader + ?Sized), find: &FindByKey
     by_key
 }
 
-/// All of `things` that is committed, in the order of `_id`.
+/// All committed documents of `things`, in the order of `_id`.
 pub(super) async fn stored(store: &impl Store) -> Vec<RawDocumentBuf> {
     let reader = store.reader().expect("the store can be read");
     found(&*reader, &query(Document::new())).await

@@ -5,7 +5,7 @@ use odm_store::{Error, ErrorKind, IndexSpec, Store};
 
 use super::support::*;
 
-/// The index, or the path, and the value that an error is about.
+/// The index, or the path, and the value of an error.
 fn location(error: &Error) -> (&str, Bson) {
     let location = error.location().expect("the error is about an index");
     assert_eq!(location.collection, THINGS);
@@ -242,7 +242,7 @@ pub async fn a_key_that_is_given_up_is_free(store: impl Store) {
         [doc! { "_id": 1, "n": 1 }, doc! { "_id": 2, "n": 2 }],
     )
     .await;
-    // By a removal in the same batch, wherever it stands.
+    // By a removal in the same batch, at any position.
     let batch = [
         insert(doc! { "_id": 3, "n": 1 }),
         remove(doc! { "_id": 1, "n": 1 }),

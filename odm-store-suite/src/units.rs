@@ -112,7 +112,7 @@ pub async fn a_dropped_future_of_a_unit_leaves_all_of_it_or_nothing(store: impl 
             "a part of a unit is visible"
         );
     }
-    // A later unit is committed after all that goes on still.
+    // A later unit is committed after all units that are still running.
     let last = 20 * EACH;
     let run = store
         .run(inserts(last..last + EACH), Durability::Immediate)

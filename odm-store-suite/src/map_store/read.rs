@@ -69,7 +69,7 @@ fn select_by_key<'s>(
     find.keys.iter().map(select_key).collect()
 }
 
-/// Passes a document to the caller, with the fields that the query asks for.
+/// Passes a document to the caller, with the requested fields.
 fn pass(
     find: &Find,
     position: usize,

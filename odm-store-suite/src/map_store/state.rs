@@ -12,7 +12,7 @@ use odm_store::{
 /// A value, or a list of values, as bytes in the order of the values.
 pub(super) type Key = Vec<u8>;
 
-/// When a unique value that a document of a batch gives up is free for another one of the batch.
+/// When a unique value that a document of a batch gives up is free for another document of the batch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum UniqueValues {
     /// In the whole batch.
@@ -50,8 +50,7 @@ pub(super) struct Collection {
 #[derive(Debug, Clone)]
 struct Index {
     spec: IndexSpec,
-    /// The key of the `_id` that has each key, if the index is unique. Otherwise empty, since no query
-    /// uses an index.
+    /// The key of the `_id` that has each key, if the index is unique. Otherwise empty, since queries do not use indexes.
     owners: BTreeMap<Key, Key>,
 }
 
@@ -221,7 +220,7 @@ impl Collection {
         Ok(())
     }
 
-    /// Stores or removes a document, and gives up the unique keys that it had.
+    /// Stores or removes a document, and gives up its earlier unique keys.
     fn put(&mut self, name: &str, write: &DocumentWrite<'_>) -> Result<()> {
         if let Some(after) = write.after() {
             check_document(name, after)?;
@@ -248,7 +247,7 @@ impl Collection {
         Ok(())
     }
 
-    /// Gives a document its keys in unique indexes, if nobody has them.
+    /// Gives a document its keys in unique indexes, if no other document has them.
     fn claim(&mut self, name: &str, document: &RawDocument) -> Result<()> {
         let id = key::of(id_of(document)?);
         for index in &mut self.indexes {

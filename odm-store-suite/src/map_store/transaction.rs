@@ -74,7 +74,7 @@ impl MapTransaction {
         Ok(found.into_iter().cloned().collect())
     }
 
-    /// Commits, if no document and no unique key that was written has changed since the snapshot, and no lock is lost.
+    /// Commits, if no written document and no written unique key has changed since the snapshot, and no lock is lost.
     pub(super) fn finish(mut self) -> Result<()> {
         let mut current = self.store.current();
         let base = current.as_ref().ok_or_else(closed)?;
