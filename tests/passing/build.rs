@@ -46,7 +46,7 @@ fn name(path: &Path) -> &str {
     stem.to_str().expect("the name is UTF-8")
 }
 
-/// The program of a case with the changes that its last lines tell.
+/// The program of a case with the changes in its last lines.
 fn right_form(text: &str) -> Result<String, String> {
     let lines: Vec<&str> = text
         .lines()

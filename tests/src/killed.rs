@@ -13,7 +13,7 @@ use std::{
 pub struct Moments(u64);
 
 impl Moments {
-    /// Begins with the seed that `SEED` names, or with the time. It prints the seed, so that the moments can be had again.
+    /// Begins with the seed in `SEED`, or with the time. It prints the seed, so that the moments can be reproduced.
     ///
     /// # Panics
     ///
@@ -42,7 +42,7 @@ impl Moments {
     }
 }
 
-/// How many processes a test kills: as many as `KILLS` says.
+/// How many processes a test kills: the number in `KILLS`.
 ///
 /// # Panics
 ///
@@ -52,18 +52,17 @@ pub fn kills(otherwise: u64) -> u64 {
     kills.map_or(otherwise, |text| text.parse().expect("a number"))
 }
 
-/// When a child is killed.
+/// The moment when a child is killed.
 #[derive(Debug, Clone, Copy)]
 pub enum Kill {
-    /// Some time after its start, wherever it is then.
+    /// Some time after its start, at any point of its work.
     AfterStart(Duration),
-    /// Some time after the first line that begins with a text, so that it works however slow the machine
-    /// is. A child that ends before is a failure.
+    /// Some time after the first line that begins with a text, so that it works on a slow machine, too. A child that ends before is a
+    /// failure.
     AfterLine(&'static str, Duration),
 }
 
-/// Runs an ignored test of this program in a process of its own, and kills it. Returns the whole lines
-/// that it printed.
+/// Runs an ignored test of this program in a process of its own, and kills it. Returns the whole lines of its output.
 ///
 /// # Panics
 ///

@@ -41,7 +41,7 @@ pub use self::mongodb::{NewDatabases, TestDatabase, on_mongodb, on_mongodb_datab
 /// A future of a test, of one type for all tests, so that the code that runs it is compiled once.
 pub type Test = Pin<Box<dyn Future<Output = ()>>>;
 
-/// A test of any store as one of a store of one kind.
+/// Turns a test of any store into a test of a store of one kind.
 pub fn as_any<S: Into<AnyStore>>(test: fn(AnyStore) -> Test) -> impl FnOnce(S) -> Test {
     move |store| test(store.into())
 }
@@ -129,7 +129,7 @@ macro_rules! on_embedded_stores {
     };
 }
 
-/// A test of the function outside of the module for each of these stores.
+/// Tests of the function outside of the module, one for each of these stores.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! on_stores {
@@ -141,7 +141,7 @@ macro_rules! on_stores {
     )+};
 }
 
-/// How many rounds of the same a test takes on a store: fewer on a server, where each of them is many messages.
+/// How many rounds a test runs on a store: fewer on a server, where each round takes many messages.
 pub fn rounds(store: &AnyStore, all: usize) -> usize {
     match store.is_server {
         true => all.div_ceil(10),
@@ -157,7 +157,7 @@ pub fn run<F: Future>(test: F) -> F::Output {
     run_for(STUCK, test)
 }
 
-/// Runs a test that takes at most so long on a runtime with several threads.
+/// Runs a test on a runtime with several threads, for at most this time.
 pub fn run_for<F: Future>(most: Duration, test: F) -> F::Output {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -215,7 +215,7 @@ pub fn in_maps<F: Future>(test: impl FnOnce(MapStore) -> F) {
     run(async { test(MapStore::new()).await });
 }
 
-/// The documents of a collection as they are stored, in the order of their `_id`s.
+/// The stored documents of a collection, in the order of their `_id`s.
 pub async fn stored(store: &impl Store, collection: &str) -> Vec<RawDocumentBuf> {
     let find = Find {
         collection: collection.to_owned(),
@@ -233,12 +233,12 @@ pub async fn stored(store: &impl Store, collection: &str) -> Vec<RawDocumentBuf>
     documents
 }
 
-/// The chapter about models that change compiles and runs.
+/// The chapter about changing models compiles and runs.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/changing-models.md")]
 pub struct ChangingModels;
 
-/// That about the store on MongoDB compiles.
+/// The chapter about the store on MongoDB compiles.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/mongodb.md")]
 pub struct OnMongoDb;

@@ -144,7 +144,7 @@ const ENDLESS: &[(&str, &str)] = &[
 pub struct TestDatabase {
     /// A client of the server, for requests of the test without the library.
     pub client: Client,
-    /// The options of a client of a store, whose commands are held against the table of commands.
+    /// The options of a client of a store, whose commands are compared with the table of commands.
     pub options: ClientOptions,
     /// The database, which is removed after the test.
     pub database: Database,
@@ -176,7 +176,7 @@ impl TestDatabase {
         if hello.get_i32("maxWireVersion").unwrap_or(0) < 25 {
             return false;
         }
-        // That there are no operations is refused later than the command.
+        // A server with the command refuses the lack of operations, which it checks later.
         let namespace = format!("{}.none", self.database.name());
         let empty = doc! { "bulkWrite": 1, "ops": [], "nsInfo": [{ "ns": namespace }] };
         let refused = admin.run_command(empty).await;
@@ -186,7 +186,7 @@ impl TestDatabase {
     }
 }
 
-/// Runs a test on a store in a new database of the MongoDB server that `ODM_TEST_MONGODB_URI` names, which is removed after it.
+/// Runs a test on a store in a new database of the MongoDB server that `ODM_TEST_MONGODB_URI` names. Removes the database after it.
 ///
 /// # Panics
 ///
@@ -215,7 +215,7 @@ fn name_of_test() -> String {
     thread.name().unwrap_or_default().to_owned()
 }
 
-/// Runs a test that takes at most so long on a new database of the server.
+/// Runs a test on a new database of the server, for at most this time.
 ///
 /// # Panics
 ///
@@ -283,8 +283,8 @@ async fn is_secantus(client: &Client) -> bool {
     server.contains_key("secantusVersion")
 }
 
-/// Removes the database of a test, unless the server is SecantusDB: it answers nobody any more if a transaction that the test
-/// has left open has changed a document of the database.
+/// Removes the database of a test, unless the server is SecantusDB: it does not answer any more if a transaction that the test has left
+/// open has changed a document of the database.
 async fn remove(database: &Database, is_secantus: bool) {
     if is_secantus {
         return;
@@ -319,7 +319,7 @@ fn client_with(options: ClientOptions) -> Client {
     client
 }
 
-/// The options of a client of the server that the one of these options is made to look like, if any.
+/// The options of a client of the disguised server, if there is a disguise.
 fn disguised(options: ClientOptions) -> ClientOptions {
     match Disguise::of_environment() {
         None => options,

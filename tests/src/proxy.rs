@@ -1,5 +1,5 @@
-//! A proxy between a client and its server, which counts their messages, holds them up, cuts connections, and makes the server another
-//! one.
+//! A proxy between a client and its server, which counts their messages, holds them up, cuts connections, and disguises the server as
+//! another one.
 
 mod disguise;
 
@@ -60,7 +60,7 @@ pub struct Plan {
     pub cut: Cut,
 }
 
-/// A message that comes late, with all that follow it on its connection.
+/// A message that comes late, with all later ones on its connection.
 #[derive(Debug, Clone, Copy)]
 pub struct Delay {
     /// The number of the request, from 1 on.
@@ -90,9 +90,9 @@ pub struct Refusal {
 enum Refused {
     /// The request of this number.
     At(usize),
-    /// The first one of this command.
+    /// The first command of this name.
     First(&'static str),
-    /// Each of these commands.
+    /// Each command of these names.
     Each(&'static [&'static str]),
 }
 
@@ -204,25 +204,25 @@ impl Proxy {
         proxy
     }
 
-    /// A proxy before the server of a test, past which the test reaches it too.
+    /// A proxy before the server of a test. The test can also reach the server past it.
     pub fn new(server: &TestDatabase) -> Self {
         Proxy::before(&server.client, &server.options, None)
     }
 
-    /// The options of a client that reaches the server through the proxy alone.
+    /// The options of a client that reaches the server only through the proxy.
     pub fn options(&self, options: &ClientOptions) -> ClientOptions {
         let mut options = options.clone();
         options.hosts = vec![ServerAddress::Tcp {
             host: self.address.ip().to_string(),
             port: Some(self.address.port()),
         }];
-        // Else the driver goes to the addresses that the server tells.
+        // Otherwise the driver uses the addresses that the server reports.
         options.direct_connection = Some(true);
         options.repl_set_name = None;
         options
     }
 
-    /// A store that reaches the server through the proxy alone, and waits so long for it.
+    /// A store that reaches the server only through the proxy, and waits this long for it.
     ///
     /// # Panics
     ///
@@ -230,14 +230,14 @@ impl Proxy {
     pub async fn store(&self, server: &TestDatabase, patience: Duration) -> MongoDb {
         let mut options = self.options(&server.options);
         options.server_selection_timeout = Some(patience);
-        // So often it looks for a server that says that it goes away.
+        // The interval in which it looks for a server that says that it goes away.
         options.heartbeat_freq = Some(Duration::from_millis(500));
         let client = Client::with_options(options).expect("options");
         let store = MongoDb::new(&client, server.database.name()).await;
         store.expect("a server")
     }
 
-    /// Makes the server another one from now on, as if that had become the primary.
+    /// Disguises the server as another one from now on, as if that had become the primary.
     pub fn disguise(&self, disguise: Option<Disguise>) {
         *self.shared.disguise.lock().unwrap() = disguise;
     }
@@ -250,7 +250,7 @@ impl Proxy {
         };
     }
 
-    /// Counts messages from now on, and has the answer to one of them say an error, by its number from 1 on. A transaction whose commit
+    /// Counts messages from now on, and puts an error into the answer to one of them, by its number from 1 on. A transaction whose commit
     /// is refused is aborted, if the error says so.
     ///
     /// # Panics
@@ -324,7 +324,7 @@ impl Proxy {
         is_dark.wait_for(|is_dark| *is_dark).await.unwrap();
     }
 
-    /// Ends the transactions that were cut off from their program, as the server does some time later.
+    /// Ends the transactions whose program was cut off, as the server does some time later.
     ///
     /// # Panics
     ///
@@ -444,7 +444,7 @@ enum Fate {
     Cut,
 }
 
-/// Passes the messages of a connection until one of both sides closes it, or the proxy cuts it.
+/// Passes the messages of a connection until one side closes it, or the proxy cuts it.
 async fn connect(shared: Arc<Shared>, client: TcpStream) {
     let Ok(server) = TcpStream::connect(&shared.server).await else {
         return;

@@ -25,8 +25,8 @@ async fn logged_shop() -> (Shop, Log) {
     (shop, log)
 }
 
-/// Runs a write, and checks that it calls the store at most `most` times, that nothing is written
-/// twice, and that everything derived is right.
+/// Runs a write, and checks that it calls the store at most `most` times, that no document is written twice, and that all derived fields
+/// are right.
 async fn at_most<T>(most: usize, write: impl AsyncFnOnce(&Shop) -> Result<T>) {
     let (shop, log) = logged_shop().await;
     write(&shop).await.unwrap();

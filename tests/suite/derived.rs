@@ -1,4 +1,4 @@
-//! Everything that follows from a write, and from a new version of the models.
+//! All consequences of a write, and of a new version of the models.
 
 mod graph;
 mod migrations;

@@ -52,7 +52,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The crates whose items `odm` shows: the path of the root of each, and its folder.
+/// The crates whose items `odm` re-exports: the path of the root of each, and its folder.
 const CRATES: [(&str, &str); 5] = [
     ("", "odm"),
     ("odm_embedded", "odm-embedded"),
@@ -375,7 +375,7 @@ impl Undocumented {
     }
 }
 
-/// The name of the type that an `impl` is of.
+/// The name of the type of an `impl`.
 fn self_type(of: &Type) -> Option<String> {
     match of {
         Type::Path(path) => Some(path.path.segments.last()?.ident.to_string()),

@@ -1,4 +1,4 @@
-//! Holds the errors of the compiler against the rules for them, and lists them in `tests/mistakes.md`.
+//! Checks the errors of the compiler by the rules for them, and lists them in `tests/mistakes.md`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Names that a user cannot have written, or looked up.
+/// Names that a user cannot have written or found in the documentation.
 const HIDDEN: [&str; 12] = [
     "odm::derive",
     "Root<",
@@ -24,7 +24,7 @@ const HIDDEN: [&str; 12] = [
     "Referable",
 ];
 
-/// The cases in which the compiler has words of its own for a type of ours.
+/// The cases in which the compiler has its own words for a type of the library.
 const EXCEPTIONS: &[&str] = &[
     "copies/copy_of_a_field_that_does_not_exist",
     "copies/copy_of_a_misspelt_field_in_a_link",
@@ -204,7 +204,7 @@ fn texts(source: &str) -> Vec<String> {
     texts.filter(|text| text.len() > 17 && text.contains(' ')).collect()
 }
 
-/// The longest part of a text that is the same in each error.
+/// The longest part of a text that is constant in each error.
 fn fixed(text: &str) -> &str {
     let parts = text.split('{').enumerate();
     let parts = parts.map(|(at, part)| match part.split_once('}') {

@@ -31,7 +31,7 @@ async fn store_named(database: &str) -> MongoDb {
     MongoDb::new(&client, database).await.unwrap()
 }
 
-/// A number that an environment variable gives.
+/// The number in an environment variable.
 fn number(variable: &str) -> Option<u64> {
     let value = env::var(variable).ok()?;
     Some(value.parse().expect("it is a number"))

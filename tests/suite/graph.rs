@@ -1,4 +1,4 @@
-//! Derived fields that follow from derived fields, through every kind.
+//! Derived fields of derived fields, through every kind.
 
 mod acts;
 mod backfill;

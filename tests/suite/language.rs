@@ -26,14 +26,14 @@ use tests::{TestDatabase, on_mongodb_database};
 
 use self::case::{Answer, Case, Kind, Statement, documents, id_of};
 
-/// The number that a variable says.
+/// The number in a variable.
 fn number(name: &str, default: u64) -> u64 {
     env::var(name).map_or(default, |text| text.parse().expect("a number"))
 }
 
-/// The documents that a query is about.
+/// The documents of a query.
 const DOCUMENTS: i64 = 24;
-/// The queries about the same documents.
+/// The queries on the same documents.
 const QUERIES: u64 = 350;
 /// The updates in one command.
 const UPDATES: u64 = 150;
@@ -111,7 +111,7 @@ struct Compared {
     cases: BTreeMap<Kind, (u64, u64)>,
     known: BTreeMap<&'static str, u64>,
     disagreeing: u64,
-    /// The first of them.
+    /// The first disagreements.
     disagreements: Vec<String>,
 }
 
@@ -140,7 +140,7 @@ impl Compared {
         }
         let (case, ours, theirs) = match smallest(server, &case).await {
             Some(smallest) => smallest,
-            // Among the others the server answered otherwise than alone.
+            // Together with the other cases, the server answered differently than for this one alone.
             None => (case, ours, theirs),
         };
         let documents = case.documents.iter().map(text);
@@ -166,7 +166,7 @@ impl Compared {
     }
 }
 
-/// The smallest case by which the answers still differ, if they do so for the case alone.
+/// The smallest case for which the answers still differ, if they differ for the case alone.
 async fn smallest(server: &TestDatabase, case: &Case) -> Option<(Case, Answer, Answer)> {
     let now = DateTime::now();
     let answers = async |case: &Case| {
@@ -201,7 +201,7 @@ fn shown(answer: &Answer) -> String {
     }
 }
 
-/// Whether both are refused, or have the same documents in one order. The time of an update is any.
+/// Whether both are refused, or have the same documents in one order. The time of an update does not matter.
 fn is_same(ours: &Answer, theirs: &Answer) -> bool {
     match (ours, theirs) {
         (Err(_), Err(_)) => true,
@@ -215,7 +215,7 @@ fn is_same(ours: &Answer, theirs: &Answer) -> bool {
     }
 }
 
-/// The document with one time in the place of all that are about that of this test, as bytes.
+/// The document with one time in the place of all times close to this test, as bytes.
 fn timeless(document: &RawDocumentBuf) -> Vec<u8> {
     fn replace(value: &mut Bson, now: i64) {
         match value {
@@ -293,7 +293,7 @@ async fn update_all(
                 refused[at] = message;
             }
         }
-        // The server refuses the message for one of them, and may have run some.
+        // The server refuses the message because of one of them, and may have run some.
         Err(_) => {
             server::store(server, name, documents).await;
             alone.extend(valid);

@@ -1,5 +1,5 @@
-//! Measures of the sources, to be read beside a change of their structure:
-//! `cargo test --workspace --all-features --test sources -- --ignored --nocapture measures`.
+//! Measures of the sources, for changes of their structure: `cargo test --workspace --all-features --test sources -- --ignored --nocapture
+//! measures`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,7 +21,7 @@ const CRATES: [&str; 8] = [
     "odm-store-suite",
 ];
 
-/// A function of more lines is counted.
+/// Functions with more lines are counted.
 const LONG: usize = 60;
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -185,7 +185,7 @@ fn sources(package: &str) -> Vec<Source> {
     paths.into_iter().map(read).collect()
 }
 
-/// The files that need each other, in groups of more than one.
+/// The files that depend on each other, in groups of more than one.
 fn circles(sources: &[Source]) -> Vec<Vec<String>> {
     let at = |path: &Vec<String>| {
         (0..=path.len())

@@ -1,6 +1,6 @@
-//! The metrics of operations and commits, as a recorder of the crate `metrics` gets them.
+//! The metrics of operations and commits, as a recorder of the crate `metrics` receives them.
 //!
-//! One test, since the recorder is that of the process.
+//! There is one test, since the recorder is global to the process.
 
 use std::collections::BTreeMap;
 

@@ -23,7 +23,7 @@ struct Maker {
     city: Option<String>,
 }
 
-/// It copies at once and in the background beside one reference, also in links and in a cold part.
+/// It copies at once and in the background at one reference, also in links and in a cold part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "parts")]
 struct Part {

@@ -1,8 +1,8 @@
 //! Every written value is read back, with any attributes of serde in the model, any values, and any way of writing; or the write fails, and
 //! the earlier document stays.
 //!
-//! A case of a seed is always the same. `CASES` says how many cases of successive seeds there are of each
-//! model, and `SEED` is the first of them. For a million in all:
+//! A case of a seed is always the same. `CASES` is the number of cases for each model, with successive seeds, and `SEED` the first seed.
+//! For a million in all:
 //!
 //! ```text
 //! CASES=80000 cargo test --release -p tests --test models readable
@@ -23,7 +23,7 @@ use crate::readable::{
     values::{Any, Rng},
 };
 
-/// A model whose values are made at random.
+/// A model with random values.
 trait Model: Document<Id = i64> + Any + Clone + Debug {
     fn with_id(self, id: i64) -> Self;
 
@@ -32,8 +32,8 @@ trait Model: Document<Id = i64> + Any + Clone + Debug {
         self
     }
 
-    /// The value, with the fields of opaque documents in one order: `modify` changes a document field by
-    /// field, and leaves the stored ones in theirs.
+    /// The value, with the fields of opaque documents in one order: `modify` changes a document field by field, and leaves the order of the
+    /// stored ones.
     fn modified(self) -> Self {
         self
     }
@@ -48,7 +48,7 @@ trait Model: Document<Id = i64> + Any + Clone + Debug {
     fn filters(&self) -> Vec<Filter<Self>>;
 }
 
-/// The number that an environment variable gives.
+/// The number in an environment variable.
 fn number(name: &str, otherwise: u64) -> u64 {
     match env::var(name) {
         Ok(text) => text.parse().expect("a number"),
@@ -56,7 +56,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
     }
 }
 
-/// How a value is compared: a NaN is a NaN.
+/// The form in which a value is compared: a NaN equals a NaN.
 fn text<M: Debug>(value: &M) -> String {
     format!("{value:?}")
 }

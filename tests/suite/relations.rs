@@ -1,5 +1,4 @@
-//! Everything that follows from other documents, together: copies, counts, inverse references,
-//! delete rules and subsets in one schema.
+//! All derivations from other documents, together: copies, counts, inverse references, delete rules and subsets in one schema.
 
 mod audit;
 mod catalogs;
@@ -228,7 +227,7 @@ fn ids<T: Document<Id = i32>>(refs: &[Ref<T>]) -> BTreeSet<i32> {
     refs.iter().map(|to| *to.id()).collect()
 }
 
-/// All that is stored, to see whether anything changed.
+/// All stored documents, to detect changes.
 #[derive(Debug, PartialEq)]
 struct Everything {
     makers: BTreeMap<i32, Maker>,
@@ -259,7 +258,7 @@ async fn everything(db: &Works) -> Everything {
     }
 }
 
-/// Every derived field is its definition, recomputed from the base facts without the library.
+/// Every derived field agrees with its definition, recomputed from the base data without the library.
 async fn assert_right(db: &Works) -> Everything {
     let all = everything(db).await;
     for maker in all.makers.values() {

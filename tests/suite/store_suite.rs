@@ -1,4 +1,4 @@
-//! The conformance suite of a store, on each store that there is.
+//! The conformance suite of a store, on each store.
 
 mod on_disk {
     odm_store_suite::store_suite!(tests::on_disk);

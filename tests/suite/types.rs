@@ -1,4 +1,4 @@
-//! The types of fields that are scalars: each is stored in its order, wherever a field can stand.
+//! Scalar types of fields: each is stored in its order, at any place of a field.
 
 mod enums;
 mod limits;

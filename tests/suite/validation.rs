@@ -73,7 +73,7 @@ fn part(id: i32) -> Part {
     }
 }
 
-/// The paths and the rules that a write was refused for.
+/// The paths and the rules in the refusal of a write.
 fn violated(error: &Error) -> Vec<(String, String)> {
     assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
     assert!(error.is_invalid() && !error.is_retryable());

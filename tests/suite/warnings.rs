@@ -1,5 +1,5 @@
-//! The warnings of the library on all threads. A unit of the embedded store runs on the thread of its writer, which has no
-//! subscriber of its own, so that this one is that of the process.
+//! The warnings of the library on all threads. A unit of the embedded store runs on the thread of its writer, which has no subscriber of
+//! its own, so that the global subscriber of the process is used.
 
 use std::sync::OnceLock;
 

@@ -1,5 +1,5 @@
-//! The right form of each mistake in `tests/compile-fail`: that it compiles is the test. A mistake without one is
-//! an error of the build script.
+//! The right form of each mistake in `tests/compile-fail`: the test is that it compiles. A mistake without a right form is an error of the
+//! build script.
 
 // As an example that is not run, it is checked without code being generated, which would take twice as long.
 #![cfg_attr(doctest, doc = include_str!(concat!(env!("OUT_DIR"), "/passing.md")))]

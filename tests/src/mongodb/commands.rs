@@ -1,4 +1,4 @@
-//! The commands of the store, held against the table in `docs/dev/mongodb-commands.md`.
+//! The commands of the store, compared with the table in `docs/dev/mongodb-commands.md`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -48,7 +48,7 @@ static DOCUMENTED: LazyLock<BTreeMap<&str, BTreeSet<&str>>> = LazyLock::new(|| {
 /// The parts of sent commands that are not in the table.
 static OTHERS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-/// The options of a client whose commands are held against the table.
+/// The options of a client whose commands are compared with the table.
 pub(super) fn recorded(mut options: ClientOptions) -> ClientOptions {
     options.command_event_handler = Some(EventHandler::callback(|event| {
         if let CommandEvent::Started(event) = event {
@@ -80,11 +80,11 @@ fn parts(command: &Document) -> impl Iterator<Item = String> {
     own.chain(elements.flat_map(Document::keys)).cloned()
 }
 
-/// Makes sure that the table has all that was sent, by the test that calls this or another one.
+/// Makes sure that the table has all commands that were sent, by the test that calls this or another one.
 ///
 /// # Panics
 ///
-/// Otherwise.
+/// If it has not.
 pub(super) fn assert_documented() {
     let others = OTHERS.lock().unwrap_or_else(PoisonError::into_inner);
     assert!(

@@ -4,19 +4,19 @@ use std::env;
 
 use odm::bson::{Bson, Document, RawDocument, doc};
 
-/// A server that a proxy makes of the one behind it.
+/// A server as which a proxy disguises the one behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disguise {
     /// MongoDB 7.0: the wire version 21, and no `bulkWrite`.
     Seven,
-    /// MongoDB 7.0 with its unfinished `bulkWrite`, which knows fewer options, on connections that were opened before it became
-    /// the primary: of these the driver has the wire version of the member before.
+    /// MongoDB 7.0 with its unfinished `bulkWrite`, which knows fewer options, on connections that were opened before it became the
+    /// primary: for these the driver has the wire version of the former member.
     SevenUnfinished,
     /// MongoDB 8.0 with the feature compatibility version 7.0, which refuses `bulkWrite` (`commands/bulk_write.cpp`).
     EightAsSeven,
-    /// MongoDB 9.0, which lists the collation that an index has without one
-    /// (`featureFlagListIndexesAlwaysIncludesSimpleCollation`), says that null on a dotted path passes for an empty array, and knows the validation action `errorAndLog`, which it lists of
-    /// a collection named `foreign`.
+    /// MongoDB 9.0, which lists the default collation of an index without one (`featureFlagListIndexesAlwaysIncludesSimpleCollation`), says
+    /// that null on a dotted path matches an empty array, and knows the validation action `errorAndLog`, which it lists for a collection
+    /// named `foreign`.
     Nine,
 }
 
@@ -36,7 +36,7 @@ impl Disguise {
         })
     }
 
-    /// The answer to a command that the server is not asked for.
+    /// The answer to a command without the server.
     pub(super) fn answer(self, command: &str, body: &RawDocument) -> Option<Document> {
         if self == Disguise::Nine && command == "aggregate" && asks_for_null(body) {
             let found = vec![doc! { "a": [] }];

@@ -25,7 +25,7 @@ impl Commands {
     }
 }
 
-/// Runs an operation on the shop, and checks which commands it sends, and that everything derived is right after it.
+/// Runs an operation on the shop, and checks which commands it sends, and that all derived fields are right after it.
 fn sends<T>(expected: &[&str], operation: impl AsyncFnOnce(&Shop) -> Result<T>) {
     on_mongodb_database(Duration::from_secs(60), async |server| {
         if expected.contains(&"bulkWrite") && !server.has_bulk_write().await {

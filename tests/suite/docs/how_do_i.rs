@@ -3,7 +3,7 @@
 use odm::{Embedded, ErrorKind, Result, prelude::*, query::count, store::Durability};
 use serde::{Deserialize, Serialize};
 
-/// The models that the answers are about.
+/// The models of the answers.
 mod shop {
     use super::*;
 

@@ -73,7 +73,7 @@ fn each_block_of_code_is_compiled_and_run() {
     assert!(missing.is_empty(), "{}", missing.join("\n\n"));
 }
 
-/// How a heading is named in a link, as on GitHub and in mdBook.
+/// The name of a heading in a link, as on GitHub and in mdBook.
 fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
     kept.collect::<String>().trim().to_lowercase().replace(' ', "-")

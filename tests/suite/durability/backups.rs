@@ -17,12 +17,12 @@ use crate::durability::{crash::ROUNDS, ledger::ledger};
 
 const WRITERS: usize = 4;
 
-/// How far a writer is, which writes the batches `writer * 1_000_000 + 0..` one after another.
+/// The progress of a writer, which writes the batches `writer * 1_000_000 + 0..` one after another.
 #[derive(Default)]
 struct Written {
-    /// The number of batches that it has begun.
+    /// The number of started batches.
     begun: AtomicI64,
-    /// The number that are committed.
+    /// The number of committed batches.
     done: AtomicI64,
 }
 
@@ -157,7 +157,7 @@ fn a_copy_whose_process_is_killed_is_whole_or_not_there() {
                     assert!(is_unfinished || name.starts_with("ledger.odm"), "left: {name}");
                 }
             }
-            // The store itself goes on where it was.
+            // The store itself continues from its state.
             let store = Embedded::open(folder.join("ledger.odm")).await.unwrap();
             ledger(store).await.whole().await;
         });

@@ -1,4 +1,4 @@
-//! A process that is killed at random moments, again and again, on one file. `KILLS` says how often, and `SEED` when.
+//! A process that is killed at random moments, again and again, on one file. `KILLS` is the number of kills, and `SEED` fixes the moments.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,7 +24,7 @@ pub(super) const ROUNDS: i64 = 50;
 
 const TASKS: i64 = 64;
 
-/// Tells the parent something, at once and as a whole line.
+/// Sends a report to the parent, at once and as a whole line.
 fn tell(sign: char, id: i64) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{sign}{id}").unwrap();
@@ -52,8 +52,8 @@ async fn build_indexes(store: Embedded) {
     }
 }
 
-/// The child process: writes units until it is killed, and tells of each when it is acknowledged. In three of four
-/// rounds it compacts the store all the while, or builds indexes, or both.
+/// The child process: writes units until it is killed, and reports each when it is acknowledged. In three of four rounds it compacts the
+/// store all the while, or builds indexes, or both.
 #[test]
 #[ignore = "run by another test in a process of its own"]
 fn child_that_writes() {

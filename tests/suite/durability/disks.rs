@@ -1,5 +1,4 @@
-//! Disks that are full, and disks that cannot be written to. Each is one in memory, which a child process mounts where nobody
-//! else sees it.
+//! Disks that are full, and disks that cannot be written to. Each is a disk in memory, which a child process mounts for itself alone.
 
 use std::{
     collections::BTreeSet,
@@ -15,7 +14,7 @@ use super::ledger::{Ledger, ledger};
 const FOLDER: &str = "ODM_TESTS_DISK";
 const KIB: &str = "ODM_TESTS_DISK_KIB";
 
-/// Runs an ignored test with `FOLDER` as a disk of so many KiB, unless the system does not let this user mount one.
+/// Runs an ignored test with `FOLDER` as a disk of so many KiB, unless this user may not mount one.
 fn on_a_disk(kib: u32, test: &str) {
     let namespace = |command: &str| {
         let mut unshare = Command::new("unshare");
@@ -74,13 +73,13 @@ fn child_that_fills_a_disk() {
     let path = folder.join("ledger.odm");
     let ballast = folder.join("ballast");
     tests::run(async {
-        // Half of the disk: to open the store, the log is applied to a file that may double for it.
+        // Half of the disk: to open the store, the log is applied to a file that may double in size.
         let kib: usize = env::var(KIB).unwrap().parse().unwrap();
         fs::write(&ballast, vec![1; kib << 9]).unwrap();
         let (store, db) = opened(&path).await;
         let (written, refused) = write_until_full(&db, 0).await;
         assert!(written.len() > 50, "{}", written.len());
-        // Reads go on, of the acknowledged state.
+        // Reads of the acknowledged state go on.
         assert_eq!(db.whole().await, Vec::from_iter(written.iter().copied()));
         let error = store.backup(folder.join("copy.odm")).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Closed);

@@ -7,7 +7,7 @@ use tests::{on_every_store, on_single_writer_stores, poll_once};
 
 use crate::durability::ledger::{Batch, Entry, Ledger, entries, ledger};
 
-/// Polls a future at most so many times, with a little time in between, and drops it.
+/// Polls a future at most so many times, with short waits in between, and drops it.
 async fn poll_and_drop<F: IntoFuture>(future: F, times: usize) -> Option<F::Output> {
     let mut future = pin!(future.into_future());
     for poll in 0..times {
@@ -24,7 +24,7 @@ async fn poll_and_drop<F: IntoFuture>(future: F, times: usize) -> Option<F::Outp
     None
 }
 
-/// Waits until all that is under way has happened or is given up: writes happen in their order.
+/// Waits until all open writes have happened or are given up: writes happen in their order.
 async fn settled(db: &Ledger, id: i64) {
     db.write(id, 1).await.unwrap();
     db.remove(id).await.unwrap();
@@ -134,7 +134,7 @@ on_single_writer_stores! {
                 let mut acknowledged = Vec::new();
                 for round in 0..4 {
                     let id = task * 100 + round;
-                    // Every other one is dropped, at another moment each.
+                    // Every second write is dropped, each at another moment.
                     if (task + round) % 2 == 0 {
                         let times = ((task * 5 + round * 3) % 17) as usize;
                         match poll_and_drop(db.write(id, 2), times).await {

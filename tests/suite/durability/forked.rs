@@ -8,12 +8,12 @@ use tokio::runtime::Builder;
 
 use crate::durability::ledger::{Ledger, ledger};
 
-/// Where the process that forks finds the path of the file.
+/// The variable by which the forking process finds the path of the file.
 const PATH: &str = "ODM_TESTS_FORKED_FILE";
 
 /// The work of the forked process with the database that it has inherited.
 fn in_the_fork(db: Ledger) {
-    // No test harness is here to end it.
+    // No test harness ends this process.
     thread::spawn(|| {
         thread::sleep(Duration::from_secs(60));
         process::abort();
@@ -50,7 +50,7 @@ fn child_that_forks() {
             assert_eq!(fork::waitpid(child).unwrap(), 0, "the forked process has failed")
         }
     }
-    // Which goes on as if there had been no other.
+    // The forking process goes on as if there had been no other.
     runtime.block_on(async {
         db.write(3, 3).await.unwrap();
         assert_eq!(db.whole().await, [1, 3]);

@@ -4,7 +4,7 @@ use odm::prelude::*;
 use serde::{Deserialize, Serialize};
 use tests::TestStore;
 
-/// A unit: it has as many entries as it says.
+/// A unit, with the number of its entries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "batches")]
 pub(crate) struct Batch {

@@ -10,9 +10,9 @@ use odm::{ErrorKind, store::embedded::Embedded};
 
 use crate::durability::ledger::ledger;
 
-/// Where a child process finds the path of the file.
+/// The variable by which a child process finds the path of the file.
 const PATH: &str = "ODM_TESTS_LOCKED_FILE";
-/// Where it finds for how many milliseconds it waits.
+/// The variable with the time that it waits, in milliseconds.
 const WAIT: &str = "ODM_TESTS_LOCK_WAIT";
 
 /// The child process: prints the result of its opening.
@@ -89,7 +89,7 @@ fn the_next_process_waits_for_the_one_before() {
         assert_eq!(told(next.join().unwrap()), "Ok(())");
         println!("the next process had opened the file, and ended, {:?} later", closed.elapsed());
 
-        // Within one process, too, and without an end.
+        // Within one process, too, and without a time limit.
         let first = Embedded::open(&path).await.unwrap();
         let second =
             tokio::spawn(Embedded::builder().wait_for_lock(Duration::MAX).open(path.clone()));

@@ -38,7 +38,7 @@ on_every_store! {
             tasks.push(tokio::spawn(async move {
                 match task % 2 {
                     0 => db.write(task, 4).await.is_ok(),
-                    // The last of its entries is there twice.
+                    // The last of its entries is stored already.
                     _ => {
                         let mut many = entries(task, 4);
                         many.push(many[3].clone());

@@ -18,7 +18,7 @@ use odm::{Embedded, prelude::*};
 
 use super::ledger::{Batch, Entry, Ledger, ledger};
 
-/// How many batches there are at a time for each writer.
+/// How many batches of each writer exist at a time.
 const LIVE: i64 = 64;
 const WRITERS: i64 = 8;
 
@@ -34,7 +34,7 @@ fn held(folder: &Path) -> Held {
     let pages = fs::read_to_string("/proc/self/statm").unwrap();
     let pages: u64 = pages.split(' ').nth(1).unwrap().parse().unwrap();
     let lengths = fs::read_dir(folder).unwrap();
-    // One may be renamed meanwhile.
+    // A file may be renamed meanwhile.
     let lengths = lengths.filter_map(|file| file.unwrap().metadata().ok());
     Held {
         resident: pages * 4096,
@@ -69,7 +69,7 @@ async fn read(db: Arc<Ledger>, end: Instant) {
             Ok(())
         });
         snapshot.await.unwrap();
-        // A reader that is late is told so, and goes on with a new watch.
+        // A late reader gets an error, and goes on with a new watch.
         let change = tokio::time::timeout(Duration::from_millis(1), changes.next());
         if let Ok(Some(Err(error))) = change.await {
             assert_eq!(error.kind(), odm::ErrorKind::Lagged, "{error}");

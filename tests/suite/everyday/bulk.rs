@@ -141,7 +141,7 @@ on_every_store! {
             .await;
         kept.unwrap();
         let before = balances(&bank).await;
-        // After a failure, which has left a part of the bulk in it, the transaction cannot commit.
+        // After a failure with a part of the bulk done, the transaction cannot commit.
         let failed: odm::Result<()> = bank
             .transaction(async |inner| {
                 let failed = inner.bulk((inner.accounts.update(1).inc(balance, 1), inner.accounts.update(9).inc(balance, 1)));
@@ -199,7 +199,7 @@ async fn bulks_of_many_tasks_lose_nothing() {
                     bank.accounts.update(to).inc(balance, 1),
                     bank.transfers.insert(transfer(from, to, 1)),
                 ));
-                // Some are dropped on the way: they happen as a whole or not at all.
+                // Some are dropped before they end: they happen as a whole or not at all.
                 match round % 5 {
                     0 => {
                         drop(tokio::time::timeout(std::time::Duration::from_micros(50), bulk).await)

@@ -157,7 +157,7 @@ on_every_store! {
         let title = |id: i32, title: &str| shop.orders.update(id).set_entry(order.titles, "pt-BR", title);
         title(2, "pedido").await.unwrap();
         assert!(title(3, "pedido").await.unwrap_err().is_duplicate_key());
-        // Two without the entry are no duplicates.
+        // Two documents without the entry are no duplicates.
         shop.orders.update(3).unset_entry(order.titles, "pt-BR").await.unwrap();
         let of_two = order.titles.entry("pt-BR", |title| title.eq("pedido"));
         assert_eq!(found(&shop, of_two).await, [2]);
@@ -207,7 +207,7 @@ on_every_store! {
         shop.products.update(2).set(Product::fields().name, "nut").await.unwrap();
         assert!(by(&[("rows.name", "product 2")]).await.is_empty());
         assert_eq!(by(&[("rows.name", "nut")]).await, [1, 2]);
-        // Each condition by some element.
+        // Any element may fulfill each condition.
         assert_eq!(by(&[("rows.name", "nut"), ("rows.product", "1")]).await, [1, 2]);
         for (name, value) in [("rows.product", "nut"), ("rows.product.name", "nut"), ("lines.product", "2"), ("rows", "2")] {
             let error = Order::filter_from_query([(name, value)]).unwrap_err();
@@ -329,20 +329,20 @@ on_every_store! {
             shop.orders.update(1).update_each(order.lines, |line| line.quantity.eq(10), |line, changes| {
                 changes.update_at(line.parts, 2, |part, changes| changes.set(part.code, "c").set(part.count, 1))
             }),
-            // A part of a value that is not there.
+            // A part of a missing value.
             shop.orders.update(1).update_entry(order.names, "fr", |name, changes| changes.set(name.short, "x")),
-            // A product that is not there.
+            // A missing product.
             shop.orders.update(1).update_at(order.lines, 0, |line, changes| changes.set(line.product, 9)),
             shop.orders.update(1).set_entry(order.prices, "a.b", 1),
             shop.orders.update(1).unset_entry(order.prices, ""),
             shop.orders.update(1).update_entry(order.prices, "$x", |price, changes| changes.inc(*price, 1)),
-            // A reference that nobody would follow.
+            // A reference that the library would not maintain.
             shop.orders.update(1).set_entry(order.extras, "x", Hidden { product: Some(Ref::new(1)) }),
             shop.orders.update(1).update_at(order.lines, 0, |line, changes| {
                 let hidden = Hidden { product: Some(Ref::new(1)) };
                 changes.update_at(line.parts, 0, |part, changes| changes.set(part.extra, Some(hidden)))
             }),
-            // No list is there.
+            // A missing list.
             shop.orders.update(1).update_each(order.history, |_| Filter::all(), |number, changes| changes.set(*number, 1)),
         ];
         for update in refused {

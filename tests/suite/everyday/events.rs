@@ -346,7 +346,7 @@ on_embedded_stores! {
         let shop = with_six(store.clone(), never_slow().large_scan(1)).await;
         let (recorder, _guard) = Recorder::set(Level::WARN);
         let part = Part::fields();
-        // Each goes through three keys in vain, as one of a hundred writes that are given together.
+        // Each goes through three keys in vain, like one of a hundred writes in one call.
         let in_vain = |shop: &Shop| {
             let filter = || part.name.eq("secret 1") & part.price.lt(0);
             (0..100).map(|_| shop.parts.update_where(filter()).inc(part.price, 1)).collect::<Vec<_>>()

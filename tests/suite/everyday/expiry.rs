@@ -39,7 +39,7 @@ struct Click {
     session: Ref<Session>,
 }
 
-/// No two have as many tabs.
+/// The number of tabs is unique.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "windows")]
 struct Window {
@@ -250,7 +250,7 @@ async fn worker_ends_with_its_database() {
     site.sessions.insert_many(sessions).await.unwrap();
     drop(site);
     for round in 0..40 {
-        // The file is free at once, wherever the worker was.
+        // The file is free at once, whatever the worker was doing.
         let store = Embedded::open(&path).await.unwrap();
         let often = OpenOptions::default().delete_expired_every(Duration::from_millis(1));
         let site = Site::open_with(store, often).await.unwrap();

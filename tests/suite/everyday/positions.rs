@@ -67,7 +67,7 @@ async fn positions(db: &Lists) -> Vec<(i32, i32)> {
 }
 
 on_every_store! {
-    /// An insert in a collection with a unique index is written last, and here it is not written at all.
+    /// An insert in a collection with a unique index is written last, and this one is not written at all.
     async fn an_id_that_is_taken_is_refused_though_its_unit_removes_the_new_document(store: AnyStore) {
         let db = lists(store, 2).await;
         let card = |id| Card { id, list: Ref::new(1), pos: 9, version: 0 };

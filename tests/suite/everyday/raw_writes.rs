@@ -1,4 +1,4 @@
-//! Writes of documents as BSON, which have all that follows from them.
+//! Writes of documents as BSON, with all their consequences.
 
 use odm::{
     ErrorKind,

@@ -145,7 +145,7 @@ on_every_store! {
             tokio::spawn(async move {
                 for n in 0..10 {
                     let insert = shop.orders.insert(order(&format!("{task} {n}")));
-                    // A failed one in between.
+                    // A failed insert in between.
                     let again = shop.orders.insert(order(&format!("{task} {n}")));
                     insert.await.unwrap();
                     again.await.unwrap_err();

@@ -12,7 +12,7 @@ struct Board {
     #[serde(rename = "_id")]
     id: i32,
     name: String,
-    /// The tasks that were changed last.
+    /// The last changed tasks.
     #[subset(limit = 2, sort = "-updated_at")]
     fresh: Subset<TaskLine>,
     #[serde(rename = "changedAt")]

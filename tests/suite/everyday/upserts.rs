@@ -61,7 +61,7 @@ struct Setting {
     value: i64,
 }
 
-/// Nobody validates it.
+/// It has no validation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "rooms", validation(level = "off"))]
 struct Room {
@@ -179,7 +179,7 @@ on_every_store! {
         let broken = club.members.upsert_by(fields.email, member("a@x", 7)).update(broken).await.unwrap_err();
         assert_eq!(broken.kind(), ErrorKind::Invalid, "{broken}");
 
-        // A document that was read has its version compared.
+        // The version of a document that was read is compared.
         let mut read = club.members.get(first.id).await.unwrap();
         assert_eq!(club.members.upsert_by(fields.email, read.clone()).await.unwrap().revision, 1);
         club.members.update(first.id).inc(fields.logins, 1).await.unwrap();

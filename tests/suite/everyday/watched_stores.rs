@@ -140,14 +140,14 @@ on_watched_stores! {
 
         library.books.insert(book(1, 1, Some(2))).await.unwrap();
         assert_eq!(next(&mut books).await.cause, Cause::Write);
-        // The count has followed.
+        // The count was refreshed.
         assert_eq!(next(&mut authors).await.cause, Cause::Relation);
         library.authors.update(1).set(Author::fields().name, "new").await.unwrap();
         assert_eq!(next(&mut authors).await.cause, Cause::Write);
         let copied = next(&mut books).await;
         assert_eq!(copied.after.unwrap().author_name, "new");
         assert_eq!(copied.cause, Cause::Relation);
-        // An editor is set by a write, and taken away by the delete of the author who it is.
+        // An editor is set by a write, and removed by the delete of that author.
         library.books.update(1).set(Book::fields().editor, Some(Ref::new(1))).await.unwrap();
         assert_eq!(next(&mut books).await.cause, or_unknown(Cause::Write));
         library.books.update(1).set(Book::fields().editor, Some(Ref::new(2))).await.unwrap();
@@ -183,7 +183,7 @@ on_watched_stores! {
     async fn a_watch_goes_on_after_a_token(store: AnyStore) {
         let library = Library::open(store).await.unwrap();
         let watch = |token: &ResumeToken| {
-            // As a client has sent it back.
+            // In the form in which a client sends it back.
             let token: ResumeToken = serde_json::from_str(&serde_json::to_string(token).unwrap()).unwrap();
             library.counters.watch(Filter::all()).resume_after(token)
         };

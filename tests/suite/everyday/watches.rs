@@ -87,7 +87,7 @@ fn counter(id: i32, value: i64) -> Counter {
     Counter { id, value }
 }
 
-/// The changes that are there by now.
+/// The changes that have arrived so far.
 async fn taken<M: Document>(changes: &mut ChangeStream<M>) -> Vec<ChangeEvent<M>> {
     let mut taken = Vec::new();
     while let Ok(next) = tokio::time::timeout(Duration::from_millis(20), changes.next()).await {
@@ -112,7 +112,7 @@ async fn all_counters(blog: &Blog) -> BTreeMap<i32, Counter> {
     all.into_iter().map(|counter| (counter.id, counter)).collect()
 }
 
-/// Applies a change to a copy of the collection, which must be as it was before the change.
+/// Applies a change to a copy of the collection, which must have the state before the change.
 fn follow(copy: &mut BTreeMap<i32, Counter>, change: ChangeEvent<Counter>) {
     assert_eq!(copy.get(&change.id), change.before.as_ref(), "{change:?}");
     apply(copy, change);
@@ -198,7 +198,7 @@ on_single_writer_stores! {
         assert_eq!(shown(taken(&mut authors).await), [(Some(renamed), None, Cause::Write)]);
         assert_eq!(shown(taken(&mut posts).await), [(Some(copied), None, Cause::Relation)]);
 
-        // A repair follows from no write of the document.
+        // A repair is not a consequence of a write of the document.
         let wrong = odm::bson::doc! { "$set": { "posts": 7_i64 } };
         behind_the_back(&store, "authors", odm::bson::doc! { "_id": 2 }, wrong).await;
         blog.repair().await.unwrap();
@@ -214,7 +214,7 @@ on_single_writer_stores! {
         blog.transaction(async |blog| {
             blog.posts.insert_many([post(1, 1), post(2, 2)]).await?;
             blog.authors.update(1).set(name, "new").await?;
-            // This one is in the end as it was.
+            // In the end this author is unchanged.
             blog.authors.update(2).set(name, "other").await?;
             blog.posts.delete(2).await?;
             blog.authors.update(2).set(name, "author 2").await
@@ -388,7 +388,7 @@ on_single_writer_stores! {
         guard.counters.update(2).set(value, 5).await.unwrap();
         guard.commit().await.unwrap();
         let mut changes = watch.await.unwrap();
-        // They can be read by now, and are no changes.
+        // They can be read by now, but do not count as changes.
         let copy = all_counters(&blog).await;
         assert_eq!((copy[&1].value, copy[&2].value), (5, 5));
         assert_eq!(taken(&mut changes).await, []);
@@ -403,7 +403,7 @@ on_single_writer_stores! {
                 let blog = blog.clone();
                 tokio::spawn(async move {
                     for _ in 0..10 {
-                        // Some in transactions, which may be open when the watch begins.
+                        // Some writes are in transactions, which may be open when the watch begins.
                         let value = Counter::fields().value;
                         let written = match id {
                             0 => blog.transaction(async |blog| {
@@ -449,7 +449,7 @@ async fn a_token_goes_on_in_the_middle_of_a_commit_and_across_what_is_kept() {
         assert_eq!(rest, expected);
     }
 
-    // A watch that keeps fewer commits than there are since then says so, in the middle of a commit too.
+    // A watch that keeps fewer commits than there were since then says so, also in the middle of a commit.
     let middle = shown[0].token.clone();
     let resumed = blog.counters.watch(Filter::all()).buffer(1).resume_after(middle);
     let mut changes = resumed.await.unwrap();

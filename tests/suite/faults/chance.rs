@@ -1,4 +1,4 @@
-//! A small generator, so that the same is had again from a seed.
+//! A small generator of random numbers, reproducible by its seed.
 
 #[derive(Debug)]
 pub(crate) struct Chance(u64);

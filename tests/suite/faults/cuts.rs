@@ -1,5 +1,5 @@
-//! A connection that is cut at each message of a unit in turn: the unit is stored once or not at all, and its caller is
-//! told of no unit that may be stored that it is not.
+//! A connection that is cut at each message of a unit in turn: the unit is stored once or not at all, and its caller never gets the error
+//! that a unit is not stored if it may be stored.
 
 use std::time::Duration;
 
@@ -18,9 +18,9 @@ use super::models::{
     state,
 };
 
-/// Longer than all cuts of an act take.
+/// Longer than all cuts of an act can take.
 pub(crate) const MOST: Duration = Duration::from_secs(400);
-/// How long the store that is cut off waits for its server: longer than the driver takes to find it again.
+/// How long the store that is cut off waits for its server: longer than the driver needs to find it again.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Stores the same documents each time, whatever is stored before.
@@ -58,7 +58,7 @@ impl Cuts {
         Cuts { proxy, library, direct, store }
     }
 
-    /// Stores the same as ever, and waits until the store that is cut off has found its server again.
+    /// Stores the same documents each time, and waits until the store that was cut off has found its server again.
     pub(crate) async fn begin(&self) {
         self.proxy.darken(false);
         self.proxy.end_sessions().await;
@@ -93,7 +93,7 @@ impl Cuts {
 /// How an act continues after an error that the library can retry, such as a cut connection that can be opened again.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum After {
-    /// It is run again by the library.
+    /// The library runs it again.
     GoesOn,
     /// Its caller may have to run it again.
     Fails,
@@ -137,7 +137,7 @@ fn at_each_message(after: After, act: impl AsyncFn(&Library) -> odm::Result<()>)
                 }
             }
         }
-        // That of the last message, whose answer is lost, and of all others.
+        // The cut of the last message, whose answer is lost, and all others.
         assert_eq!((stored, left), (1, commands.len() * 2 - 1), "{commands:?}");
     });
 }
@@ -192,7 +192,7 @@ fn a_delete_from_which_nothing_follows_is_stored_once_or_not_at_all_on_mongodb()
     });
 }
 
-/// Where the server does not know a `bulkWrite` that the driver sends again, the caller is told that the note may be stored.
+/// If the server does not recognize a `bulkWrite` that the driver sends again, the caller gets the error that the note may be stored.
 #[test]
 #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
 fn an_insert_from_which_nothing_follows_is_stored_once_or_not_at_all_on_mongodb() {
@@ -205,8 +205,8 @@ fn an_insert_from_which_nothing_follows_is_stored_once_or_not_at_all_on_mongodb(
     });
 }
 
-/// SecantusDB carries out a `bulkWrite` again that the driver sends again. "Retryable writes" of MongoDB's documentation: a
-/// server knows the statement by its session and transaction number, and does not.
+/// SecantusDB carries out a `bulkWrite` again that the driver sends again. By "Retryable writes" of MongoDB's documentation, a server
+/// recognizes the statement by its session and transaction number, and does not.
 #[test]
 #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
 fn an_increment_from_which_nothing_follows_is_stored_once_or_not_at_all_on_mongodb() {
@@ -223,8 +223,8 @@ fn has_retryable_bulk_writes() -> bool {
     has
 }
 
-/// Whether a server knows a `bulkWrite` that it has carried out before. Without the command, a write is a transaction, which each
-/// server knows.
+/// Whether a server recognizes a `bulkWrite` that it has carried out before. Without the command, a write is a transaction, which each
+/// server recognizes.
 pub(crate) async fn knows_a_bulk_write_again(server: &TestDatabase) -> bool {
     if !server.has_bulk_write().await {
         return true;

@@ -22,7 +22,7 @@ use super::{
 };
 
 const MOST: Duration = Duration::from_secs(400);
-/// How long a worker that goes on waits for its server.
+/// How long the next worker waits for its server.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Leaves work of each kind to a worker.
@@ -137,7 +137,7 @@ fn a_worker_goes_on_beside_what_an_open_transaction_keeps_on_mongodb() {
         let all = library.authors.update_where(Filter::all());
         all.set(Author::fields().name, "new").await.unwrap();
 
-        // A record, and a document that is to be refreshed.
+        // A record, and a document that needs a refresh.
         let mut session = server.client.start_session().await.unwrap();
         session.start_transaction().await.unwrap();
         for (collection, kept) in

@@ -1,4 +1,4 @@
-//! Messages that come late.
+//! Late messages.
 
 use std::time::Duration;
 
@@ -16,9 +16,9 @@ use super::{
 
 const MOST: Duration = Duration::from_secs(200);
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Longer than a write without a transaction takes that is not asked about.
+/// Longer than the time in which a write without a transaction needs no second check.
 const LATE: Duration = Duration::from_millis(700);
-/// Longer than the declaration of other models waits for such writes.
+/// Longer than the wait of the declaration of other models for such writes.
 const TOO_LATE: Duration = Duration::from_secs(4);
 
 /// Holds up each message of an act in turn. Returns the commands with a late answer of the first one.
@@ -55,7 +55,7 @@ fn a_late_message_changes_nothing_on_mongodb() {
         at_each_message(&cuts, rename).await;
         let commands = at_each_message(&cuts, visit).await;
         if server.has_bulk_write().await {
-            // Whether other models were declared meanwhile is asked once more.
+            // The epoch was checked once more.
             assert_eq!(commands, ["bulkWrite", "bulkWrite"]);
         }
     });

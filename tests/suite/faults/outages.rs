@@ -21,7 +21,7 @@ use tests::{TestDatabase, on_mongodb_database, proxy::Proxy, run_for};
 
 use super::models::{Author, Library, assert_right, author, book, library, shelf};
 
-/// Longer than the tests take.
+/// Longer than the tests can take.
 const MOST: Duration = Duration::from_secs(200);
 const WRITERS: i32 = 6;
 /// How long the server is away.
@@ -46,7 +46,7 @@ async fn write(library: Library, id: i32, is_over: Arc<AtomicBool>) -> Told {
     while !is_over.load(Ordering::Relaxed) {
         match library.books.insert(book(id, 1 + id % 2, told.changes as i32)).await {
             Ok(book) => told.books.push(book.id),
-            // A server that has forgotten that it has stored it.
+            // A server without memory of the stored insert.
             Err(error) if error.is_duplicate_key() => {}
             Err(error) => may_fail(&error),
         }
@@ -115,7 +115,7 @@ fn a_worker_goes_on_soon_after_an_outage_however_rarely_it_looks_for_work_on_mon
     on_mongodb_database(MOST, async |server: &TestDatabase| {
         let proxy = Proxy::new(server);
         let store = proxy.store(server, Duration::from_secs(1)).await;
-        // Longer than the test may take.
+        // Longer than the test can take.
         let options = OpenOptions::default().refresh_every(Duration::from_secs(600));
         let library = Library::open_with(store, options).await.unwrap();
         library.authors.insert(author(1)).await.unwrap();
@@ -149,7 +149,7 @@ fn a_worker_goes_on_soon_after_an_outage_however_rarely_it_looks_for_work_on_mon
     });
 }
 
-/// A server of the test's own.
+/// A server that the test has for itself.
 struct Server {
     command: String,
     port: u16,

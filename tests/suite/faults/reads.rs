@@ -51,7 +51,7 @@ fn a_read_for_which_no_snapshot_becomes_available_says_that_it_can_be_made_again
     });
 }
 
-/// Another snapshot would be of another state than the reads before.
+/// Another snapshot would have another state than the earlier reads.
 #[test]
 #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
 fn a_snapshot_of_which_something_was_read_ends_where_its_state_is_gone_on_mongodb() {

@@ -1,5 +1,5 @@
 //! Each error that a server can answer a command with, at each command of typical units: the unit is stored once or not at all, and its
-//! caller is told which.
+//! caller learns which.
 //!
 //! One in 17 of all cases is run, or one in `EVERY`.
 
@@ -20,7 +20,7 @@ use super::{
 /// How long the store waits for a server that says that it goes away.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Where a command is refused.
+/// The place of the refused command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// A statement of a transaction.
@@ -81,8 +81,7 @@ const NONE: &[&str] = &[];
 /// An error at a command: the place, the labels, and the answer to the caller.
 type Case = (Place, &'static [&'static str], Outcome);
 
-/// The codes of `error_codes.yml` that a member of a replica set answers these commands with, with the labels of
-/// `error_labels.cpp`.
+/// The codes of `error_codes.yml` with which a member of a replica set answers these commands, with the labels of `error_labels.cpp`.
 #[rustfmt::skip]
 const ERRORS: &[(i32, &str, &[Case])] = &[
     (6, "HostUnreachable", &[(Statement, TRANSIENT, Stored), (Alone, RETRYABLE, Stored), (Commit, RETRYABLE, Stored)]),
@@ -114,8 +113,7 @@ const ERRORS: &[(i32, &str, &[Case])] = &[
     (40_415, "IDLUnknownField", &[(Bulk, NONE, Stored), (Alone, NONE, Stored)]),
 ];
 
-/// Refuses each command of an act in turn, which writes the same each time. Another number begins with another of the cases that are
-/// run.
+/// Refuses each command of an act in turn. The act writes the same each time. The number shifts the selection of cases.
 fn refused_at_each_command(
     first: usize,
     after: After,
@@ -142,7 +140,7 @@ fn refused_at_each_command(
                     if !place.is_of(command, is_alone) {
                         continue;
                     }
-                    // The stand-in carries it out again, where the driver sends it again.
+                    // The stand-in carries it out again if the driver sends it again.
                     if *place == AloneConcern && *labels == RETRYABLE && !knows_again {
                         continue;
                     }
@@ -162,7 +160,7 @@ fn refused_at_each_command(
                         assert_eq!(now, done, "{when}");
                     }
                     match (&result, outcome) {
-                        // A write that does the same a second time is run again where it may be stored.
+                        // An idempotent write is run again if it may be stored.
                         (Ok(()), Stored | Unknown) => assert_eq!(now, done, "{when}"),
                         // The caller has to run it again.
                         (Err(error), Stored) if after == After::Fails => {
@@ -259,7 +257,7 @@ fn a_delete_that_a_server_refuses_is_stored_once_or_not_at_all_on_mongodb() {
 #[test]
 #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
 fn an_insert_that_a_server_refuses_is_stored_once_or_not_at_all_on_mongodb() {
-    // One of its cases is that of a write concern.
+    // One of its cases is a write concern error.
     refused_at_each_command(11, After::GoesOn, async |library: &Library| {
         library.notes.insert(note(2, "new")).await.map(drop)
     });

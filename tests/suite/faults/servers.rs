@@ -1,4 +1,4 @@
-//! Servers of other versions, as a proxy makes them of the one behind it, and clients with options of their own.
+//! Servers of other versions, disguised by a proxy, and clients with options of their own.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -51,7 +51,7 @@ enum First {
 }
 
 impl First {
-    /// Makes it, with one visit of the first shelf but for the unit.
+    /// Makes the write, with one visit of the first shelf, except in the case of the unit.
     async fn write(self, library: &Library) {
         let visits = Shelf::fields().visits;
         match self {
@@ -68,7 +68,7 @@ impl First {
     }
 }
 
-/// Has `bulkWrite` refused at each of these writes, and from the begin on.
+/// Makes the server refuse `bulkWrite` at each of these writes, and from the begin on.
 fn on_a_server_without_bulk_write(disguise: Disguise, firsts: &[First]) {
     on_mongodb_database(MOST, async |server: &TestDatabase| {
         let proxy = Proxy::new(server);
@@ -312,7 +312,7 @@ async fn fail_to_read(library: &Library) {
     assert_eq!(error.kind(), ErrorKind::FailedFilter, "{error}");
 }
 
-/// A server ends a transaction with each command in it that fails.
+/// A server ends a transaction with each failing command in it.
 #[test]
 #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
 fn a_read_that_the_server_refuses_ends_the_transaction_on_mongodb() {

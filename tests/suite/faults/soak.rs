@@ -167,7 +167,7 @@ impl Drop for Child {
     }
 }
 
-/// Adds the numbers that a writing process has printed last.
+/// Adds the last numbers in the output of a writing process.
 fn add(total: &Done, printed: &str) {
     let of = |name: &str| -> u64 {
         let (_, rest) = printed.rsplit_once(&format!("{name}: ")).expect("it is printed");

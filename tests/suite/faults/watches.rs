@@ -1,4 +1,4 @@
-//! Watches of a collection while connections are cut, servers go away, and the server cannot go on.
+//! Watches of a collection during cut connections and outages, and if the server cannot go on.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const MOST: Duration = Duration::from_secs(200);
 /// How long a store waits for its server.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The oplog does not go back so far.
+/// The oplog does not go back far enough.
 const LOST: Refusal = Refusal::new(286, "ChangeStreamHistoryLost");
 
 async fn next(changes: &mut ChangeStream<Note>) -> odm::Result<i32> {
@@ -49,7 +49,7 @@ fn a_watch_goes_on_after_cut_connections_and_a_server_that_was_away_on_mongodb()
             }
         }
         proxy.plan(None);
-        // Longer than the driver tries by itself, and shorter than the store waits.
+        // Longer than the driver itself tries, and shorter than the store waits.
         let reads = tokio::spawn(async move { (next(&mut changes).await, changes) });
         proxy.darken(true);
         writer.notes.insert(note(1000, "new")).await.unwrap();
@@ -99,7 +99,7 @@ fn a_watch_says_that_changes_are_missing_and_goes_on_with_later_ones_on_mongodb(
         writer.notes.insert(note(1, "new")).await.unwrap();
         assert_eq!(next(&mut changes).await.unwrap(), 1);
         let token = changes.token().clone();
-        // The oplog does not go back so far. The list of collections comes first.
+        // The oplog does not go back far enough. The list of collections comes first.
         proxy.refuse(2, LOST);
         let resumed = watcher.notes.watch(Filter::all()).resume_after(token).await;
         assert_eq!(resumed.unwrap_err().kind(), ErrorKind::Lagged);
@@ -141,7 +141,7 @@ fn a_stream_whose_next_change_the_server_has_lost_says_so_and_goes_on_on_mongodb
     });
 }
 
-/// A server gives the error the label with which the driver opens the stream again by itself. Without it the store does.
+/// A server gives the error a label with which the driver itself opens the stream again. Without the label the store does.
 #[test]
 #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
 fn a_stream_goes_on_after_its_member_is_no_primary_any_more_on_mongodb() {
@@ -176,7 +176,7 @@ fn a_change_whose_documents_the_server_does_not_keep_is_said_to_be_missing_on_mo
         let error = next(&mut changes).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Lagged, "{error}");
         assert!(error.to_string().contains("does not keep"), "{error}");
-        // A new watch has the server keep them again.
+        // A new watch makes the server keep them again.
         let mut changes = watcher.notes.watch(Filter::all()).await.unwrap();
         writer.notes.delete(1).await.unwrap();
         assert_eq!(next(&mut changes).await.unwrap(), 1);

@@ -72,7 +72,7 @@ fn base(collection: &str, a: i32, b: i32, c: i32) -> Document {
     }
 }
 
-/// Derived fields as no definition has them: they are ignored in whole documents.
+/// Wrong values of derived fields: they are ignored in whole documents.
 fn junk(collection: &str) -> Document {
     match collection {
         "authors" => doc! { "posts": 9_i64, "talk": [9_i64], "revision": 0_i64 },
@@ -167,7 +167,7 @@ pub(crate) fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// Documents of everything, so that a history starts with something.
+/// Documents of all collections, so that a history does not start empty.
 pub(crate) fn beginning() -> Vec<Act> {
     let all = COLLECTIONS.iter().map(|&(collection, ids)| {
         let ids = 0..(ids + 1) / 2;
@@ -248,7 +248,7 @@ fn revision(document: &impl Serialize) -> Option<i64> {
     value.get("revision")?.as_i64()
 }
 
-/// Inserts an author, whom a like of [`beginning`] refers to, and deletes it.
+/// Inserts an author, to whom a like of [`beginning`] refers, and deletes it.
 pub(crate) fn author_that_comes_and_goes() -> Vec<Act> {
     let author = doc! {
         "_id": 2, "name": "author", "bio": { "text": "text", "mentor": 2 }, "posts": 9_i64, "talk": [9_i64],

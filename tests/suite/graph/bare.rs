@@ -1,4 +1,4 @@
-//! The models of a program that knows base data alone: no reference, no version and no derived field.
+//! The models of a program with base data alone: no reference, no version and no derived field.
 
 use odm::prelude::*;
 use serde::{Deserialize, Serialize};

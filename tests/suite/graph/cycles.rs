@@ -1,4 +1,4 @@
-//! Cycles that no compiler sees: through filters, and over several databases.
+//! Cycles that the compiler cannot see: through filters, and over several databases.
 
 use odm::{ErrorKind, prelude::*};
 use serde::{Deserialize, Serialize};
@@ -78,7 +78,7 @@ mod computed {
     }
 }
 
-/// It counts by a label that it takes for base data.
+/// It counts by a label, which it takes for base data.
 mod counts {
     use super::*;
 
@@ -114,7 +114,7 @@ mod counts {
     }
 }
 
-/// It copies a count that it takes for base data.
+/// It copies a count, which it takes for base data.
 mod copies {
     use super::*;
 

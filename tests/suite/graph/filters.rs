@@ -85,7 +85,7 @@ const CONSTANT: [Declared; 11] = [
     || Filter::raw(doc! { "text": { "$not": { "$regex": "1$", "$options": "i" } } }),
 ];
 
-/// Filters that have no form in which they could be stored.
+/// Filters without a form for storage.
 const REFUSED: [Declared; 9] = [
     || Child::fields().any.in_([regex("^t")]),
     || Child::fields().any.not_in([regex("^t")]),
@@ -202,7 +202,7 @@ on_every_store! {
         let new = second::Boxes::open(store.clone()).await.unwrap();
         assert_eq!(new.pending_backfills(), ["boxes.heaviest", "boxes.heavy"]);
         new.items.insert(second::Item { id: 4, of: Ref::new(1), weight: 7 }).await.unwrap();
-        // Not by the handle of the older program, which means something else by it.
+        // The handle of the older program cannot, since it has another definition.
         let refused = old.items.insert(first::Item { id: 5, of: Ref::new(2), weight: 1 }).await;
         assert_eq!(refused.map(drop).unwrap_err().kind(), ErrorKind::Schema);
         let item = |id, weight| second::Item { id, of: Ref::new(2), weight };

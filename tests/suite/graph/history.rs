@@ -55,7 +55,7 @@ async fn run(db: &impl Acts, step: &Step) -> odm::Result<Option<Copies>> {
     }
 }
 
-/// Runs a step, and checks all that is stored then.
+/// Runs a step, and checks all stored documents after it.
 async fn checked(db: &impl Acts, store: &impl TestStore, mut before: World, step: &Step) -> World {
     let result = run(db, step).await;
     let after = World::read(store).await;

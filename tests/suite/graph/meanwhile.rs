@@ -107,7 +107,7 @@ mod empty {
         }
     }
 
-    /// Some of a product.
+    /// A part of a product.
     #[derive(Debug, PartialEq, Deserialize, Projection)]
     #[projection(of = "Product")]
     pub(super) struct Row {
@@ -358,7 +358,7 @@ on_every_store! {
         let review = db.reviews.get(3).await.unwrap();
         assert_eq!(review.shop_name, "shop 2");
         assert_eq!(db.reviews.all().await.unwrap().len(), 6);
-        // Others are not.
+        // Others are not complete.
         let left = db.pending_backfills();
         assert_eq!(left, ["products.reviews", "reviews.shop"]);
         assert_eq!(db.products.get(0).await.unwrap().reviews, 0);

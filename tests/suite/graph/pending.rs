@@ -141,7 +141,7 @@ on_every_store! {
         assert!(!db.pending_backfills().is_empty());
         db.children.insert(child(20, 1, 3)).await.unwrap();
         assert_eq!(derived(&db, 1).await, (11, vec![20, 10], 0, vec![]));
-        // New, and named by older children.
+        // New, but already the target of older children.
         db.parents.insert(parent(3)).await.unwrap();
         db.parents.upsert(parent(7)).await.unwrap();
         assert_eq!(derived(&db, 3).await, (0, vec![], 12, vec![20, 10]));

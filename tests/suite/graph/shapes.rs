@@ -1,5 +1,4 @@
-//! Documents in shapes that their models do not state: references that a raw update has reshaped, and
-//! values that serde leaves out.
+//! Documents in shapes that their models do not state: references that a raw update has reshaped, and values that serde leaves out.
 
 use odm::{
     ErrorKind, Problem,
@@ -99,7 +98,7 @@ on_every_store! {
         }
         db.parts.delete(2).await.unwrap();
         let mut findings = db.audit().await.unwrap();
-        // No shape but the model's own can be read.
+        // Only the model's own shape can be read.
         findings.retain(|finding| !matches!(finding.problem, Problem::Unreadable(_)));
         assert_eq!(findings, []);
         let stored = stored(&store, "orders").await;
@@ -240,7 +239,7 @@ struct Stays {
     stays: Repository<Stay>,
 }
 
-/// Before a stay kept the name of its room.
+/// From before a stay kept the name of its room.
 mod before {
     use super::*;
 

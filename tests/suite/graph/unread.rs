@@ -1,4 +1,4 @@
-//! Derived fields that follow from each other, or from one write, where a store may refresh documents without reading them.
+//! Derived fields that depend on each other, or on one write, if a store may refresh documents without reading them.
 
 use odm::{Finding, Problem, bson::doc, prelude::*};
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ struct Maker {
     country_name: String,
 }
 
-/// A product with copies of two levels beside one reference.
+/// A product with copies of two levels at one reference.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "products")]
 struct Product {
@@ -172,7 +172,7 @@ on_every_store! {
         let reviews = [review(1, 0, 2, 50), review(2, 0, 1, 50)];
         shop.reviews.insert_many(reviews).await.unwrap();
         shop.users.delete(2).await.unwrap();
-        // Both are of one day, by which the subset shows them.
+        // Both have the same day, by which the subset sorts them.
         shop.reviews.delete(1).await.unwrap();
         assert_eq!(shop.products.get(0).await.unwrap().newest.to_vec(), [ReviewDay { day: 50 }]);
         assert_right(&shop).await;

@@ -91,7 +91,7 @@ on_every_store! {
         plain.notes.update(1).raw(doc! { "$set": { "text": "d" } }).await.unwrap();
         let stored = db.notes.get(1).await.unwrap();
         assert_eq!((stored.text.as_str(), stored.revision), ("d", 4));
-        // Who read an older one is told.
+        // A caller with an older version gets an error.
         let stale = db.notes.replace(Note { revision: 2, ..stored.clone() }).await.unwrap_err();
         assert_eq!(stale.kind(), ErrorKind::Stale);
         assert_eq!(db.notes.replace(stored.clone()).await.unwrap(), stored);

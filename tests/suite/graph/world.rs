@@ -131,7 +131,7 @@ struct NodeLine {
     size: i64,
 }
 
-/// All that is stored.
+/// All stored documents.
 #[derive(Debug, Clone)]
 pub(crate) struct World {
     /// Every document of every collection.
@@ -192,7 +192,7 @@ impl World {
         self.awards = by_id(&documents(&copies.awards));
     }
 
-    /// The copy in a like of how many posts its fan has.
+    /// The copy in a like of the number of posts of its fan.
     pub(crate) fn fan_posts(&self, like: i32) -> Option<i64> {
         self.likes[&like].fan_posts
     }

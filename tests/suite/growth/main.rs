@@ -4,8 +4,8 @@
 //! steps are counted: the rounds of the loops of the library, see `odm-mql/src/steps.rs`. They may be four times as many, and a bit for
 //! sorting. `docs/limits.md` lists the exceptions.
 //!
-//! `TIMES=1 cargo test --workspace --all-features --test growth -- --nocapture` prints the time of the processor as well, which
-//! sees loops that count no steps.
+//! `TIMES=1 cargo test --workspace --all-features --test growth -- --nocapture` also prints the processor time, which includes loops that
+//! count no steps.
 
 mod language;
 mod lists;
@@ -67,13 +67,13 @@ fn thing(id: i64) -> Thing {
     }
 }
 
-/// A store that gives a unit the time that it takes where others use the machine as well.
+/// A store that gives a unit enough time even on a busy machine.
 async fn store() -> Embedded {
     let store = Embedded::builder().transaction_limit(Duration::from_secs(600));
     store.memory().await.unwrap()
 }
 
-/// The plan of a slow operation is made again, to tell of it: that depends on the time.
+/// The plan of a slow operation is made again, for its event: that depends on the time.
 fn options() -> OpenOptions {
     OpenOptions::default().slow_operation(Duration::MAX)
 }
@@ -114,14 +114,14 @@ async fn taken<T>(operation: impl Future<Output = T>) -> Taken {
     Taken { steps: odm::derive::steps() - before.0, millis: millis().saturating_sub(before.1) }
 }
 
-/// The same of a function.
+/// The same for a function.
 fn taken_by<T>(operation: impl FnOnce() -> T) -> Taken {
     let before = (odm::derive::steps(), millis());
     std::hint::black_box(operation());
     Taken { steps: odm::derive::steps() - before.0, millis: millis().saturating_sub(before.1) }
 }
 
-/// The time that the processor has worked for this process, where the system tells.
+/// The processor time of this process, if the system reports it.
 fn millis() -> u64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
@@ -130,7 +130,7 @@ fn millis() -> u64 {
     10 * (ticks(11).unwrap_or(0) + ticks(12).unwrap_or(0))
 }
 
-/// Holds the steps of a case to grow at most as its input does, but for a factor of its logarithm.
+/// Asserts that the steps of a case grow at most like its input, times a logarithmic factor.
 fn assert_grows_with_input<F>(name: &str, size: usize, case: impl Fn(usize) -> F)
 where
     F: Future<Output = Taken>,
@@ -155,7 +155,7 @@ where
     );
 }
 
-/// Turns each `async fn name(size: usize) -> Taken` into a test that holds its steps to grow at most with the size.
+/// Turns each `async fn name(size: usize) -> Taken` into a test that its steps grow at most with the size.
 macro_rules! grows_with_input {
     ($($size:literal: async fn $name:ident($n:ident: usize) -> Taken $body:block)+) => {$(
         #[test]

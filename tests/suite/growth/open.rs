@@ -1,4 +1,4 @@
-//! Collections and indexes that are made by one `open`, and documents that it tries and changes.
+//! Collections and indexes that one `open` makes, and documents that it tries and changes.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Things, grows_with_input, options, taken, thing};
 
-/// A later version of the things, with steps, and with a unique index more.
+/// A later version of the things, with steps, and with another unique index.
 mod later {
     use super::*;
 

@@ -84,7 +84,7 @@ async fn an_index_of_fields_of_one_list_takes_the_place_of_the_index_of_a_refere
     let issues = size.collections.iter().find(|one| one.name == "issues").unwrap();
     let names: Vec<&str> = issues.indexes.iter().map(|index| index.name.as_str()).collect();
     assert_eq!(names, ["links.org_1_links.state_1", "org_1", "org_1_words_1"]);
-    // It has as many entries as that would have.
+    // It has as many entries as the other would have.
     assert_eq!(issues.indexes[0].entries, 400);
     let linked = db.issues.find(Issue::fields().links.any(|link| link.org.eq(1)));
     assert_eq!(linked.explain().await.unwrap().cost.keys_examined, 200);

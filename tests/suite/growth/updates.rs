@@ -1,4 +1,4 @@
-//! Changes of one document with much in it.
+//! Changes of one large document.
 
 use odm::{bson::doc, prelude::*};
 

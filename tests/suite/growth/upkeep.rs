@@ -100,7 +100,7 @@ async fn empty() -> Upkeep {
     Upkeep::open_with(store().await, options).await.unwrap()
 }
 
-/// A database in which the copies of all names but the first wait to become that one, which only one of them can.
+/// A database in which the copies of all names except the first wait to become equal to it. Only one of them can.
 async fn waiting(size: usize) -> Upkeep {
     let db = empty().await;
     let name = |id: i64| format!("n{id}");

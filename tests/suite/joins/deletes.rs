@@ -1,4 +1,4 @@
-//! A document that is referred to cannot be deleted.
+//! A referenced document cannot be deleted.
 
 use odm::{ErrorKind, bson::RawBson, prelude::*};
 use tests::{on_every_store, stored};
@@ -92,7 +92,7 @@ on_every_store! {
         .await
         .unwrap();
         assert_eq!(db.artists.all().count().await.unwrap(), 2);
-        // The other way round it is refused when it is asked for.
+        // In the opposite order, the first delete is refused.
         let result = db
             .transaction(async |db| {
                 db.artists.delete("bob").await?;

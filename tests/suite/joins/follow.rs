@@ -151,7 +151,7 @@ on_every_store! {
         assert_eq!(bonus, [Some(6), None, Some(6)]);
         let rivals: Vec<_> = rows.iter().map(|row| row.3.as_ref().map(|artist| artist.id.as_str())).collect();
         assert_eq!(rivals, [Some("cid"), None, None]);
-        // And goes on only where there is something.
+        // The join continues only from existing documents.
         let rows: Vec<(Album, Vec<Option<(Song, Artist)>>)> =
             db.albums.all().join(fields.bonus.join(Song::fields().artist)).await.unwrap();
         let artists: Vec<_> =

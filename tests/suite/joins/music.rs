@@ -9,7 +9,7 @@ use tests::TestStore;
 pub(crate) struct Artist {
     #[serde(rename = "_id")]
     pub(crate) id: String,
-    /// Leads to the same collection.
+    /// Leads into the same collection.
     #[reference(child)]
     pub(crate) mentor: Option<Ref<Artist>>,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Song {
     pub(crate) plays: i64,
 }
 
-/// A reference with something beside it.
+/// A reference with another field.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
 pub(crate) struct Credit {
     #[reference(child)]

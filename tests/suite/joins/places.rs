@@ -1,5 +1,4 @@
-//! References in unusual places: they are kept like all others, or refused when the database is
-//! opened.
+//! References in unusual places: they are maintained like all others, or refused when the database is opened.
 
 use odm::{ErrorKind, bson::doc, prelude::*};
 use serde::{Deserialize, Serialize};
@@ -72,7 +71,7 @@ struct Crates {
     boxes: Repository<Crate>,
 }
 
-/// An id that can be null, which the derive cannot see.
+/// An id that can be null, unknown to the derive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct ShelfId(Option<i64>);
 

@@ -1,4 +1,4 @@
-//! A reference that a write adds must lead somewhere.
+//! The target of a reference that a write adds must exist.
 
 use odm::{
     Error,
@@ -142,7 +142,7 @@ on_every_store! {
 on_local_stores! {
     async fn only_added_references_are_asked_for(store: AnyStore) {
         let db = music(store).await;
-        // The unchecked ones dangle, and may.
+        // The unchecked references may dangle, and do.
         let second = db.albums.get(2).await.unwrap();
         db.albums.replace(second.clone()).await.unwrap();
         db.albums.update(2).set(Album::fields().cover, 1234).await.unwrap();

@@ -28,7 +28,7 @@ on_every_store! {
         assert_eq!(artist_ids(with(song.plays.lt(20))).await, ["ann", "bob"]);
         assert_eq!(artist_ids(with(song.plays.gt(30))).await, [""; 0]);
         assert_eq!(artist_ids(with(Filter::all())).await, ["ann", "bob"]);
-        // Each condition is one on some child, and all must hold.
+        // Each condition needs some child, and all conditions must hold.
         assert_eq!(artist_ids(with(song.plays.eq(10)).any_referrer(song.artist, song.plays.eq(20))).await, ["ann"]);
         assert_eq!(artist_ids(with(song.plays.eq(10) & song.plays.eq(20))).await, [""; 0]);
         let other = db.artists.find(Artist::fields().id.ne("ann")).any_referrer(song.artist, Filter::all());
@@ -95,7 +95,7 @@ on_every_store! {
         let first = query(5).page(1).await.unwrap();
         assert_eq!((first.items[0].id.as_str(), first.total), ("ann", Some(2)));
         let next = first.next.unwrap();
-        // Another semi-join is another query.
+        // Another semi-join makes another query.
         for other in [query(6), query(5).any_referrer(album.credits, Filter::all()), db.artists.all()] {
             let error = other.after(&next).page(1).await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidRequest, "{error}");
@@ -138,7 +138,7 @@ on_every_store! {
         let db = music(store).await;
         let (song_of, artist_of) = (Song::fields(), Artist::fields());
         db.songs.insert(song(9, "ann", 99)).await.unwrap();
-        // Who has the song has no mentor, in each state.
+        // In each state, the owner of the song has no mentor.
         let writer = {
             let db = db.clone();
             tokio::spawn(async move {
@@ -183,7 +183,7 @@ on_every_store! {
         let (film, seat) = (Film::fields(), Seat::fields());
         let seats = db.seats.all().whose(seat.film, film.details.plot.contains("heist"));
         assert_eq!(seats.await.unwrap()[0].id, 20);
-        // The key of a cold part is the `_id`, so that a filter of it goes with a semi-join by the `_id`.
+        // The key of a cold part is the `_id`, so that a filter on it can be combined with a semi-join by the `_id`.
         let films = || db.films.find(film.details.plot.contains("love")).any_referrer(seat.film, seat.price.gte(2));
         assert_eq!(films().await.unwrap()[0].id, 3);
         assert_eq!(films().count().await.unwrap(), 1);

@@ -99,7 +99,7 @@ pub(crate) fn collections() -> Vec<CollectionSpec> {
     ]
 }
 
-/// A filter, a sort and a projection that a seed says, if the library accepts them.
+/// The filter, sort and projection of a seed, if the library accepts them.
 fn find(collection: &str, seed: u64) -> Option<Find> {
     let (_, Statement::Find { filter, sort, projection }) = Statement::find(seed) else {
         return None;
@@ -108,7 +108,7 @@ fn find(collection: &str, seed: u64) -> Option<Find> {
     if seed.is_multiple_of(3) {
         sort = Sort::new();
     }
-    // That of a statement about filters shows `_id` alone.
+    // The projection of a statement about filters shows `_id` alone.
     let is_shown = projection != doc! { "_id": 1 };
     Some(Find {
         collection: collection.to_owned(),
@@ -191,7 +191,7 @@ fn aggregate(choices: &mut Choices<'_>, mut find: Find) -> Aggregate {
 }
 
 impl Read {
-    /// A call that a seed says, if the library accepts it.
+    /// The call of a seed, if the library accepts it.
     pub(crate) fn new(collection: &str, seed: u64, documents: &[RawDocumentBuf]) -> Option<Read> {
         let bytes = fuzz::bytes(!seed, 600);
         let choices = &mut Choices::plain(&bytes);
@@ -273,7 +273,7 @@ impl Read {
         };
         let counts = counts.map_err(refusal_of_read)?;
         match self {
-            // The order of these is the store's own.
+            // The store chooses the order of these.
             Read::Get(..) | Read::FindByKey(_) => documents.sort_by_key(|(position, _)| *position),
             Read::Aggregate(_) => documents.iter_mut().for_each(|(_, row)| *row = normal(row)),
             _ => {}
@@ -282,7 +282,7 @@ impl Read {
     }
 }
 
-/// A row with one value in the place of all that are equal to it.
+/// A row with one value in the place of all equal ones.
 fn normal(row: &RawDocument) -> RawDocumentBuf {
     let key = |value| {
         Bson::Binary(odm::bson::Binary {
@@ -299,7 +299,7 @@ fn normal(row: &RawDocument) -> RawDocumentBuf {
 }
 
 impl Write {
-    /// A call that a seed says, if the library accepts it and it has no values that not every server stores.
+    /// The call of a seed, if the library accepts it and every server can store its values.
     pub(crate) fn new(collection: &str, seed: u64, documents: &[RawDocumentBuf]) -> Option<Write> {
         let bytes = fuzz::bytes(!seed, 1_500);
         let choices = &mut Choices::plain(&bytes);
@@ -381,8 +381,8 @@ impl Write {
             }
         };
         let numbers = numbers.map(|numbers| (Vec::new(), numbers));
-        // The embedded store updates one document after another, and the other one writes them when all are known: of several
-        // that are wrong, another one is met first.
+        // The embedded store updates one document after another, and the other store writes them when all are known: if several are wrong,
+        // each may report another one first.
         match (self, numbers.map_err(refusal)) {
             (Write::Update(_), Err(Refusal(ErrorKind::InvalidUpdate, message))) => {
                 Err(Refusal(ErrorKind::DuplicateKey, message))

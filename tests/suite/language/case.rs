@@ -9,7 +9,7 @@ use odm::{
     store::contract::{Change, UpdateWrite},
 };
 
-/// The documents that a statement is about, and the statement.
+/// The documents of a statement, and the statement.
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
     /// In the order of their `_id`s, which are whole numbers.
@@ -41,7 +41,7 @@ pub(crate) enum Kind {
     Update,
 }
 
-/// So many bytes are more than a case takes.
+/// A bound in bytes that a case does not reach.
 const BYTES: usize = 2_000;
 
 pub(crate) fn documents(seed: u64, ids: std::ops::Range<i64>) -> Vec<RawDocumentBuf> {
@@ -63,7 +63,7 @@ impl fmt::Display for Statement {
 }
 
 impl Statement {
-    /// A query that a seed says.
+    /// The query of a seed.
     pub(crate) fn find(seed: u64) -> (Kind, Statement) {
         let bytes = fuzz::bytes(seed, BYTES);
         let mut choices = Choices::plain(&bytes);
@@ -91,7 +91,7 @@ impl Statement {
         (kind, find)
     }
 
-    /// An update of the document with an `_id` that a seed says.
+    /// The update of a seed, of the document with an `_id`.
     pub(crate) fn update(seed: u64, id: i64) -> Statement {
         let bytes = fuzz::bytes(seed, BYTES);
         let mut choices = Choices::plain(&bytes);

@@ -7,17 +7,17 @@ use odm::bson::{Bson, Document, RawDocumentBuf, doc};
 
 use super::case::{Answer, Case, Statement};
 
-/// Something that is answered otherwise. A predicate sees only cases whose answers differ.
+/// A difference between answers. A predicate sees only cases whose answers differ.
 pub(crate) struct Difference {
     /// The statement of MongoDB's documentation, or of its tests and source, which it then names.
     pub(crate) says: &'static str,
-    /// Whether a case with the answers of the library and of the server is one of it.
+    /// Whether the difference explains a case with the answers of the library and of the server.
     is_about: fn(&Case, &Answer, &Answer) -> bool,
-    /// A case that is answered otherwise.
+    /// A case with different answers.
     pub(crate) example: fn() -> Case,
 }
 
-/// The difference that a case is one of, with the answers of the library and of the server.
+/// The difference that explains a case with the answers of the library and of the server.
 pub(crate) fn of(
     is_secantus: bool,
     case: &Case,

@@ -36,7 +36,7 @@ pub(crate) async fn find(
     found.await.map_err(|error: mongodb::error::Error| error.to_string())
 }
 
-/// Runs updates as one message. Returns the message of each that is refused, or that of the refusal of all.
+/// Runs updates as one message. Returns the message of each refused update, or the message about all of them.
 pub(crate) async fn update(
     server: &TestDatabase,
     name: &str,

@@ -1,4 +1,4 @@
-//! Smaller cases, by which a disagreement is understood.
+//! Smaller cases, which help to understand a disagreement.
 
 use odm::bson::{Bson, Document, RawDocumentBuf};
 

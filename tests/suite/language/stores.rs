@@ -31,7 +31,7 @@ const SHOWN: usize = 20;
 
 #[derive(Default)]
 pub(super) struct Compared {
-    /// The calls of each kind, and how many of them both refuse.
+    /// The calls of each kind, and how many of them both stores refuse.
     calls: BTreeMap<&'static str, (u64, u64)>,
     known: BTreeMap<&'static str, u64>,
     disagreeing: u64,
@@ -85,7 +85,7 @@ fn kind_of_write(write: &Write) -> &'static str {
     }
 }
 
-/// Runs a round that a seed says.
+/// Runs the round of a seed.
 pub(super) async fn round(
     server: &TestDatabase,
     mongodb: &MongoDb,
@@ -232,7 +232,7 @@ impl Round<'_> {
         }
         let is_limited = call.contains("limit: Some");
         for case in cases {
-            // A query that stops may not meet the document by which all of it fails.
+            // A query that stops may not reach the document on which the whole query fails.
             let documents = case.documents.iter().filter(|_| is_limited);
             let alone = documents.map(|document| Case {
                 documents: vec![document.clone()],
@@ -276,7 +276,7 @@ impl Round<'_> {
 
 enum Call {
     Write(Box<Write>),
-    /// A read or a write of the documents that are there when it runs.
+    /// A read or a write of the documents at the time of the call.
     Seed(u64),
 }
 
@@ -289,7 +289,7 @@ impl std::fmt::Debug for Call {
     }
 }
 
-/// Why the store on MongoDB may answer a call otherwise, although the server answers its queries in the same way.
+/// The reason why the store on MongoDB may answer a call differently, although the server answers its queries in the same way.
 fn of_store(kind: &str, is_secantus: bool, ours: &Answer, theirs: &Answer) -> Option<&'static str> {
     match (ours, theirs) {
         (Ok(_), Err(Refusal(ErrorKind::DuplicateKey, message))) => {
@@ -308,7 +308,7 @@ fn of_store(kind: &str, is_secantus: bool, ours: &Answer, theirs: &Answer) -> Op
         | (Err(Refusal(ErrorKind::FailedFilter, _)), Ok(_)) => {
             Some("an expression fails on a document that only one of the stores looks at")
         }
-        // It is among the differences of the language too, where the query has no skip and no limit.
+        // It is also among the differences of the language, for queries without a skip and a limit.
         (Ok(_), Err(Refusal(ErrorKind::InvalidQuery, message)))
             if is_secantus && message.contains("Location51246") =>
         {

@@ -11,7 +11,7 @@ use tests::{TestStore, behind_the_back, on_every_store};
 
 use crate::migrations::stored;
 
-/// A version of a shop, by the fields of its parts besides `_id` and `name`.
+/// A version of a shop, by the fields of its parts other than `_id` and `name`.
 macro_rules! version {
     ($module:ident $version:tt $(, migrations = $steps:expr)?; $(#[$on:meta])* { $($fields:tt)* }) => {
         mod $module {
@@ -149,7 +149,7 @@ on_every_store! {
         for part in ["version 2 of `shop` could not read 1 of `parts`", "`_id` = 1", "`weight`", "add a step"] {
             assert!(text.contains(part), "{text}");
         }
-        // The version before is still in force.
+        // The previous version is still in force.
         let old = one::Shop::open(store.clone()).await.unwrap();
         assert_eq!(old.parts.get(1).await.unwrap().name, "Grommet");
         // Documents that have the field by other means can be read.
@@ -233,7 +233,7 @@ fn what_an_older_program_writes_is_counted_by_the_newer_one() {
         new.reviews.insert(review).await.unwrap();
         old.parts.replace(one::Part { id: 1, name: "Bolt".to_owned() }).await.unwrap();
         assert_eq!(new.parts.get(1).await.unwrap().reviews, 1);
-        // The reference of the newer program restrains the older one.
+        // The older program must respect the reference of the newer one.
         assert_eq!(old.parts.delete(1).await.map(drop).unwrap_err().kind(), ErrorKind::Restricted);
         new.backfill().await.unwrap();
         assert!(new.audit().await.unwrap().is_empty());

@@ -1,5 +1,5 @@
-//! Processes that are killed in the middle of a migration, again and again: until one comes to the end the version before
-//! goes on, and each document is changed once.
+//! Processes that are killed in the middle of a migration, again and again: until one of them completes, the previous version goes on, and
+//! each document is changed once.
 
 use std::{
     path::Path,
@@ -90,7 +90,7 @@ mod new {
     }
 }
 
-/// The child process: migrates, tells of each unit, and waits for its end.
+/// The child process: migrates, reports each unit, and waits for its end.
 #[test]
 #[ignore = "run by another test in a process of its own"]
 fn child_that_migrates() {
@@ -111,7 +111,7 @@ fn child_that_migrates() {
     });
 }
 
-/// Makes a file of the version before.
+/// Makes a file of the previous version.
 async fn filled(path: &Path) {
     let store = Embedded::open(path).await.unwrap();
     let bank = old::Bank::open(store.clone()).await.unwrap();
@@ -133,7 +133,7 @@ fn killed(path: &Path, kill: Kill) -> Vec<String> {
     run_and_kill("migrations::crash::child_that_migrates", &variables, kill)
 }
 
-/// The version before goes on after a kill, unless the newer one is in force as a whole. Returns whether it goes on.
+/// After a kill, the previous version goes on, unless the newer one is in force as a whole. Returns whether it goes on.
 async fn go_on(path: &Path, was_opened: bool) -> bool {
     let store = Embedded::open(path).await.unwrap();
     let opened = old::Bank::open(store.clone()).await;
@@ -194,7 +194,7 @@ fn a_migration_whose_processes_are_killed_changes_each_document_once() {
     }
 }
 
-/// `KILLS` says how often, and `SEED` when.
+/// `KILLS` is the number of kills, and `SEED` fixes the moments.
 #[test]
 fn a_migration_that_is_killed_at_random_moments_changes_each_document_once() {
     /// How many processes are killed on one file, if none of them finishes.

@@ -19,7 +19,7 @@ use tests::{TestStore, on_every_store, on_local_stores, on_single_writer_stores,
 use self::models::*;
 use super::history::Ending;
 
-/// All that is stored, without the number of changes of the catalog.
+/// All stored documents, without the number of changes of the catalog.
 type Stored = BTreeMap<&'static str, Vec<RawDocumentBuf>>;
 
 async fn all(store: &impl TestStore) -> Stored {
@@ -106,7 +106,7 @@ async fn fails<D: Database>(store: &impl TestStore, parts: &[&str], kind: ErrorK
     }
 }
 
-/// Opens a version whose unique indexes have no key twice, as its trial says and the build of the indexes.
+/// Opens a version whose unique indexes have no duplicate keys, according to its trial and to the build of the indexes.
 async fn opens<D: Database>(store: &impl TestStore) {
     filled(store).await;
     assert_eq!(D::check(store).await.unwrap().failures, []);
@@ -245,8 +245,7 @@ on_every_store! {
     }
 }
 
-/// Opens a version in processes that end before each unit. The version before goes on, unless the new one is in force as a
-/// whole.
+/// Opens a version in processes that end before each unit. The previous version goes on, unless the new one is in force as a whole.
 async fn ends_anywhere<D: Database>(new_store: impl AsyncFn() -> odm::Embedded) {
     let mut ended = 0;
     for units in 0.. {

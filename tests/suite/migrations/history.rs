@@ -1,6 +1,5 @@
-//! A year of deployments: twelve versions of one library of books, each of which adds documents of its own, opened
-//! by every later version directly or one by one, with processes that end after any unit. The same changes are made
-//! to plain documents by an oracle that shares no code with the library.
+//! A year of deployments: twelve versions of one library of books. Each adds documents of its own, which every later version opens,
+//! directly or one by one, with processes that end after any unit. An oracle without shared code makes the same changes to plain documents.
 
 use std::{
     collections::BTreeMap,
@@ -129,7 +128,7 @@ fn change(world: &mut World, version: usize) {
     }
 }
 
-/// New documents in the form of a version, one of them by the oldest author.
+/// New documents in the form of a version. The oldest author has written one of them.
 fn additions(version: usize, oldest: i64) -> Vec<(&'static str, Plain)> {
     let first = version as i64 * 10;
     let author = doc! { "_id": first, "name": format!("Author {first}") };
@@ -163,7 +162,7 @@ fn additions(version: usize, oldest: i64) -> Vec<(&'static str, Plain)> {
     vec![("authors", author), ("books", book(1)), ("books", book(2)), ("books", book(3))]
 }
 
-/// A document as its typed model can be read from it, before anything is derived in it.
+/// A document from which its typed model can be read, before its derived fields are computed.
 fn typed(version: usize, collection: &str, mut document: Plain) -> Plain {
     match collection {
         "authors" => {

@@ -19,7 +19,7 @@ use tests::{
 
 use crate::migrations::stored;
 
-/// Models that name few fields, so that a step can be tried on any documents.
+/// Models with few fields, so that a step can be tried on any documents.
 mod any {
     use super::*;
 
@@ -127,7 +127,7 @@ mod any {
         Migrations::new().to(2, [Step::drop_collection("things")])
     }
 
-    /// Declares a field of things for itself.
+    /// Declares a field of things of its own.
     #[derive(Debug, Clone, Serialize, Deserialize, Document)]
     #[document(collection = "things")]
     pub(super) struct Counted {
@@ -342,7 +342,7 @@ on_every_store! {
     }
 
     async fn nothing_is_inlined_where_nothing_was_split(store: AnyStore) {
-        // As where the version between, which has split them, was left out.
+        // The version between, which has split them, was skipped.
         let after = migrated!(store, uncold, [{ "_id": 1_i64, "a": { "b": 1 } }]);
         assert_eq!(after, [doc! { "_id": 1_i64, "a": { "b": 1 } }]);
     }
@@ -381,7 +381,7 @@ on_every_store! {
     }
 }
 
-// Maps answer at once, so that nobody writes between.
+// Maps answer at once, so that no other write can come between.
 on_single_writer_stores! {
     async fn others_do_not_write_to_the_collections_while_a_migration_is_under_way(store: AnyStore) {
         let counting = any::Counting::open(store.clone()).await.unwrap();

@@ -75,7 +75,7 @@ macro_rules! versions {
     };
 }
 
-/// The models, each with an `_id` that is a number.
+/// The models, each with a number as its `_id`.
 macro_rules! models {
     ($($(#[$on:meta])* $name:ident { $($fields:tt)* })*) => { $(
         #[derive(Debug, Clone, Serialize, Deserialize, Document)]

@@ -17,7 +17,7 @@ on_every_store! {
     async fn a_copy_in_the_background_follows_its_source_later(store: AnyStore) {
         let shop = shop(store).await;
         shop.makers.insert_many([maker(1, "Acme"), maker(2, "Bolt")]).await.unwrap();
-        // A rival may have named them before.
+        // A rival may have copied their names before.
         assert_caught_up(&shop).await;
         let sellers = vec![
             Seller { id: Ref::new(2), name: String::new() },
@@ -34,7 +34,7 @@ on_every_store! {
         shop.makers.update(1).set(Maker::fields().city, "Wien".to_owned()).await.unwrap();
         let part = shop.parts.get(1).with(Part::fields().details).await.unwrap();
         assert_eq!(part.maker_name.as_deref(), Some("Acme"));
-        // The copy beside it follows at once.
+        // The other copy at the reference is refreshed at once.
         assert_eq!(part.maker_city.as_deref(), Some("Wien"));
         // Along the references of the part, of its rival, of its sellers and of its details.
         assert_eq!(waiting(&shop).await, 4);
@@ -127,7 +127,7 @@ on_every_store! {
         assert_caught_up(&shop).await;
         let all = shop.makers.update_where(Maker::fields().id.gt(0));
         let plan = all.set(Maker::fields().name, "c").plan().await.unwrap();
-        // The records are no documents of the user.
+        // The records do not count as documents of the user.
         assert_eq!(plan.collections.len(), 1);
         let steps = plan.steps.iter().filter(|step| step.name.starts_with("queued refresh of"));
         assert!(steps.clone().any(|step| step.name.contains("`maker_name` of `parts`")));

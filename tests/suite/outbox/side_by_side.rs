@@ -1,5 +1,5 @@
-//! Units that meet on a store with snapshot isolation: each is interrupted before each of its calls, and the other runs as a
-//! whole, and is refreshed.
+//! Units that conflict on a store with snapshot isolation: each is interrupted before each of its calls, and the other runs as a whole, and
+//! is refreshed.
 
 use std::{
     future::{Future, IntoFuture},
@@ -15,7 +15,7 @@ use tests::{poll_once, stored};
 
 use super::{Maker, Shop, assert_caught_up, by_hand, maker, offer, part, rename, shelf};
 
-/// Its files may be there before it.
+/// Its files may be inserted before it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "folders")]
 struct Folder {

@@ -27,7 +27,7 @@ async fn with_parts(store: impl TestStore, options: OpenOptions, number: i32) ->
 
 on_every_store! {
     async fn a_worker_begins_at_once(store: AnyStore) {
-        // Longer than the test may take.
+        // Longer than the test can take.
         let options = OpenOptions::default().refresh_every(Duration::from_secs(600));
         let shop = with_parts(store, options, 700).await;
         until(async || waiting(&shop).await == 0).await;
@@ -82,7 +82,7 @@ on_single_writer_stores! {
         let shop = with_parts(store, by_hand(), 3_000).await;
         rename(&shop, 1, "b").await;
         let right = async || shop.parts.find(Part::fields().maker_name.eq("b")).count().await.unwrap();
-        // Dropped at every moment, it goes on.
+        // It continues even if it is dropped at every moment.
         let mut millis = 0;
         while waiting(&shop).await > 0 {
             millis += 2;
@@ -107,7 +107,7 @@ on_single_writer_stores! {
             async move { shop.caught_up().await }
         });
         until(async || number("1").await > 0).await;
-        // In the middle of it, the source changes twice, and a holder is moved to it.
+        // In the middle of the work, the source changes twice, and a holder moves to it.
         rename(&shop, 1, "2").await;
         rename(&shop, 1, "3").await;
         shop.parts.insert(part(-1, Some(1))).await.unwrap();

@@ -1,7 +1,7 @@
 //! The data of the RealWorld specification ("Conduit"), a blog with followers, favorites and comments: its models, and the queries of its
 //! endpoints. Nothing here maintains derived data: the attributes declare it.
 //!
-//! An endpoint that takes one call of a repository, as `users.insert(user)`, makes it: the tests below show these.
+//! The tests below call the repositories directly for endpoints that take one call, such as `users.insert(user)`.
 
 use std::collections::HashSet;
 
@@ -189,7 +189,7 @@ impl Conduit {
         Ok(other)
     }
 
-    /// A page of the articles that are asked for, the newest first, and the number of all.
+    /// A page of the requested articles, the newest first, and the number of all.
     async fn articles(&self, listing: &Listing) -> Result<(Vec<Article>, u64)> {
         let (article, favorite) = (Article::fields(), Favorite::fields());
         let tag = listing.tag.as_deref().map(|tag| article.tags.contains(tag));
@@ -208,7 +208,7 @@ impl Conduit {
         page(self.articles.find(author.in_(&me.following)), listing).await
     }
 
-    /// Which of the articles are favorites of the reader.
+    /// The reader's favorites among the articles.
     async fn favorites_of(&self, me: &User, articles: &[Article]) -> Result<HashSet<ObjectId>> {
         let (fields, ids) = (Favorite::fields(), articles.iter().map(|article| article.id));
         let own = fields.user.eq(me) & fields.article.in_(ids);
@@ -347,7 +347,7 @@ async fn conduit(store: impl TestStore) -> (Conduit, User, User) {
         (&ann, "About me", &[]),
     ] {
         conduit.publish(author, draft(title, tags)).await.unwrap();
-        // The order of lists is that of the times, in milliseconds.
+        // Lists are in the order of the times, in milliseconds.
         tokio::time::sleep(std::time::Duration::from_millis(2)).await;
     }
     (conduit, ann, ben)

@@ -122,7 +122,7 @@ impl Catalogue {
         self.movies.find(rated).sort(fields.details.gross.desc()).limit(10).await
     }
 
-    /// The mean rating and the number of the movies of each genre that has `least` of them.
+    /// The mean rating and the number of the movies of each genre with at least `least` of them.
     async fn genres(&self, least: u64) -> Result<Vec<(String, (Option<f64>, u64))>> {
         let fields = Movie::fields();
         let movies = self.movies.all().unwind(fields.genres);

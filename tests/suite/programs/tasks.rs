@@ -42,7 +42,7 @@ struct Urgent {
     priority: i32,
 }
 
-/// A task. It is gone a year after it was changed the last time.
+/// A task. It expires a year after its last change.
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
 #[document(
     collection = "tasks",

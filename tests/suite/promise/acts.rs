@@ -24,7 +24,7 @@ pub(crate) struct Write {
     pub(crate) change: Change,
 }
 
-/// A document that a change names by its `_id`; a ticket by its code, since its `_id` is not chosen here.
+/// A document that a change names by its `_id`, or a ticket by its code, since its `_id` is not chosen here.
 #[derive(Debug, Clone)]
 pub(crate) enum Change {
     Insert(Document),
@@ -69,7 +69,7 @@ pub(crate) enum Raw {
 }
 
 impl Act {
-    /// The collections that it writes to itself.
+    /// The collections that it writes itself.
     pub(crate) fn collections(&self) -> Vec<&'static str> {
         match self {
             Act::Write(write) => vec![write.collection],
@@ -78,7 +78,7 @@ impl Act {
         }
     }
 
-    /// Whether tickets can go by it.
+    /// Whether it may remove tickets.
     pub(crate) fn removes_tickets(&self) -> bool {
         let is_delete = |write: &Write| {
             matches!(write.change, Change::Delete(_) | Change::DeleteWhere(_))
@@ -236,7 +236,7 @@ fn ticket(chance: &mut Chance) -> Document {
     }
 }
 
-/// The `_id` of a ticket that brings its own: one from before the sequence, or its first number.
+/// The `_id` of a ticket with a number of its own: one from before the sequence, or its first number.
 fn own_number(chance: &mut Chance) -> Bson {
     Bson::Int64([-2, -1, 1][chance.below(3) as usize])
 }
@@ -248,7 +248,7 @@ fn whole(chance: &mut Chance, collection: &str) -> Document {
     };
     let mut document = doc! { "_id": id };
     document.extend(base(chance, collection));
-    // Derived fields as no definition has them: they are ignored in whole documents.
+    // Wrong values of derived fields: they are ignored in whole documents.
     document.extend(match collection {
         "shops" => doc! { "items": 77_i64, "good": 77_i64, "region_name": "junk" },
         "items" => doc! { "score": 77_i64, "region_name": "junk", "latest": [] },
@@ -281,7 +281,7 @@ fn update(chance: &mut Chance, collection: &str) -> Document {
     }
 }
 
-/// Anything.
+/// Any act.
 pub(crate) fn act(chance: &mut Chance) -> Act {
     match chance.below(24) {
         0..2 => {
@@ -336,7 +336,7 @@ fn write_of(chance: &mut Chance, collection: &'static str) -> Write {
         31..32 => Change::DeleteWhere(some(chance, collection, 4)),
         32..34 => {
             let mut documents = several(chance, collection);
-            // One of each `_id`.
+            // One document of each `_id`.
             documents.sort_by_key(|document| document["_id"].to_string());
             documents.dedup_by_key(|document| document["_id"].clone());
             Change::UpsertMany(documents)

@@ -17,7 +17,7 @@ use super::{
     world::World,
 };
 
-/// A store, and the programs that are open on it.
+/// A store, and the open programs on it.
 struct Side<S> {
     store: S,
     version: usize,

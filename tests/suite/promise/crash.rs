@@ -18,12 +18,12 @@ const ROUND: &str = "ODM_TESTS_PROMISE_ROUND";
 /// How often programs are killed on one file.
 const KILLS: u64 = 12;
 
-/// The version of the application in a round: a few rounds later it is the next one.
+/// The version of the application in a round: it advances every few rounds.
 fn version(round: u64) -> usize {
     (round % KILLS) as usize * VERSIONS.len() / KILLS as usize
 }
 
-/// The child process: it takes steps until it is killed, and tells of each.
+/// The child process: it takes steps until it is killed, and reports each.
 #[test]
 #[ignore = "run by another test in a process of its own"]
 fn child_that_writes() {

@@ -1,4 +1,4 @@
-//! Random histories, held against the oracle after each step.
+//! Random histories, compared with the oracle after each step.
 
 use std::{
     cell::Cell,
@@ -16,10 +16,10 @@ use super::{
     steps::{Chance, Step, step},
 };
 
-/// The most steps of one history, beside its beginning.
+/// The most steps of one history, without its beginning.
 pub(crate) const LENGTH: usize = 250;
 
-/// Where the stores are.
+/// The place of the stores.
 #[derive(Debug, Clone, Copy)]
 enum On {
     Memory,

@@ -27,7 +27,7 @@ use super::{
     world::World,
 };
 
-/// A unit while it runs.
+/// A running unit.
 struct Running<'a>(Option<LocalBoxFuture<'a, odm::Result<()>>>);
 
 impl<'a> Running<'a> {
@@ -102,7 +102,7 @@ impl Beginning {
         }
     }
 
-    /// Runs one act within another: before the call of the outer one with this number. Returns whether it has one.
+    /// Runs one act within another: before the call of the outer one with this number. Returns whether the outer act has such a call.
     async fn within(&self, outer: &Act, inner: &Act, call: usize) -> Result<bool, String> {
         self.store.restore(&self.before);
         let mut outer = Running::new(&self.program, outer);
@@ -147,7 +147,7 @@ impl Tried {
     }
 }
 
-/// How many rounds there are of a seed.
+/// The number of rounds for each seed.
 const ROUNDS: u64 = 20;
 
 /// Tries pairs and triples of random acts, [`ROUNDS`] times for each of so many seeds.

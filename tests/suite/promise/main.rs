@@ -5,7 +5,7 @@
 //! histories of successive seeds, and `SEED` the first seed; `FILES` is the number of files on which programs are killed. For a million
 //! steps in memory, 50000 on disk and 1200 killed processes:
 //!
-//! On a store whose transactions run side by side, the units of some acts are interleaved: `ROUNDS` says how many of them.
+//! On a store whose transactions run side by side, the units of some acts are interleaved, in `ROUNDS` rounds.
 //!
 //! ```text
 //! ROUNDS=100000 cargo test --release -p tests --test promise interleaved

@@ -441,7 +441,7 @@ pub(crate) mod reports {
     }
 }
 
-/// It knows no reference at all.
+/// It has no references.
 pub(crate) mod desk {
     use odm::prelude::*;
     use serde::{Deserialize, Serialize};

@@ -96,7 +96,7 @@ const MUTANTS: [(&str, &str); 66] = [
     ("partial unique index", "one with a filter does"),
 ];
 
-/// Some of all kinds, for each run of the tests.
+/// Mutants of all kinds, for each run of the tests.
 const SAMPLE: [&str; 8] = [
     "version",
     "second page of followers",
@@ -108,15 +108,15 @@ const SAMPLE: [&str; 8] = [
     "lost inverse reference",
 ];
 
-/// How many steps it may take until the oracle reports a mutant.
+/// The greatest number of steps until the oracle must report a mutant.
 const MOST: usize = 20_000;
 
-/// How many steps are taken without a mutant.
+/// The number of steps without a mutant.
 const RIGHT: usize = 600;
 
 const REPORT: &str = "report: ";
 
-/// The child process: it takes steps until the oracle reports something, and prints that.
+/// The child process: it takes steps until the oracle reports an error, and prints the report.
 #[test]
 #[ignore = "run by another test in a process of its own"]
 fn child_with_a_mutant() {
@@ -146,7 +146,7 @@ fn report_of(mutant: &str, most: usize) -> (usize, String) {
     (taken.parse().expect("a number"), report.to_owned())
 }
 
-/// Makes sure that the oracle reports each of these.
+/// Makes sure that the oracle reports each of these mutants.
 fn assert_seen(mutants: &[&str]) {
     let (left, missed) = (Mutex::new(mutants.to_vec()), Mutex::new(Vec::new()));
     thread::scope(|scope| {

@@ -23,8 +23,8 @@ fn at(collection: &str, id: &Key, path: &str) -> (String, Key, String) {
     (collection.to_owned(), id.clone(), path.to_owned())
 }
 
-/// Everything that is wrong in a version, save in the fields that are pending. `before` has the values
-/// that frozen copies, and copies beside dangling references, keep; without it they can be anything.
+/// All errors in a version, except in the pending fields. `before` has the values that frozen copies, and copies of dangling references,
+/// keep; without it they can be anything.
 pub(crate) fn wrong(
     world: &World,
     version: usize,
@@ -53,7 +53,7 @@ pub(crate) fn wrong(
     wrong
 }
 
-/// Cold parts are named in pending backfills as in their document, too.
+/// Pending backfills name the fields of cold parts by their documents, too.
 pub(crate) fn is_at(place: &str, holder: &str, path: &str) -> bool {
     place == format!("{holder}.{path}")
         || holder == "item_details" && place == format!("items.detail.{path}")
@@ -64,7 +64,7 @@ pub(crate) fn is_at(place: &str, holder: &str, path: &str) -> bool {
 enum Expected {
     Missing,
     NullOrMissing,
-    /// Equal to this as BSON compares.
+    /// Equal to this value in the order of BSON.
     Equal(Key),
     /// This, byte for byte.
     Exactly(Bson),
@@ -176,7 +176,7 @@ fn copied(source: &Document, field: &str, ty: Type) -> Expected {
     }
 }
 
-/// The copy that was beside the same reference before.
+/// The earlier copy at the same reference.
 enum Beside {
     Held(Key),
     Nothing,
@@ -191,7 +191,7 @@ fn beside(
     reference: &str,
 ) -> Beside {
     let Some(before) = before else {
-        // Any value could be that.
+        // Any value is possible.
         return match place.contains_key(rule.field) {
             true => Beside::Unknown,
             false => Beside::Nothing,
@@ -222,7 +222,7 @@ fn order(one: &Child<'_>, other: &Child<'_>, sort: &[Sort]) -> Ordering {
     by_sort.fold(Ordering::Equal, Ordering::then).then(one.0.cmp(other.0))
 }
 
-/// Dangling references, one-sided inverse references, and cold parts that no document has.
+/// Dangling references, one-sided inverse references, and cold parts without a document.
 fn wrong_references(world: &World, wrong: &mut Wrong) {
     for reference in REFERENCES {
         if reference.on_delete == OnDelete::Dangle {
@@ -358,7 +358,7 @@ pub(crate) fn unexplained(
     Ok(())
 }
 
-/// Checks the times of a ticket after a write: it was made once, and changed when its base data did.
+/// Checks the times of a ticket after a write: it was made once, and changed with its base data.
 fn times_are(
     before: Option<&Document>,
     after: &Document,
@@ -377,7 +377,7 @@ fn times_are(
     Ok(())
 }
 
-/// Keys that two documents have of a unique index, and values that no validation lets in.
+/// Keys that two documents have in a unique index, and values that every validation refuses.
 pub(crate) fn wrong_values(world: &World) -> Option<String> {
     let key_of = |document: &Document, fields: &[&str]| -> Vec<Key> {
         fields.iter().map(|field| get(document, field)).collect()
@@ -388,7 +388,7 @@ pub(crate) fn wrong_values(world: &World) -> Option<String> {
     let orders = world.of("orders").values().filter(is_first);
     let orders: Vec<_> = orders.map(|order| key_of(order, &["note", "region"])).collect();
     for keys in [codes, orders] {
-        // A null is no key.
+        // A key with null does not count.
         let mut keys = keys.into_iter().filter(|key| !key.contains(&Key::Null));
         let mut seen = BTreeSet::new();
         if let Some(twice) = keys.find(|key| !seen.insert(key.clone())) {
@@ -409,7 +409,7 @@ fn version_is(document: &Document, name: &str, id: &Key, allowed: &[i64]) -> Res
     }
 }
 
-/// The base data of a document, with that of its cold part.
+/// The base data of a document, including its cold part.
 fn base(world: &World, rules: &[Rule], collection: &str, document: &Document) -> Document {
     let mut base = document.clone();
     for recorded in RECORDED {

@@ -79,14 +79,14 @@ fn write(before: &World, after: &World, collection: &str, change: &Change) -> Op
         Change::UpdateVersion(name, version) => {
             let held = old.get(&id_of(before, collection, name)?)?;
             let has_version = matches!(get(held, "revision"), Key::Number(_));
-            // Programs that have no version in their models do not ask for one.
+            // Programs without a version in their models do not check one.
             let asks = has_version && collection == "tickets";
             (asks && number(held, "revision") != *version)
                 .then(|| format!("it had the version {:?}", held.get("revision")))
         }
         Change::Patch(name, fields) => {
             let stored = new.get(&id_of(before, collection, name)?)?;
-            // Elements of lists have derived fields, too, and inverse references become more.
+            // Elements of lists have derived fields, too, and inverse references may be added.
             let mut fields = fields.iter().filter(|(name, _)| {
                 !["similar", "lines", "follows", "followers"].contains(&name.as_str())
             });
@@ -102,7 +102,7 @@ fn write(before: &World, after: &World, collection: &str, change: &Change) -> Op
     }
 }
 
-/// The `_id` of a document that an act names.
+/// The `_id` of the document of an act.
 fn id_of(world: &World, collection: &str, name: &Bson) -> Option<Key> {
     if collection != "tickets" {
         return Some(key(name));

@@ -54,7 +54,7 @@ fn raw(document: &Document) -> RawDocumentBuf {
     RawDocumentBuf::try_from(document).expect("it is BSON")
 }
 
-/// The documents that acts name so.
+/// The documents of acts with these names.
 fn named<M: odm::Document>(names: &[Bson]) -> Filter<M> {
     let field = match M::COLLECTION {
         "tickets" => "code",
@@ -538,7 +538,7 @@ impl Written for reports::Item {
         Update::new().mul(reports::Item::fields().price, number)
     }
 
-    /// Another change of any item, by which `outcomes` tells that the similar ones are not known here.
+    /// A different change of any item, by which `outcomes` detects that this program has no similar items.
     fn elements(_: i32) -> Update<Self> {
         Update::new().inc(reports::Item::fields().price, 1)
     }

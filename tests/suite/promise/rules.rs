@@ -4,7 +4,7 @@ use odm::bson::Document;
 
 use super::world::{Key, get, number};
 
-/// The parts of the application's models that its versions differ in.
+/// The parts of the application's models in which its versions differ.
 pub(crate) struct Version {
     liked: i64,
     good: i64,
@@ -98,7 +98,7 @@ pub(crate) const REFERENCES: [Reference; 16] = [
     reference("tickets", "lines", "item", "items", OnDelete::Clear),
 ];
 
-/// The fields that name each other.
+/// The pairs of inverse references.
 pub(crate) const INVERSES: [[(&str, &str); 2]; 2] =
     [[("shops", "owner"), ("persons", "shop")], [("persons", "follows"), ("persons", "followers")]];
 

@@ -1,4 +1,4 @@
-//! A history while it runs.
+//! A running history.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -27,7 +27,7 @@ use super::{
 
 pub(crate) type Checked<T> = Result<T, String>;
 
-/// Opens the store, whenever programs are opened.
+/// Opens the store for programs.
 pub(crate) type Place<S> =
     Box<dyn Fn() -> Pin<Box<dyn Future<Output = odm::Result<S>> + Send>> + Send + Sync>;
 
@@ -36,12 +36,12 @@ pub(crate) fn same<S: TestStore>(store: S) -> Place<S> {
     Box::new(move || Box::pin(std::future::ready(Ok(store.clone()))))
 }
 
-/// A store in a file, which is closed and opened when programs are.
+/// A store in a file, which is closed and opened with the programs.
 pub(crate) fn in_file(path: PathBuf) -> Place<Embedded> {
     Box::new(move || Box::pin(Embedded::open(path.clone()).into_future()))
 }
 
-/// A history while it runs.
+/// A running history.
 pub(crate) struct Run<S> {
     place: Place<S>,
     version: usize,
@@ -90,7 +90,7 @@ pub(crate) fn able<'p>(
     able[number % able.len()]
 }
 
-/// Tickets expire, and deferred fields are refreshed, by acts alone.
+/// Only acts expire tickets and refresh deferred fields.
 pub(crate) fn options() -> OpenOptions {
     OpenOptions::default().delete_expired_every(None).refresh_every(None)
 }
@@ -260,7 +260,7 @@ impl<S: TestStore> Run<S> {
                 let newer = application(self.store(), self.version).await;
                 let newer = newer.map_err(|error| failed("open", &error))?;
                 let programs = &mut self.opened.as_mut().expect("it was opened").programs;
-                // Each version defines something otherwise, so that the one before is refused from now on.
+                // Each version has different definitions, so that the previous one is refused from now on.
                 programs.pop();
                 programs.push(newer);
             }
@@ -332,7 +332,7 @@ impl<S: TestStore> Run<S> {
     }
 
     async fn reopen(&mut self) -> Checked<()> {
-        // A file is open once.
+        // A file can be open only once.
         self.opened = None;
         let opened = Opened::new(&self.place, self.version).await;
         self.opened = Some(opened.map_err(|error| failed("open", &error))?);
@@ -431,7 +431,7 @@ fn as_found(wrong: &Wrong, found: &[Finding]) -> Checked<()> {
     }
 }
 
-/// Polls a future at most so many times, with a little time in between, and drops it.
+/// Polls a future at most so many times, with short waits in between, and drops it.
 async fn poll_and_drop<F: Future>(future: F, times: usize) -> Option<F::Output> {
     let mut future = pin!(future);
     for _ in 0..times {

@@ -5,7 +5,7 @@ use super::{
     tamper::{Tampering, tampering},
 };
 
-/// A generator of random numbers (SplitMix64), whose seed says all.
+/// A generator of random numbers (SplitMix64), determined by its seed.
 #[derive(Debug)]
 pub(crate) struct Chance(u64);
 
@@ -24,7 +24,7 @@ impl Chance {
     }
 }
 
-/// A step. A `usize` picks one of the programs that are open and know the collection.
+/// A step. A `usize` picks one of the open programs that know the collection.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
     One(usize, Act),
@@ -38,11 +38,11 @@ pub(crate) enum Step {
     Tamper(Vec<Tampering>),
     /// A repair while others write.
     Repair(usize, Vec<(usize, Act)>),
-    /// The next version of the application, beside the older one that is still open.
+    /// Opens the next version of the application, while the older one stays open.
     Upgrade,
     /// A backfill while others write.
     Backfill(Vec<(usize, Act)>),
-    /// All programs anew.
+    /// Reopens all programs.
     Reopen,
     /// An export and its import into a new store, whose future is dropped after so many polls or not.
     Transfer(Option<usize>),

@@ -72,8 +72,7 @@ pub(crate) fn tampering(chance: &mut Chance) -> Tampering {
             Tampering::Update(rule.holder, filter, update)
         }
         5..7 => Tampering::Update(collection, one, doc! { "$set": base_field(chance, collection) }),
-        // References in another type of number, and lists of inverse references that are missing or name
-        // one twice.
+        // References in another type of number, and lists of inverse references that are missing or have a duplicate.
         7 => match chance.below(5) {
             0 => Tampering::Update("reviews", one, doc! { "$mul": { "item": 1_i64 } }),
             1 => Tampering::Update("items", one, doc! { "$mul": { "price": 1_i64 } }),
@@ -102,7 +101,7 @@ pub(crate) fn tampering(chance: &mut Chance) -> Tampering {
     }
 }
 
-/// Base data that is valid: no repair makes it so.
+/// Valid base data, which a repair cannot restore.
 fn valid(chance: &mut Chance, collection: &str) -> Document {
     let mut base = base(chance, collection);
     if collection == "reviews" {
@@ -111,7 +110,7 @@ fn valid(chance: &mut Chance, collection: &str) -> Document {
     base
 }
 
-/// Some base data of a document in itself, not in its cold part.
+/// Some base data of a document itself, and not of its cold part.
 fn base_field(chance: &mut Chance, collection: &str) -> Document {
     let mut base = valid(chance, collection);
     base.remove("detail");

@@ -1,4 +1,4 @@
-//! All that is stored, as plain documents.
+//! All stored documents, as plain documents.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use tests::{TestStore, stored};
 pub(crate) const COLLECTIONS: [&str; 8] =
     ["regions", "shops", "persons", "items", "item_details", "reviews", "orders", "tickets"];
 
-/// A value as BSON compares: without the difference between the types of whole numbers, in their order.
+/// A value as BSON compares it: independent of the types of whole numbers, and in their order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Key {
     /// An empty array in the place of a sort key.
     Nothing,
-    /// Null; where a value is asked for, a missing one too.
+    /// Null, or a missing value.
     Null,
     Number(i64),
     Text(String),
@@ -85,7 +85,7 @@ pub(crate) fn named(place: &Document, field: &str) -> Vec<Key> {
     }
 }
 
-/// The bytes of a document, which tell more than its fields as they compare: their order.
+/// The bytes of a document, which differ by the order of fields, too.
 pub(crate) fn bytes(document: &Document) -> Vec<u8> {
     let raw = RawDocumentBuf::try_from(document).expect("it was stored");
     raw.into_bytes()

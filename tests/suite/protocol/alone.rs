@@ -37,7 +37,7 @@ struct Catalog {
     has_copy: bool,
 }
 
-/// How far a writer is, which gives the source a value of its own.
+/// The progress of a writer, which gives the source a value of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Step {
     Idle,
@@ -74,7 +74,7 @@ impl Writer {
     }
 }
 
-/// How far the program is that declares the copy.
+/// The progress of the program that declares the copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Change {
     Idle,
@@ -93,16 +93,16 @@ struct State {
     copy: u8,
     change: Change,
     writers: Vec<Writer>,
-    /// A writer was killed whose update is slow: nobody checks the epoch once more.
+    /// A writer with a slow update was killed: the epoch is not checked once more.
     is_unknown: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Action {
-    /// The program of the change goes on.
+    /// A step of the changing program.
     Change,
     KillChange,
-    /// A writer goes on: it or the server.
+    /// A step of a writer, or of the server for it.
     Write(usize),
     Slow(usize),
     Kill(usize),
@@ -199,9 +199,9 @@ impl Model for Alone {
                 "the copy is right, or an error says that it may not be",
                 |_, state| {
                     let is_reported = |writer: &Writer| match writer.step {
-                        // Its next step finds out.
+                        // Its next step finds out that it is stale.
                         Step::Sent => writer.is_slow && writer.is_again,
-                        // Only of a slow one the error says so.
+                        // Only the error of a slow writer says so.
                         Step::Written | Step::Again | Step::Unconfirmed => writer.is_slow,
                         step => step == Step::Reported,
                     };

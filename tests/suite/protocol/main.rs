@@ -54,7 +54,7 @@ impl Database {
         self.0.get(&key).map_or(0, |(_, version)| *version)
     }
 
-    /// Commits, unless somebody has changed one of the documents since the snapshot.
+    /// Commits, unless one of the documents was changed since the snapshot.
     fn commit(&mut self, snapshot: &Database, writes: &Writes) -> bool {
         let is_first = |key: &Key| self.version(*key) == snapshot.version(*key);
         let committed = writes.keys().all(is_first);
@@ -76,7 +76,7 @@ impl Database {
         self.present(Key::Holder, 2)
     }
 
-    /// The best child: its score, and which it is.
+    /// The best child, as its score and its number.
     fn best(&self) -> Option<Value> {
         self.present(Key::Child, 2).map(|(child, (score, _))| (score, child)).max()
     }
@@ -86,7 +86,7 @@ impl Database {
     }
 }
 
-/// At most so many processes write, each one unit.
+/// The maximum number of writing processes, each with one unit.
 const UNITS: u8 = 3;
 
 /// A unit of work.
@@ -215,7 +215,7 @@ impl Rules {
     }
 }
 
-/// How far a process is.
+/// The progress of a process.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Process {
     Idle,
@@ -230,7 +230,7 @@ enum Process {
     Gone,
 }
 
-/// How far a worker is.
+/// The progress of a worker.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Worker {
     Idle,
@@ -246,7 +246,7 @@ struct State {
 }
 
 impl State {
-    /// Nobody has anything to do.
+    /// Whether no process and no worker has work left.
     fn is_quiet(&self) -> bool {
         self.processes.iter().all(|process| *process == Process::Gone)
             && self.database.records().next().is_none()
@@ -351,7 +351,7 @@ impl Model for Protocol {
                     return None;
                 };
                 let writes = self.rules.work(*record, snapshot);
-                // After a lost conflict as well.
+                // Commits, or loses a conflict.
                 database.commit(snapshot, &writes);
                 workers[usize::from(at)] = Worker::Idle;
             }

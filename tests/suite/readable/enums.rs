@@ -1,4 +1,4 @@
-//! Enums in the four forms that serde has for them, each in several containers.
+//! Enums in the four forms of serde, each in several containers.
 
 use std::collections::BTreeMap;
 
@@ -102,7 +102,7 @@ form!(
 );
 form!(Untagged, Untaggeds, "untagged", [serde(untagged)], null: true, Several);
 
-/// Variants that are told apart in other ways.
+/// Variants that are distinguished in other ways.
 #[derive(Debug, Clone, Serialize, Deserialize, Embed)]
 #[serde(tag = "kind", deny_unknown_fields)]
 pub(crate) enum Mixed {

@@ -1,4 +1,4 @@
-//! Structs of all types, with the attributes that serde has for structs.
+//! Structs of all types, with serde's attributes for structs.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -222,7 +222,7 @@ pub(crate) struct Weight {
 }
 any_struct!(Weight { weight, heavy });
 
-/// Has the fields of others in its place.
+/// Has the fields of other structs in its place.
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
 #[document(collection = "flat")]
 pub(crate) struct Flat {

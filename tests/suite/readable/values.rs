@@ -40,7 +40,7 @@ impl Rng {
 pub(crate) trait Any: Sized {
     fn any(rng: &mut Rng) -> Self;
 
-    /// Whether BSON has the value.
+    /// Whether BSON can represent the value.
     fn is_storable(&self) -> bool {
         true
     }

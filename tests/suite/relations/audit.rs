@@ -58,7 +58,7 @@ on_every_store! {
     async fn a_side_that_does_not_point_back_follows_the_other(store: AnyStore) {
         let db = works(store.clone()).await;
         let one = || doc! { "_id": 1 };
-        // The scalar side is the fact.
+        // The scalar side is the base data.
         behind_the_back(&store, "people", one(), doc! { "$set": { "tasks": [2] } }).await;
         behind_the_back(&store, "tasks", doc! { "_id": 3 }, doc! { "$set": { "owner": null } }).await;
         behind_the_back(&store, "people", doc! { "_id": 2 }, doc! { "$set": { "spouse": 3 } }).await;

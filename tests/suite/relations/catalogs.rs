@@ -32,7 +32,7 @@ on_every_store! {
     async fn a_program_that_knows_only_parts_renames_one_and_the_copies_change(store: AnyStore) {
         let stock = alone::Stock::open(store.clone()).await.unwrap();
         stock.parts.insert(alone::Part { id: 1, name: "old".into() }).await.unwrap();
-        // Opened later than the other, whose repositories are in use already.
+        // Opened after the other database, whose repositories are in use already.
         let db = Works::open(store.clone()).await.unwrap();
         db.makers.insert(maker(1)).await.unwrap();
         db.repair().await.unwrap();
@@ -115,7 +115,7 @@ fn updates_without_a_transaction_are_in_what_a_program_derives_that_is_declared_
         let stock = alone::Stock::open(store.clone()).await.unwrap();
         let part = |id| alone::Part { id, name: "old".into() };
         stock.parts.insert_many((1..=9).map(part)).await.unwrap();
-        // Some begin before the other program announces itself, some while it waits, and some after it is declared.
+        // Some begin before the announcement of the other program, some while it waits, and some after its declaration.
         let updates = (1..=9).map(async |id| {
             tokio::time::sleep(Duration::from_millis(id as u64 * 60)).await;
             let update = stock.parts.update(id);

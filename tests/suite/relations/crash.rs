@@ -18,7 +18,7 @@ use super::{
 
 const PATH: &str = "ODM_TESTS_RELATIONS_FILE";
 const ROUND: &str = "ODM_TESTS_RELATIONS_ROUND";
-/// Fixes the histories and when the processes are killed.
+/// Fixes the histories and the moments of the kills.
 const SEED: &str = "ODM_TESTS_SEED";
 
 /// The line that the child prints after a step.
@@ -55,7 +55,7 @@ fn child_that_writes() {
             let mut runner = runner(round * TASKS + task);
             let op = op();
             let next = || op.new_tree(&mut runner).unwrap().current();
-            // More than there is time for.
+            // More writes than there is time for.
             let history: Vec<Op> = std::iter::repeat_with(next).take(4_000).collect();
             tasks.push(tokio::spawn(async move {
                 for op in history {

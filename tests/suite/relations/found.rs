@@ -40,7 +40,7 @@ struct Bills {
     bills: Repository<Bill>,
 }
 
-/// The bills of before lines had a price.
+/// The bills from before lines had a price.
 mod old {
     use super::*;
 

@@ -146,7 +146,7 @@ on_every_store! {
         };
         db.members.insert_many([member(1, &[1], &[1]), member(2, &[], &[])]).await.unwrap();
         let before = db.members.all().await.unwrap();
-        // That it follows itself no more takes one of the two out of the other list.
+        // When it stops following itself, one of the two is removed from the other list.
         for doubled in [member(1, &[], &[1, 2, 1]), member(1, &[2, 2], &[1]), member(3, &[], &[3, 3])] {
             let error = db.members.upsert(doubled).await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidUpdate, "{error}");

@@ -72,7 +72,7 @@ struct Author {
     id: Ref<User>,
 }
 
-/// It is around one parent, and something else.
+/// It wraps one parent, and another field.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
 struct Hint {
     page: i32,

@@ -1,4 +1,4 @@
-//! Lists of inverse references that a store may change without reading their documents: the result is that of reading them.
+//! Lists of inverse references that a store may change without reading their documents: the result is the same as with reading.
 
 use odm::{ErrorKind, bson::doc, prelude::*, store::embedded::Embedded};
 use odm_store_suite::MapStore;
@@ -335,7 +335,7 @@ fn histories<S: TestStore>(cases: u32, new: impl AsyncFn() -> S) {
                 for op in history {
                     let [ours, expected] =
                         [&offices[0], &offices[1]].map(|office| run(office, op.clone()));
-                    // A refused write is part of the history.
+                    // Refused writes are a part of the history.
                     let kind = |result: odm::Result<()>| result.map_err(|error| error.kind());
                     assert_eq!(kind(ours.await), kind(expected.await), "{op:?}");
                     assert_eq!(all(&store).await, all(&reading).await, "{op:?}");

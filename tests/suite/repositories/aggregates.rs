@@ -1,4 +1,4 @@
-//! Sums, means, extremes, counts and groups, held against the same over decoded documents.
+//! Sums, means, extremes, counts and groups, compared with the same over decoded documents.
 
 use std::{collections::BTreeMap, future::IntoFuture};
 
@@ -253,7 +253,7 @@ on_every_store! {
         assert_eq!(kinds(twice.await.unwrap()), ["bolt"]);
 
         assert_eq!(kinds(by_kind().sort(item.kind.desc()).await.unwrap()), ["washer", "nut", "bolt"]);
-        // The last tie-breaker are the keys.
+        // The keys are the last tie-breaker.
         assert_eq!(kinds(by_kind().sort(count().desc()).await.unwrap()), ["bolt", "nut", "washer"]);
         let sorted = by_kind().sort(count().desc().then(item.kind.desc()));
         assert_eq!(kinds(sorted.await.unwrap()), ["nut", "bolt", "washer"]);
@@ -291,7 +291,7 @@ on_every_store! {
         let error = db.orders.all().sum(Order::fields().total).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Decode);
         assert!(error.to_string().contains("`sum(total)` in `orders`"), "{error}");
-        // On the way it may be greater.
+        // An intermediate sum may be greater.
         db.orders.insert(with(3, -1)).await.unwrap();
         assert_eq!(db.orders.all().sum(Order::fields().total).await.unwrap(), i64::MAX);
     }
@@ -299,7 +299,7 @@ on_every_store! {
     async fn a_key_that_documents_can_lack_is_an_option(store: AnyStore) {
         let db = Sales::open(store.clone()).await.unwrap();
         let city = Order::fields().address.city;
-        // Also while no document lacks it.
+        // Even if no document lacks it.
         let error = db.orders.all().count_by(city).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidQuery);
         assert!(error.to_string().contains("`address.city`") && error.to_string().contains(".optional()"), "{error}");

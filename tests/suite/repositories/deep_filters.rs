@@ -1,4 +1,4 @@
-//! Filters of documents, and of groups, that are nested deeper than any program needs.
+//! Filters of documents, and of groups, nested deeper than any program needs.
 
 use odm::{
     prelude::*,
@@ -71,7 +71,7 @@ on_every_store! {
             kinds().having(alternating_groups(10_000)).await.unwrap_err(),
             kinds().having(negated_groups(100_000)).await.unwrap_err(),
             kinds().having(count().gt(0) & alternating_groups(10_000)).await.unwrap_err(),
-            // Each of the two is within the limit, and both together are not.
+            // Each of the two is within the limit, but the combination is not.
             kinds().having(negated_groups(89)).having(count().gt(0)).await.unwrap_err(),
         ] {
             assert_eq!(error.code_name().as_deref(), Some("Overflow"), "{error}");

@@ -10,7 +10,7 @@ use odm::{
 use serde::{Deserialize, Serialize};
 use tests::{TestStore, behind_the_back, on_embedded_stores, on_every_store, on_local_stores};
 
-/// A version of a database of people, whose e-mail addresses are indexed in its own way.
+/// A version of a database of people, with its own index of their e-mail addresses.
 macro_rules! version {
     ($module:ident, $name:tt $version:tt, { $($index:tt)* } $email:ty) => {
         mod $module {
@@ -191,7 +191,7 @@ on_every_store! {
         assert_eq!((&*location.collection, location.path.as_deref()), ("people", Some("email")));
         assert_eq!(location.index.as_deref(), Some("email_1"));
         assert_eq!(location.id, Some(RawBson::String("a".into())));
-        // The version before is still in force.
+        // The previous version is still in force.
         let again = plain1::Club::open(store.clone()).await.unwrap();
         assert!(again.takes(4, "a").await && old.takes(5, "b").await);
         assert_eq!(again.with("a").await.0, 3);

@@ -128,7 +128,7 @@ on_every_store! {
             (item.stock.contains(south_3), &[4]),
             (item.stock.any(|stock| stock.place.eq("north")), &[2, 3]),
             (item.stock.any(|stock| stock.place.eq("north") & stock.qty.gt(5)), &[3]),
-            // Not one element with the place and another with the number.
+            // Different elements have the place and the number.
             (item.stock.any(|stock| stock.place.eq("north") & stock.qty.eq(1)), NOTHING),
             (item.stock.any(|stock| stock.qty.eq(1) | stock.place.eq("nowhere")), &[3]),
             (!item.stock.any(|stock| stock.qty.eq(3)), &[1, 3, 5]),
@@ -174,7 +174,7 @@ on_every_store! {
             (item.stock.any(|_| Filter::any_of([])), NOTHING),
         ];
         assert_matches(&db, cases).await;
-        // A query takes further filters, and keeps the error of each.
+        // A query accepts further filters, and keeps the error of each.
         let query = || db.items.find(nut.clone()).sort(item.code.desc());
         assert_eq!(ids(query().filter(few.clone()).filter(Filter::all())).await, [3]);
         for wrong in [Filter::raw(doc! { "$no": 1 }), Filter::all() & Filter::raw(doc! { "$no": 1 })] {

@@ -1,4 +1,4 @@
-//! A store that is written outside of the library, with errors of its own.
+//! A store implemented outside of the library, with errors of its own.
 
 use std::{
     error::Error as _,

@@ -1,4 +1,4 @@
-//! The documents that most of the tests are about.
+//! The documents of most tests.
 
 use odm::{bson::doc, prelude::*};
 use serde::{Deserialize, Serialize};

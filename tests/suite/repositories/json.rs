@@ -1,4 +1,4 @@
-//! Ids and dates are native in BSON and plain in JSON, wherever serde has them pass.
+//! Ids and dates are native in BSON and plain in JSON, at any place in serde's data model.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ enum Adjacent {
     Stamped(#[embed] Stamp),
 }
 
-/// Neither `Embed` nor anything else of the library's.
+/// It derives neither `Embed` nor any other trait of the library.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Either {

@@ -174,7 +174,7 @@ on_local_stores! {
             assert_eq!(pages, [expected[..4].to_vec(), expected[4..8].to_vec()]);
             let before = find().before(&second.previous.unwrap()).page(4).await.unwrap();
             assert_eq!(before.items, first.items);
-            // A position is not one in the order with case.
+            // A position is not valid in the order with case.
             let other = db.users.all().sort(user.name.asc()).after(&first.next.unwrap()).page(4).await;
             assert!(other.unwrap_err().is_invalid_request());
         }
@@ -205,7 +205,7 @@ on_local_stores! {
         assert_eq!(location.path.as_deref(), Some("email"));
         assert_eq!(location.id, Some(RawBson::from("ann@b.c")));
         assert_eq!(location.index.as_deref(), Some("email_1_case_insensitive"));
-        // Missing ones are no texts, and other letters are other texts.
+        // Missing values are not texts, and other letters make other texts.
         db.users.insert_many([user(2, "x"), user(3, "x"), with_email(4, "änn@b.c")]).await.unwrap();
         // In any way of writing.
         assert!(db.users.update(2).set(fields.email, "ANN@B.C").await.unwrap_err().is_duplicate_key());

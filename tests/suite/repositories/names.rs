@@ -4,7 +4,7 @@ use odm::prelude::*;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tests::{on_every_store, stored};
 
-/// Named like the types that generated code uses. `String`, `Option` and so on are these here.
+/// Named like the types that generated code uses. `String`, `Option` and others are these types here.
 mod like_std {
     use odm::prelude::{Database, Document, Embed, Projection, Ref, Repository};
 

@@ -1,4 +1,4 @@
-//! A reference that the library does not see is never written.
+//! A reference that the library cannot see is never written.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The order of results is that of MongoDB, and total.
+//! Results have MongoDB's order, which is total.
 
 use odm::{bson::doc, prelude::*};
 use tests::on_every_store;
@@ -12,7 +12,7 @@ on_every_store! {
             db.items.insert(item(id, &id.to_string(), "nut", 1)).await.unwrap();
         }
         assert_eq!(ids(db.items.all()).await, [-7, 0, 3, 5, 12]);
-        // Also where an index with another order finds them.
+        // Even if an index with another order finds them.
         let by_code = db.items.find(Item::fields().code.in_(["12", "0", "-7"]));
         assert_eq!(ids(by_code).await, [-7, 0, 12]);
     }

@@ -171,7 +171,7 @@ on_every_store! {
                 assert!(error.to_string().contains(text), "{error}");
             }
         }
-        // The position is compared with the whole query, wherever it is named.
+        // The position is compared with the whole query, wherever it is set.
         let early = db.items.all().after(&next).sort(sort()).filter(item.count.eq(0));
         assert_eq!(early.await.unwrap(), query().skip(3).await.unwrap());
         // `_id` is the last key of every sort, and the form and the number of the documents are not a part of the query.
@@ -211,7 +211,7 @@ on_every_store! {
             assert_eq!(error.kind(), ErrorKind::InvalidQuery, "{error}");
             assert!(error.to_string().contains("`before`"), "{error}");
         }
-        // The last position that is named counts.
+        // The last position that is set counts.
         let next = items.all().page(3).await.unwrap().next.unwrap();
         assert_eq!(before().after(&next).page(1).await.unwrap().items[0].id, 3);
     }
@@ -298,7 +298,7 @@ fn sorted(query: Query<Walked>, keys: &[usize]) -> Query<Walked> {
     })
 }
 
-/// Walks from page to page and back again, with a size for each in turn, and compares all with one read.
+/// Walks from page to page and back again, with a size for each in turn, and compares all pages with one read.
 async fn walk(store: impl TestStore, documents: Vec<Walked>, keys: &[usize], sizes: &[u64]) {
     let db = Walks::open(store).await.unwrap();
     db.walked.insert_many(documents).await.unwrap();

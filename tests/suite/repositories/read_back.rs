@@ -4,7 +4,7 @@ use odm::{ErrorKind, Problem, Result, bson::doc, prelude::*};
 use serde::{Deserialize, Deserializer, Serialize};
 use tests::{behind_the_back, on_every_store, stored};
 
-/// A number that can be written and, if it is 13, not be read.
+/// A number that can be written but, if it is 13, not read.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 struct Odd(i32);
 

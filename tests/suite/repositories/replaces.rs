@@ -64,7 +64,7 @@ on_every_store! {
         expected.stock.pop();
         assert_eq!(changed, expected);
         assert_eq!(db.items.get(3).await.unwrap(), expected);
-        // `skip_serializing_if` leaves a field out that was there.
+        // `skip_serializing_if` leaves out a field that was stored.
         db.items.modify(2, |item| item.label = None).await.unwrap();
         let all = stored(&store, "items").await;
         assert_eq!(all[2].get_i32("of_a_newer_program").unwrap(), 1);
@@ -149,7 +149,7 @@ on_every_store! {
 
 on_every_store! {
     async fn modify_loses_nothing_when_many_tasks_change_one_document(store: AnyStore) {
-        // Side by side each of them is in the way of all others.
+        // Transactions that run side by side all conflict with each other.
         let (number, times) = match store.capabilities().single_writer {
             true => (64, 4),
             false => (16, 2),

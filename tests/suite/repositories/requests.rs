@@ -1,4 +1,4 @@
-//! Sorts and filters that come with a request.
+//! Sorts and filters in a request.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ enum Priority {
     High,
 }
 
-/// Without an order, since its names have another.
+/// An enum without an order, since its names have another order than its variants.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Embed)]
 enum Color {
     Red,
@@ -323,7 +323,7 @@ fn what_is_wrong_with_a_request_is_named() {
 
 #[test]
 fn a_request_names_only_fields_that_are_stored_and_seen() {
-    // A map as a whole, in a cold part, stored otherwise, not stored, not seen.
+    // A whole map, in a cold part, stored in another form, not stored, not visible.
     let unnamed = [
         "offers.x",
         "offers.0.value",
@@ -354,7 +354,7 @@ fn a_request_names_only_fields_that_are_stored_and_seen() {
                     `shape.side`, `node.weight`, `author`, `item`, `total`, `external`, `revision`";
     assert_eq!(refusal(Thing::sort_by("x")), sortable);
     assert!(Thing::sort_by("node.next.next.weight").is_ok());
-    // A document has no place in the order of one of several values.
+    // A document has no place in the order of a field with several values.
     for name in ["offers.value", "offers.cur", "by_name.a.value"] {
         assert!(filter(&json!({ name: [] })).is_ok());
         refusal(Thing::sort_by(name));
@@ -397,7 +397,7 @@ fn a_list_of_allowed_fields_hides_the_others() {
     }
     let nothing = Thing::allow([]);
     assert_eq!(refusal(nothing.sort_by("name")), "request: `things` cannot be sorted by any field");
-    // The program's mistake, and not the request's.
+    // A mistake of the program, and not of the request.
     for path in ["nane", "secret", ""] {
         let error = Thing::allow(["name", path]).sort_by("name").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidQuery, "{error}");
@@ -416,7 +416,7 @@ on_every_store! {
         assert_eq!(ids(find(json!({ "origin.country": "NO" }))).await, [3]);
         assert_eq!(ids(find(json!({ "stock.place": "north" }))).await, [2, 3]);
         assert_eq!(ids(find(json!({ "stock.place": { "ne": "north" } }))).await, [1, 4, 5]);
-        // Each condition by some element.
+        // Any element may fulfill each condition.
         assert_eq!(ids(find(json!({ "stock.place": "south", "stock.qty": { "gte": 3 } }))).await, [3, 4]);
         let pairs = [("kind[in]", "bolt,nut"), ("count[ne]", "5")];
         let found = db.items.find(Item::filter_from_query(pairs).unwrap());

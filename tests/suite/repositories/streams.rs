@@ -96,7 +96,7 @@ on_every_store! {
                 db.entries.insert(entry(300)).await?;
                 let mut stream = db.entries.all().stream();
                 stream.next().await.unwrap()?;
-                // Between two chunks, others of the transaction have their turn.
+                // Between two chunks, other operations of the transaction have their turn.
                 db.entries.insert(entry(301)).await?;
                 let rest: Vec<Entry> = stream.try_collect().await?;
                 Ok(rest.last().map(|entry| entry.id))

@@ -1,4 +1,4 @@
-//! Empty timestamps, which MongoDB fills where a whole document is written.
+//! Empty timestamps, which MongoDB fills in writes of whole documents.
 
 use odm::{
     bson::{Timestamp, doc},
@@ -67,7 +67,7 @@ on_every_store! {
         let returned = db.entries.upsert(entry(4)).await.unwrap();
         increases(returned.clone());
         assert_eq!(db.entries.get(4).await.unwrap(), returned);
-        // A time that is not empty stays.
+        // A timestamp that is not empty stays.
         assert_eq!(db.entries.replace(returned.clone()).await.unwrap(), returned);
         let only = Entry { and: None, ..returned.clone() };
         assert_eq!(db.entries.upsert(only.clone()).await.unwrap(), only);

@@ -77,7 +77,7 @@ on_every_store! {
         let db = Members::open(store.clone()).await.unwrap();
         db.members.insert_many([member(1), member(2)]).await.unwrap();
         for seat in [doc! { "seat": 1_i64 }, doc! { "seat": 1.0 }] {
-            // As another program could: the schema allows whole numbers only.
+            // As another program could write it: the schema allows whole numbers only.
             behind_the_back(&store, "members", doc! { "_id": 1 }, doc! { "$set": seat }).await;
             let taken = db.members.update(2).set(Member::fields().seat, 1).await.unwrap_err();
             assert!(taken.is_duplicate_key());

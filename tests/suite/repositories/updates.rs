@@ -5,7 +5,7 @@ use tests::{on_every_store, stored};
 
 use crate::repositories::items::{Item, Items, Origin, Size, Stock, five, ids, item, with_five};
 
-/// Applies an update by id and by filter to the same item; both must make the same of it.
+/// Applies an update by id and by filter to the same item; both must have the same result.
 async fn updated(db: &Items, id: i64, change: Update<Item>) -> Item {
     let before = db.items.get(id).await.unwrap();
     db.items.update(id).with(change.clone()).await.unwrap();
@@ -149,7 +149,7 @@ on_every_store! {
         let error = db.items.update_where(item.kind.eq("nut")).set(item.code, "n").await;
         assert!(error.unwrap_err().is_duplicate_key());
         assert_eq!(stored(&store, "items").await, before);
-        // Its own key is free for a document.
+        // A document may take its own key.
         db.items.update(1).set(item.code, "a").set(item.count, 0).await.unwrap();
         // And the old key is free for others.
         db.items.update(1).set(item.code, "z").await.unwrap();

@@ -89,7 +89,7 @@ on_every_store! {
             assert!(error.to_string().contains("_id"), "{error}");
         }
         assert!(stored(&store, "counters").await.is_empty());
-        // Whether or not a document matches: else it would be found out in production.
+        // Whether or not a document matches: otherwise the mistake would only appear in production.
         db.counters.update_where(home()).set(counter.hits, 1).upsert().await.unwrap();
         let again = db.counters.update_where(home()).set(counter.kind, "page").upsert();
         assert_eq!(again.await.unwrap_err().kind(), ErrorKind::InvalidQuery);
@@ -103,7 +103,7 @@ on_every_store! {
         assert_eq!(db.versioned.get(1).await.unwrap(), Versioned { id: 1, hits: 1, version: 1 });
         assert!(!hit().await.unwrap().inserted);
         assert_eq!(db.versioned.get(1).await.unwrap(), Versioned { id: 1, hits: 2, version: 2 });
-        // It is not for the caller to say.
+        // The caller may not set it.
         let set = doc! { "$set": { "version": 9 } };
         let two = db.versioned.update_where(fields.id.eq(2)).inc(fields.hits, 1).raw(set).upsert();
         assert_eq!(two.await.unwrap_err().kind(), ErrorKind::InvalidQuery);

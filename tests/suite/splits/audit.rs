@@ -58,7 +58,7 @@ on_every_store! {
         let lone = [(9, "_id".into(), Problem::OrphanColdPart, false)];
         assert_eq!(found(db.audit()).await, lone);
         assert_eq!(found(db.repair()).await, lone);
-        // Its document may come back.
+        // Its document may be inserted again.
         db.movies.insert(Movie { script: Cold::unloaded(), ..movie(9) }).await.unwrap();
         assert_eq!(found(db.audit()).await, []);
     }

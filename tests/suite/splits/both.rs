@@ -30,7 +30,7 @@ on_every_store! {
         let both = || db.movies.find(movie.release_year.eq(1901) & details.plot.eq("plot 2"));
         let found = both().await.unwrap();
         assert_eq!(ids(&found), [5, 17]);
-        // A cold part that the query names is loaded, and another one is not.
+        // A cold part that the query names is loaded; the other is not.
         assert!(found.iter().all(|movie| movie.details.get().is_some_and(|details| details.plot == "plot 2")));
         assert!(found.iter().all(|movie| movie.script.get().is_none()));
         assert_eq!(both().count().await.unwrap(), 2);

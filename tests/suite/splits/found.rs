@@ -112,7 +112,7 @@ on_every_store! {
             let at = doc! { "_id": { "year": 1900, "n": n } };
             let facts = doc! { "facts": { "rating": 7, "code": 70 + n, "sequel": null } };
             behind_the_back(&store, "films", at, doc! { "$set": facts }).await;
-            // Its cold part comes from the time before, too.
+            // Its cold part is from the earlier time, too.
             let part = doc! { "code": n };
             behind_the_back(&store, "film_facts", part, doc! { "$set": { "film": -1, "code": -n - 1 } }).await;
         };

@@ -51,7 +51,7 @@ on_every_store! {
         let db = movies(store).await;
         let fields = Movie::fields();
         let mixed = fields.title.eq("movie 1") & fields.details.imdb.rating.gt(1.0);
-        // The whole of a document is in all of its parts.
+        // A document as a whole consists of all of its parts.
         let whole = |variable: &str| {
             Filter::<Movie>::raw(doc! { "$expr": { "$ne": [variable, { "title": "x" }] } })
         };
@@ -77,7 +77,7 @@ on_every_store! {
             assert!(error.to_string().contains("movies"), "{error}");
         }
         assert_eq!(db.movies.all().count().await.unwrap(), 20);
-        // A field by way of the whole is in one part.
+        // A field reached through the whole document is in one part.
         let rating = doc! { "$expr": { "$eq": ["$$ROOT.cold.imdb.rating", 2.0] } };
         assert_eq!(db.movies.find(Filter::raw(rating)).count().await.unwrap(), 4);
     }

@@ -124,7 +124,7 @@ impl Sent {
         }
     }
 
-    /// As another program sends it: the fields in another order, the number of another type.
+    /// The film as another program sends it: the fields in another order, the number of another type.
     fn raw(&self, version: i64) -> RawDocumentBuf {
         let film = odm::bson::serialize_to_document(&self.film(version)).unwrap();
         let mut fields: Vec<(String, Bson)> = film.into_iter().collect();

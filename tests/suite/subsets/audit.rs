@@ -8,7 +8,7 @@ use tests::{
 
 use super::{Blog, Comment, Post, assert_right, comment, post};
 
-/// The blog as it was before posts showed comments.
+/// The blog from before posts showed comments.
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
 #[document(collection = "posts")]
 struct OldPost {
@@ -54,7 +54,7 @@ on_every_store! {
         let posts = (0..3).map(|id| OldPost { id, title: format!("post {id}") });
         old.posts.insert_many(posts).await.unwrap();
         let db = Blog::open(store).await.unwrap();
-        // Written by children alone, the other posts are right by now.
+        // The other posts were only written by their children, and are right by now.
         db.comments.insert(comment(1, 0, 1, Some(1))).await.unwrap();
         let findings = db.audit().await.unwrap();
         assert_eq!(findings.len(), 6, "three subsets in two posts are missing");
@@ -178,7 +178,7 @@ on_embedded_stores! {
             }
             let reached = audit.progress().position.clone();
             if reached != position {
-                // Over a text, as a job would keep it.
+                // In the form of a text, as a job would store it.
                 position = reached.map(|reached| reached.to_string().parse().unwrap());
                 audit = db.audit().resume(position.as_ref().unwrap());
                 restarts += 1;

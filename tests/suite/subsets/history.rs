@@ -1,4 +1,4 @@
-//! Random histories of writes; after each step, every subset is its definition, recomputed.
+//! Random histories of writes; after each step, every subset agrees with its recomputed definition.
 
 use odm::{bson::doc, prelude::*, store::embedded::Embedded};
 use proptest::{
@@ -113,7 +113,7 @@ fn histories<S: TestStore>(cases: u32, new: impl AsyncFn() -> S) {
             tests::run(async {
                 let db = Blog::open(new().await).await.unwrap();
                 for op in history {
-                    // A refused write is part of the history.
+                    // Refused writes are a part of the history.
                     let _ = run(&db, op).await;
                     assert_right(&db).await;
                 }

@@ -9,7 +9,7 @@ use proptest::{
 use serde::{Deserialize, Serialize};
 use tests::{TestStore, behind_the_back, on_every_store};
 
-/// A film that shows its newest visits: the elements do not tell which visits they are.
+/// A film that shows its newest visits: the elements do not identify the visits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "films")]
 struct Film {
@@ -17,7 +17,7 @@ struct Film {
     id: i32,
     #[subset(limit = 3, sort = "-day")]
     newest: Subset<VisitLine>,
-    /// The other way round: the last ones in their order.
+    /// The opposite: the last visits in their order.
     #[subset(limit = -2, sort = "day", filter = paid)]
     last_paid: Subset<VisitLine>,
     #[count(of = "Visit")]

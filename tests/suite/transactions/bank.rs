@@ -53,7 +53,7 @@ impl Bank {
         self.accounts.get(id).await.unwrap().balance
     }
 
-    /// All that is in the bank, of one state.
+    /// All money in the bank, from one state.
     pub(crate) async fn total(&self) -> odm::Result<i64> {
         Ok(self.accounts.all().await?.iter().map(|account| account.balance).sum())
     }

@@ -10,7 +10,7 @@ use tests::on_every_store;
 
 use crate::transactions::bank::{Account, Bank, Transfer, account, bank};
 
-/// An error of a program's own.
+/// An error type of the program.
 #[derive(Debug)]
 enum Refused {
     TooLittle(i64),
@@ -72,7 +72,7 @@ on_every_store! {
         }
         assert_eq!(bank.balance(1).await, 70);
         assert_eq!(bank.transfers.all().count().await.unwrap(), 1);
-        // The same through an error of the library's.
+        // The same through an error of the library.
         let error = bank
             .transaction(async |bank| {
                 bank.add(2, 5).await?;

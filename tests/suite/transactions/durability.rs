@@ -1,4 +1,4 @@
-//! The durability that is asked for reaches the store.
+//! The requested durability reaches the store.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! A transaction that takes too long is rolled back, and run again where that may help.
+//! A transaction that takes too long is rolled back, and run again if that may help.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -79,7 +79,7 @@ fn whatever_error_a_closure_makes_of_the_expiry_it_is_run_again() {
                 bank.add(1, 5).await?;
                 if runs.fetch_add(1, Ordering::Relaxed) == 0 {
                     sleep(LONGER).await;
-                    // Found out by a read.
+                    // A read reveals it.
                     bank.accounts.get(1).await.map_err(|_| Other)?;
                 }
                 Ok(())

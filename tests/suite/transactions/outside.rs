@@ -1,5 +1,5 @@
-//! A write beside the transaction that the task is in would wait for itself, and a read beside it misses the
-//! writes in it: both are errors.
+//! A write outside of the transaction that the task is in would wait for itself, and a read outside of it misses its writes: both are
+//! errors.
 
 use std::time::Duration;
 

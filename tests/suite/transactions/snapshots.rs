@@ -1,4 +1,4 @@
-//! The reads of a snapshot see one state, hold up no write, and end with its closure.
+//! The reads of a snapshot see one state, do not block writes, and end with its closure.
 
 use std::{fmt, time::Duration};
 
@@ -7,7 +7,7 @@ use tests::{on_every_store, on_single_writer_stores};
 
 use crate::transactions::bank::{Account, Bank, Transfer, account, bank};
 
-/// An error of a program's own.
+/// An error type of the program.
 #[derive(Debug)]
 enum Refused {
     Empty,
@@ -93,7 +93,7 @@ on_every_store! {
             assert!(read.iter().all(|reading| *reading == read[0]), "{read:?}");
             assert_eq!(read[0].0, 1000, "{read:?}");
             seen.insert(read[0].1);
-            // Something is written between two of them.
+            // A write between two reads.
             bank.transfers.insert(Transfer { id: ObjectId::new(), account: Ref::new(1), amount: 0 }).await.unwrap();
         }
         assert!(tasks.try_join_next().is_none(), "nobody wrote any more");

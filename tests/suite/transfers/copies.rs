@@ -30,7 +30,7 @@ use super::{
     models::*,
 };
 
-/// A market with relations of all kinds, and the store that it is in.
+/// A market with relations of all kinds, and its store.
 async fn source() -> (Embedded, Market) {
     let store = Embedded::memory().await.unwrap();
     let market = Market::open(store.clone()).await.unwrap();
@@ -60,7 +60,7 @@ async fn large(count: i32) -> (Embedded, Market) {
     (store, market)
 }
 
-/// Polls a future at most so many times, with a little time in between, and drops it.
+/// Polls a future at most so many times, with short waits in between, and drops it.
 async fn poll_and_drop<F: Future>(future: F, times: usize) -> Option<F::Output> {
     let mut future = pin!(future);
     for _ in 0..times {
@@ -84,7 +84,7 @@ on_every_store! {
         let back = Market::open(last.clone()).await.unwrap();
         there.copy_to(&back).await.unwrap();
         assert_eq!(all_stored(&last).await, all_stored(&first).await);
-        // The sequence goes on, after the number of a document that is gone.
+        // The sequence continues after the number of a deleted document.
         let item = back.items.insert(item(1, 1, None)).await.unwrap();
         assert_eq!(item.id, 13);
     }
@@ -279,7 +279,7 @@ on_every_store! {
         assert_eq!(copy.parts.get(7).await.unwrap().maker_name, "Acme & Sons");
         assert_eq!(copy.makers.get(1).await.unwrap().parts, 600);
         assert_eq!(copy.lag().await.unwrap().waiting, 0);
-        // The source is as it was.
+        // The source is unchanged.
         assert_eq!(shop.parts.get(7).await.unwrap().maker_name, "Acme");
     }
 }

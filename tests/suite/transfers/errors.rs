@@ -14,7 +14,7 @@ fn line(id: i32, rest: &str) -> String {
     )
 }
 
-/// A document of it need not conform to the schema, but it must be readable.
+/// Its documents need not conform to the schema, but they must be readable.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "scraps", validation(level = "off"))]
 struct Scrap {

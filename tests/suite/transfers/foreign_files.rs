@@ -42,7 +42,7 @@ on_every_store! {
         let item = ITEM.replace("\"category\"", "\"category_name\":\"wrong\",\"reviews\":99,\"best\":[{\"_id\":5}],\"category\"");
         let review = r#"{"_id":1,"stars":4,"item":{"$numberLong":"7"},"item_then":"as it was","by":1}
             {"_id":2,"stars":5,"item":7,"by":null}"#;
-        // The files are in an order in which no document could be stored at once.
+        // In the order of the files, no document can be stored at once.
         let number = market
             .import_files()
             .file::<Review>(review.as_bytes())
@@ -61,7 +61,7 @@ on_every_store! {
         assert_eq!(market.tasks.all().await.unwrap()[0].owner, Some(Ref::new(1)));
         assert_eq!(market.reviews.get(1).await.unwrap().item_then.as_deref(), Some("as it was"));
         assert_eq!(market.reviews.get(2).await.unwrap().item_then.as_deref(), Some("a fence"));
-        // The sequence goes on after the greatest `_id`.
+        // The sequence continues after the greatest `_id`.
         assert_eq!(market.items.insert(super::models::item(1, 1, None)).await.unwrap().id, 8);
     }
 
@@ -369,14 +369,14 @@ async fn a_damaged_dump_is_refused_with_the_offset_and_what_is_before_it_stays()
     let error = in_memory().await.import_files().file::<Person>(&trailing[..]).await.unwrap_err();
     let says = format!("offset {}: the file ends within the length", whole.len());
     assert!(error.to_string().starts_with(&says), "{error}");
-    // A document that is BSON and does not conform.
+    // A document that is valid BSON and violates the schema.
     let wrong = insert(rawdoc! { "_id": 900, "name": 5, "tasks": [], "friends": [] });
     let error = in_memory().await.import_files().file::<Person>(&wrong[..]).await.unwrap_err();
     let says = format!("offset {at}: invalid document: `persons` with `_id` = 900");
     assert!(error.to_string().starts_with(&says), "{error}");
 }
 
-/// The bytes with others in the place of some from a position on.
+/// The bytes with a part after a position replaced.
 fn with_renamed_at(bytes: &[u8], from: usize, old: &[u8], new: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     let at = bytes[from..].windows(old.len()).position(|part| part == old).unwrap();

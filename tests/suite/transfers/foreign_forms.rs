@@ -21,7 +21,7 @@ async fn imported(file: &[u8]) -> odm::Result<Vec<RawDocumentBuf>> {
     Ok(stored(&store, "anything").await)
 }
 
-/// The value that is stored of one in a line.
+/// The stored value of a value in a line.
 async fn read(value: &str) -> Bson {
     let line = format!(r#"{{"_id":1,"value":{{"x":{value}}}}}"#);
     let stored = imported(line.as_bytes()).await.unwrap();
@@ -294,7 +294,7 @@ fn value() -> impl Strategy<Value = Bson> {
 /// The end of the year 9999.
 const LAST_DATE: i64 = 253_402_300_799_999;
 
-/// The JSON of a value with all names in their order, which `serde_json` sorts.
+/// The JSON of a value with all names sorted, as in `serde_json`.
 fn json(value: &Bson, form: fn(Bson) -> serde_json::Value) -> String {
     match value {
         Bson::Document(document) => object(document, form),
@@ -306,7 +306,7 @@ fn json(value: &Bson, form: fn(Bson) -> serde_json::Value) -> String {
             let text = serde_json::Value::from(code.code.as_str());
             format!(r#"{{"$code":{text},"$scope":{}}}"#, object(&code.scope, form))
         }
-        // `bson` writes all dates after the year 9999 as the last one of it.
+        // `bson` writes all dates after the year 9999 as the last one in it.
         Bson::DateTime(date) if date.timestamp_millis() > LAST_DATE => {
             value.clone().into_canonical_extjson().to_string()
         }

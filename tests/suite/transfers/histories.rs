@@ -1,4 +1,4 @@
-//! Random histories of writes, whose end is exported, imported and exported again.
+//! Random histories of writes, whose result is exported, imported and exported again.
 
 use odm::{Embedded, prelude::*};
 use odm_store_suite::MapStore;
@@ -141,7 +141,7 @@ async fn check(
     prop_assert_eq!(exported(&copy).await, lines.as_str());
     prop_assert_eq!(copy.audit().await.unwrap(), []);
 
-    // The order of lines is of no meaning to an import.
+    // An import ignores the order of lines.
     let (head, documents) = lines.split_once('\n').unwrap();
     let reversed: Vec<&str> = documents.lines().rev().collect();
     let copy = super::models::imported(&format!("{head}\n{}\n", reversed.join("\n"))).await;

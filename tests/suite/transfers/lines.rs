@@ -91,7 +91,7 @@ on_every_store! {
             use tokio::io::AsyncReadExt;
             let mut lines = vec![0; 1];
             reader.read_exact(&mut lines).await.unwrap();
-            // It has begun, and waits for its reader.
+            // The export has begun, and waits for its reader.
             market.categories.delete(2_999).await.unwrap();
             market.categories.insert(long(9_999)).await.unwrap();
             reader.read_to_end(&mut lines).await.unwrap();
@@ -112,7 +112,7 @@ on_every_store! {
     }
 }
 
-/// The two ends of a pipe that holds little.
+/// The two ends of a pipe with a small buffer.
 fn narrow_pipe() -> (tokio::io::DuplexStream, tokio::io::DuplexStream) {
     tokio::io::duplex(64)
 }

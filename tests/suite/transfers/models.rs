@@ -24,7 +24,7 @@ pub(crate) struct Category {
     pub(crate) revision: i64,
 }
 
-/// Persons and tasks name each other, and so do friends; persons and items refer to each other.
+/// Persons and tasks are inverse references, and so are friends; persons and items refer to each other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "persons")]
 pub(crate) struct Person {
@@ -90,7 +90,7 @@ pub(crate) struct Review {
     #[serde(rename = "_id")]
     pub(crate) id: i32,
     pub(crate) stars: i32,
-    /// It stays when the item goes.
+    /// It stays when the item is deleted.
     #[reference(parent, on_delete = "keep")]
     pub(crate) item: Ref<Item>,
     #[denormalize(from = "Item.name", freeze)]

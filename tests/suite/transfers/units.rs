@@ -35,7 +35,7 @@ on_every_store! {
         assert!(before.revision == 2 && before.updated_at > Some(before.created_at));
         let copy = copy_into(store, &market).await;
         assert_eq!(copy.categories.get(1).await.unwrap(), before);
-        // The next write goes on from there.
+        // The next write continues from there.
         copy.categories.update(1).set(name, "more tools").await.unwrap();
         let after = copy.categories.get(1).await.unwrap();
         assert_eq!((after.revision, after.created_at), (3, before.created_at));
@@ -227,7 +227,7 @@ on_every_store! {
 #[tokio::test]
 async fn documents_that_wait_for_one_are_stored_in_units_of_a_bounded_size() {
     let market = Market::open(odm::Embedded::memory().await.unwrap()).await.unwrap();
-    // Many wait for others that wait.
+    // Many wait for others that wait themselves.
     let categories = (0..2_000).map(|id| category(id, (id > 0).then_some(id / 2)));
     market.categories.insert_many(categories).await.unwrap();
     let lines = exported(&market).await;

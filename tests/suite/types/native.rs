@@ -298,7 +298,7 @@ on_every_store! {
             let error = update.await.expect_err(&format!("{wrong}"));
             assert!(error.is_invalid(), "{wrong}: {error}");
         }
-        // Decimals that are written with an exponent are numbers like others.
+        // Decimals with an exponent are numbers like others.
         let same = doc! { "$set": { "total": decimal128("-1.20E+3"), "rates.x": decimal128("0E-6000") } };
         db.orders.update(order.id).raw(same).await.unwrap();
         let read = db.orders.get(order.id).await.unwrap();
@@ -350,7 +350,7 @@ fn a_schema_has_the_types_of_bson() {
     assert!(required.contains(&"created".into()) && !required.contains(&"shipped".into()));
 }
 
-/// A model of a program that has another name for the library.
+/// A model of a program that renames the library.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "renamed", crate = "renamed")]
 struct Renamed {

@@ -1,4 +1,4 @@
-//! A struct around one scalar is that scalar, wherever a scalar can stand.
+//! A struct around one scalar is treated as that scalar, at any place of a scalar.
 
 use std::{collections::BTreeMap, marker::PhantomData};
 

@@ -84,7 +84,7 @@ macro_rules! in_all_places {
                 vec![$($value),+]
             }
 
-            /// One parent of each value, which are inserted in another order.
+            /// One parent of each value, inserted in another order.
             async fn filled(store: impl TestStore) -> (Types, Vec<Parent>) {
                 let db = Types::open(store).await.unwrap();
                 let mut parents: Vec<Parent> = values().into_iter().map(parent).collect();
@@ -180,7 +180,7 @@ macro_rules! in_all_places {
                     let joined = db.children.all().join(Child::fields().parent).await.unwrap();
                     assert!(joined.iter().all(|(_, of)| of.id == parent.id));
 
-                    // A value moves, and its copies and the subset with it.
+                    // A value changes, and its copies and the subset with it.
                     let (least, greatest) = (&values()[0], values().pop().unwrap());
                     db.parents.delete(&greatest).await.unwrap();
                     let update = db.parents.update(&parent.id).set(Parent::fields().value, greatest.clone());

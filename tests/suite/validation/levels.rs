@@ -1,5 +1,4 @@
-//! Levels and actions, on documents from before the schema was tightened, and several databases on one
-//! collection.
+//! Levels and actions, on documents from before the schema was tightened, and several databases on one collection.
 
 use super::*;
 use odm::{Finding, Problem, bson::doc};
@@ -7,7 +6,7 @@ use tests::{TestStore, behind_the_back, on_every_store};
 
 use crate::warnings::Warnings;
 
-/// A model of notes whose text is longer than its version.
+/// A model of notes whose text must be longer than its version.
 macro_rules! notes {
     ($module:ident, $version:literal, $name:literal, { $($validation:tt)* }, $min:literal) => {
         mod $module {
@@ -152,7 +151,7 @@ on_every_store! {
         db.notes.update(1).set(text, "ab").await.unwrap();
         assert!(db.notes.update(2).set(text, "ab").await.unwrap_err().is_invalid());
         assert!(db.notes.insert(moderate::note(3, "abc")).await.unwrap_err().is_invalid());
-        // Once it conforms, it has to go on.
+        // Once it conforms, it must continue to.
         db.notes.update(1).set(text, "abcde").await.unwrap();
         assert!(db.notes.update(1).set(text, "ab").await.unwrap_err().is_invalid());
     }
@@ -171,7 +170,7 @@ on_every_store! {
             findings[0].to_string(),
             "invalid document: `notes` with `_id` = 1: `text` must have at least 5 characters, and has 3"
         );
-        // An audit includes it if it is asked to, and a repair leaves it.
+        // An audit includes it on request, and a repair leaves it.
         let unreadable = Problem::Unreadable("expected i32, found string \"many\"".into());
         let found = db.audit().await.unwrap();
         let found: Vec<_> = found.into_iter().map(|of| (of.id, of.path, of.problem)).collect();

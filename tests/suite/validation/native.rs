@@ -74,7 +74,7 @@ struct Prices {
     prices: Repository<Price>,
 }
 
-/// The same documents in a program that does not have the model.
+/// The same documents in a program without the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "prices", validation(level = "off"))]
 struct Bare {
@@ -176,7 +176,7 @@ on_every_store! {
         let many = db.prices.update_where(Filter::all()).raw(odd()).await.unwrap_err();
         assert_eq!(many.kind(), ErrorKind::InvalidUpdate, "{many}");
         assert_eq!(db.prices.get(1).await.unwrap(), price());
-        // This is the rest of the promise: a process without the model does not know it.
+        // The limit of the promise: a process without the model does not know it.
         let bare = BarePrices::open(store).await.unwrap();
         bare.prices.update(1).raw(odd()).await.unwrap();
         assert_eq!(db.prices.get(1).await.unwrap_err().kind(), ErrorKind::Decode);
@@ -219,7 +219,7 @@ struct Shop {
     products: Repository<Product>,
 }
 
-/// The parts in a program that does not have the models.
+/// The parts in a program without the models.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "parts", validation(level = "off"))]
 struct BarePart {
@@ -235,7 +235,7 @@ struct BareParts {
 
 on_every_store! {
     async fn a_value_that_others_always_copy_is_not_removed(store: AnyStore) {
-        // A part from before there was a color.
+        // A part from before the model had a color.
         insert_behind_the_back(&store, "parts", doc! { "_id": 2, "name": "nut" }).await;
         let db = Shop::open(store.clone()).await.unwrap();
         let bare = BareParts::open(store).await.unwrap();
@@ -310,7 +310,7 @@ on_every_store! {
         let (note, shelf) = (Some("new".to_owned()), "a".to_owned());
         let cog = Cog { id: 1, wheel: Some(Ref::new(1)), teeth: 8, color: "red".into(), note, shelf };
         db.cogs.insert(cog).await.unwrap();
-        // A cog from elsewhere without a color.
+        // A cog of another program, without a color.
         insert_behind_the_back(&store, "cogs", doc! { "_id": 2, "teeth": 9 }).await;
         for refused in [
             db.cogs.update(1).raw(doc! { "$unset": { "color": "" } }).await.map(drop),

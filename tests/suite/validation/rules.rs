@@ -1,4 +1,4 @@
-//! Each rule of `#[validate(..)]`, and where it is found.
+//! Each rule of `#[validate(..)]`, and its places.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ struct Place {
     detail: Cold<Detail>,
 }
 
-/// It has a field of the name of the key, in a value that is embedded, and refuses fields that it does not know.
+/// It has a field with the name of the key, in an embedded value, and refuses unknown fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
 #[serde(deny_unknown_fields)]
 struct Detail {
@@ -80,7 +80,7 @@ fn line(number: i64) -> Line {
     Line { text: "a".into(), number }
 }
 
-/// A place with this number wherever a function checks one, but in its cold part.
+/// A place with this number wherever a function checks one, except in its cold part.
 fn place(number: i64) -> Place {
     let center = line(number);
     Place {
@@ -173,7 +173,7 @@ on_every_store! {
         let db = Places::open(store).await.unwrap();
         db.places.insert(place(2)).await.unwrap();
         let error = db.places.insert(Place { id: 2, ..place(3) }).await.unwrap_err();
-        // The document first, and its cold part when that conforms.
+        // The document first, and its cold part once that conforms.
         assert_eq!(violated(&error), listed([
             ("lines.de.number", "with"),
             ("outside.Circle.radius", "with"),

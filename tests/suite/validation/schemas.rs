@@ -1,4 +1,4 @@
-//! The schemas that follow from types.
+//! The schemas of types.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::*;
 use odm::bson::{self, Bson, doc};
 use tests::on_every_store;
 
-/// One of each kind of type.
+/// One field of each kind of type.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "things")]
 struct Thing {

@@ -1,4 +1,4 @@
-//! The validators of a MongoDB server, which stand guard against programs without the library.
+//! The validators of a MongoDB server, which protect against programs without the library.
 
 use std::time::Duration;
 

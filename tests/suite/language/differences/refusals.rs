@@ -6,7 +6,7 @@ use odm::bson::{Bson, Regex, doc, raw::cstr};
 use super::{Difference, filtered, find, is_refused_here, shown, stored, updated};
 use crate::language::case::{Case, Statement};
 
-/// By the messages of the library.
+/// Recognized by the messages of the library.
 pub(super) const REFUSALS: &[Difference] = &[
     Difference {
         says: "update_array_node.cpp: The path must exist in the document in order to apply array updates; Cannot apply array updates to non-array element",

@@ -7,7 +7,7 @@ use odm::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The version before.
+/// The previous version.
 pub(crate) mod old {
     use super::*;
 
@@ -60,7 +60,7 @@ pub(crate) mod old {
     }
 }
 
-/// Another program, which declares a field of `groups` for itself, and writes there.
+/// Another program, which declares a field of `groups` of its own, and writes it.
 pub(crate) mod other {
     use super::*;
 
@@ -144,7 +144,7 @@ fn failing() -> Step {
     })
 }
 
-/// A step that gives the three users these values of a field, in the order of their `_id`s.
+/// A step that sets a field of the three users to these values, in the order of their `_id`s.
 fn given<V: Into<Bson>>(path: &'static str, values: [V; 3]) -> Step {
     let values: [Bson; 3] = values.map(Into::into);
     Step::map("users", move |mut old: Bsons| {
@@ -332,7 +332,7 @@ pub(crate) mod inlined {
         pages: Repository<Page>,
     }
 
-    /// The part of the second page is lost with the page.
+    /// The part of the second page is removed with the page.
     fn steps() -> Migrations {
         Migrations::new().to(
             2,

@@ -85,7 +85,7 @@ impl Op {
     }
 }
 
-/// Few ids and few keys, so that they meet.
+/// Few ids and few keys, so that they conflict.
 fn id() -> impl Strategy<Value = i64> + Clone {
     0..5_i64
 }
@@ -134,7 +134,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// A history that starts with somebody there.
+/// A history that starts with an author.
 pub(super) fn ops() -> impl Strategy<Value = Vec<Op>> {
     let first = (0..3_i64).prop_map(|last| {
         let author = |id: i64| Author { id, email: format!("{id}"), version: 0, mentor: None };
