@@ -1,7 +1,6 @@
 //! Imports a data set of movies, prints a report and a page of a search, and draws charts.
 //!
-//! Without arguments it takes the sample that comes along. The whole data set, of 3,201 movies, is in the npm package
-//! `vega-datasets`:
+//! Without arguments it imports a built-in sample. The whole data set, of 3,201 movies, is in the npm package `vega-datasets`:
 //!
 //! ```console
 //! npm pack vega-datasets && tar -xzf vega-datasets-*.tgz package/data/movies.json

@@ -15,7 +15,7 @@ use std::{
     process::ExitCode,
 };
 
-/// Prints a text, also to a reader who stops early.
+/// Prints a text. A reader that stops early is no error.
 pub fn print(text: &str) -> io::Result<()> {
     match io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
@@ -23,7 +23,7 @@ pub fn print(text: &str) -> io::Result<()> {
     }
 }
 
-/// The end of a program: an error is printed in words.
+/// The exit code of a program, whose error is printed.
 pub fn exit(result: Result<(), Box<dyn Error + Send + Sync>>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -21,10 +21,10 @@ use serde::Serialize;
 
 /// How many columns a screen has.
 pub const COLUMNS: usize = 100;
-/// How many documents of a collection, and rows of a result, are shown.
+/// The numbers of documents of a collection, and of rows of a result, on a screen.
 const SHOWN: usize = 2;
 
-/// A text for a terminal, which grows with every step that is shown.
+/// A text for a terminal, to which every step adds.
 #[derive(Debug)]
 pub struct Screen {
     store: Embedded,
@@ -110,8 +110,7 @@ impl Screen {
         self.row(Look::Title, left, right);
     }
 
-    /// Shows models as they stand in the source, with their relations alone: fields without an attribute are left
-    /// out where others have one.
+    /// Shows models as in the source, but with their relations alone: in a model with relations, fields without an attribute are left out.
     pub fn model(&mut self, source: &str, structs: &[&str]) {
         self.line(Look::Plain, "");
         for name in structs {
@@ -294,7 +293,7 @@ impl Screen {
         }
     }
 
-    /// Says how many of so many are not shown.
+    /// Says how many of `all` are left out.
     fn more(&mut self, all: usize) {
         if all > SHOWN {
             self.line(Look::Dim, &format!("  .. and {} more", all - SHOWN));

@@ -313,7 +313,7 @@ async fn names_are_searched_by_how_they_begin_in_any_case() {
         }
     }
     assert_eq!(names, ["bolster", "Bolt", "BOLT (long)"]);
-    // A position is one in the search that it was found by.
+    // A cursor is valid for its own search alone.
     let (_, page) = service.send("GET", "/parts?size=1", Value::Null).await;
     let other = format!("/parts?name=n&after={}", page["next"].as_str().unwrap());
     assert_eq!(service.send("GET", &other, Value::Null).await.0, 400);

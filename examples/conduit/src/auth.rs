@@ -35,7 +35,7 @@ const PASSWORD: std::ops::RangeInclusive<usize> = 8..=128;
 #[derive(Debug, Clone)]
 pub struct Auth {
     key: Hs256Key,
-    /// How many passwords are hashed at once: each takes a core and 19 MiB.
+    /// Limits the number of passwords that are hashed at once: each takes a core and 19 MiB.
     turns: Arc<Semaphore>,
     /// A hash for the password check of an unknown user, so that the answer takes as long.
     decoy: Arc<str>,
@@ -48,7 +48,7 @@ struct Subject {
 }
 
 impl Auth {
-    /// Makes and reads tokens by a secret.
+    /// Takes the secret that signs tokens.
     pub fn new(secret: &[u8]) -> Answer<Self> {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         Ok(Auth {
@@ -66,7 +66,7 @@ impl Auth {
         self.in_turn(move || hash(&password)).await?
     }
 
-    /// Returns the user if the password is the one's.
+    /// Returns the user if the password is right.
     pub async fn verify(&self, user: Option<User>, password: String) -> Answer<User> {
         let decoy = Arc::clone(&self.decoy);
         let is_right = self.in_turn(move || {
@@ -90,7 +90,7 @@ impl Auth {
         let turn = Arc::clone(&self.turns).acquire_owned().await;
         let work = move || {
             let done = work();
-            // Also where the request is given up, the turn ends with the work.
+            // The work keeps its turn even if the request is dropped.
             drop(turn);
             done
         };
@@ -105,7 +105,7 @@ impl Auth {
         token.map_err(internal)
     }
 
-    /// The user of a token that is valid.
+    /// The user of a valid token.
     fn user_of(&self, token: &str) -> Option<ObjectId> {
         let token = UntrustedToken::new(token).ok()?;
         let token: Token<Subject> = Hs256.validator(&self.key).validate(&token).ok()?;
@@ -129,7 +129,7 @@ fn internal(error: impl std::fmt::Display) -> Failure {
 }
 
 impl App {
-    /// The user of a token, if both are still valid.
+    /// The user of a valid token, if there still is one.
     pub async fn user_of(&self, token: &str) -> Answer<Option<User>> {
         match self.auth.user_of(token) {
             Some(id) => Ok(self.db.users.get(id).optional().await?),
@@ -138,11 +138,11 @@ impl App {
     }
 }
 
-/// Who makes a request of the API: nobody, or the user of its token.
+/// The client of an API request: nobody, or the user of its token.
 #[derive(Debug)]
 pub struct Reader(pub Option<User>);
 
-/// The user who makes a request of the API.
+/// The signed-in user of an API request.
 #[derive(Debug)]
 pub struct Me(pub User);
 

@@ -34,7 +34,7 @@ impl Failure {
         Failure::new(StatusCode::NOT_FOUND, format!("{what} not found"))
     }
 
-    /// The failure of a request that takes a user who is signed in.
+    /// The failure of a request that needs a signed-in user.
     pub fn unauthorized(message: &str) -> Self {
         Failure::new(StatusCode::UNAUTHORIZED, message)
     }
@@ -45,7 +45,7 @@ impl Failure {
         Failure::new(StatusCode::FORBIDDEN, message)
     }
 
-    /// The failure of a request with values that cannot be taken.
+    /// The failure of a request with invalid values.
     pub fn invalid(message: impl Into<String>) -> Self {
         Failure::new(StatusCode::UNPROCESSABLE_ENTITY, message)
     }
@@ -82,7 +82,7 @@ impl From<odm::Error> for Failure {
                     messages: messages.collect(),
                 }
             }
-            // A position of another list.
+            // A cursor of another list.
             ErrorKind::InvalidRequest => {
                 Failure::new(StatusCode::BAD_REQUEST, "position is not one of this list")
             }
@@ -104,7 +104,7 @@ fn unavailable() -> Failure {
     Failure::new(StatusCode::SERVICE_UNAVAILABLE, "try again")
 }
 
-/// A stored path as the field that callers know.
+/// The field of the API for a stored path.
 fn shown(path: &str) -> &str {
     match path.split('.').next().unwrap_or(path) {
         "slug" => "title",
@@ -123,7 +123,7 @@ fn said(violation: &odm::mql::Violation) -> &str {
         "maxLength" => "is too long",
         "maxItems" => "has too many entries",
         "uniqueItems" => "has an entry twice",
-        // The message of the model's own function.
+        // The message comes from the function of the model.
         "with" => &violation.message,
         _ => "is empty or malformed",
     }

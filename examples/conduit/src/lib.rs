@@ -32,7 +32,7 @@ use crate::{auth::Auth, models::Conduit};
 /// The largest body of a request.
 const BODY: usize = 1 << 20;
 
-/// How long requests under way can take after the service was told to stop.
+/// The time for open requests after the service was told to stop.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// The shared state of all handlers.
@@ -42,7 +42,7 @@ pub struct App {
     pub db: Conduit,
     /// Passwords and tokens.
     pub auth: Auth,
-    /// Whether browsers may send the cookie over HTTPS alone.
+    /// Whether browsers send the cookie over HTTPS alone.
     pub secure: bool,
     /// Changes when the service is told to stop, so that streams end.
     pub stopping: watch::Receiver<()>,
@@ -70,7 +70,7 @@ pub async fn serve(
         drop(stop);
     });
     let overdue = async {
-        // The sender is dropped.
+        // The sender is dropped when the service stops.
         let _ = stopped.changed().await;
         tokio::time::sleep(GRACE).await;
     };

@@ -14,17 +14,17 @@ pub struct User {
     #[id(auto)]
     #[public(skip)]
     pub id: ObjectId,
-    /// The name, in which case does not tell users apart. It is a part of addresses.
+    /// The name, a part of addresses. Names that differ only in case are the same.
     #[validate(max_length = 40, pattern = r"^[\p{L}\p{N}_-][\p{L}\p{N}_.-]*\z")]
     pub username: String,
-    /// The same in any case, by `odm::fold_case`.
+    /// The name, case-folded by `odm::fold_case`.
     #[index(unique)]
     #[public(skip)]
     pub username_folded: String,
     /// The address, by which a user signs in.
     #[validate(max_length = 254, pattern = r"^[^@\s]+@[^@\s]+\z")]
     pub email: String,
-    /// The same in any case.
+    /// The address, case-folded.
     #[index(unique)]
     #[public(skip)]
     pub email_folded: String,
@@ -170,7 +170,7 @@ pub struct Tag {
     pub articles: i64,
 }
 
-/// That a user has an article among its favorites.
+/// An article as a favorite of a user.
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
 #[document(
     collection = "favorites",
@@ -228,10 +228,10 @@ pub struct UserPatch {
     pub username: Option<String>,
     /// The address.
     pub email: Option<String>,
-    /// A new name in any case.
+    /// The new name, case-folded.
     #[serde(skip)]
     pub username_folded: Option<String>,
-    /// A new address in any case.
+    /// The new address, case-folded.
     #[serde(skip)]
     pub email_folded: Option<String>,
     /// The hash of a new password.
@@ -240,7 +240,7 @@ pub struct UserPatch {
     /// A text about the user; `null` empties it.
     #[serde(default, deserialize_with = "odm::present")]
     pub bio: Option<Option<String>>,
-    /// The address of its image; `null` empties it.
+    /// The address of an image; `null` removes it.
     #[serde(default, deserialize_with = "odm::present")]
     pub image: Option<Option<String>>,
 }
@@ -289,7 +289,7 @@ pub fn slug(title: &str) -> String {
     words.map(str::to_lowercase).collect::<Vec<_>>().join("-")
 }
 
-/// Refuses slugs that are no address of an article.
+/// Refuses slugs that cannot be the address of an article.
 fn is_free(slug: &str) -> Result<(), &'static str> {
     match slug {
         "" => Err("has no letter and no digit"),

@@ -104,14 +104,14 @@ async fn protected(mut response: Response) -> Response {
     response
 }
 
-/// The name of the cookie that has the token.
+/// The name of the cookie that holds the token.
 const COOKIE: &str = "session";
 
-/// Who looks at a page: nobody, or the user of the cookie.
+/// The reader of a page: nobody, or the user of the cookie.
 #[derive(Debug, Clone)]
 struct Visitor(Option<User>);
 
-/// The user who looks at a page. Others are sent to sign in.
+/// The signed-in reader of a page. Other readers are sent to sign in.
 #[derive(Debug, Clone)]
 struct Member(User);
 
@@ -151,7 +151,7 @@ impl FromRequestParts<App> for Member {
     }
 }
 
-/// The cookie with a token, or without one at its end.
+/// The cookie with a token, or an expired cookie.
 fn cookie(app: &App, token: Option<&str>) -> String {
     let secure = if app.secure { "; Secure" } else { "" };
     let (token, seconds) = token.map_or(("", 0), |token| (token, LIFETIME.num_seconds()));
@@ -161,7 +161,7 @@ fn cookie(app: &App, token: Option<&str>) -> String {
 /// The result of a page.
 type Shown<T> = Result<T, PageFailure>;
 
-/// Why there is no page, for whom.
+/// The failure of a page, and its reader.
 #[derive(Debug)]
 struct PageFailure(Option<Box<User>>, Failure);
 
@@ -184,7 +184,7 @@ impl IntoResponse for PageFailure {
     }
 }
 
-/// Adds for whom a page fails.
+/// Adds the reader to a failure.
 trait ForUser<T> {
     fn for_user(self, user: Option<&User>) -> Shown<T>;
 }

@@ -30,7 +30,7 @@ pub struct Listing {
     pub followed_by: Option<ObjectId>,
 }
 
-/// A part of a list, by its first position and its length.
+/// A part of a list, by offset and limit.
 #[derive(Debug, Clone, Copy)]
 pub struct Slice {
     /// How many articles to skip.
@@ -39,7 +39,7 @@ pub struct Slice {
     pub limit: u64,
 }
 
-/// A part of a list by the position where another part ends: it does not shift when an article is published.
+/// A part of a list, by the cursor of another part: it does not shift when an article is published.
 #[derive(Debug, Clone)]
 pub enum Side {
     /// The newest articles.
@@ -129,7 +129,7 @@ impl Conduit {
         Ok(self.users.get(other.id).await?)
     }
 
-    /// The articles that are asked for, the newest first.
+    /// The query of a listing, the newest articles first.
     async fn listed(&self, listing: &Listing) -> odm::Result<Query<Article>> {
         let (article, favorite) = (Article::fields(), Favorite::fields());
         let mut found = self.articles.all();
@@ -209,7 +209,7 @@ impl Conduit {
         Ok(Marks { favorites, follows })
     }
 
-    /// Whom of these a reader follows.
+    /// The users among `users` whom a reader follows.
     pub async fn follows_of<'a>(
         &self,
         me: Option<&User>,
@@ -273,7 +273,7 @@ impl Conduit {
         Ok(article)
     }
 
-    /// Changes an article, under the condition that is added to the update.
+    /// Changes an article, under the condition that `unless_changed` adds to the update.
     pub async fn edit(
         &self,
         me: &User,
@@ -337,7 +337,7 @@ impl Conduit {
         Ok(comments.sort(Comment::fields().id.asc()).await?)
     }
 
-    /// Returns the comments on the article with a slug, and whom of their authors the reader follows, of one state.
+    /// Returns the comments on an article, and the reader's marks on their authors, from one snapshot.
     pub async fn comments(&self, me: Option<&User>, slug: &str) -> Answer<(Vec<Comment>, Marks)> {
         self.try_snapshot(async |db| {
             let article = db.article_without_body(slug).await?;
@@ -368,14 +368,14 @@ impl Conduit {
     }
 }
 
-/// Sorts the tags, and takes each once.
+/// Sorts the tags, and removes duplicates.
 fn sorted(mut tags: Vec<Ref<Tag>>) -> Vec<Ref<Tag>> {
     tags.sort_by(|one, other| one.id().cmp(other.id()));
     tags.dedup();
     tags
 }
 
-/// The tags of an article, which are stored before it.
+/// The documents of the tags, which are stored before the article.
 fn stored(tags: &[Ref<Tag>]) -> impl Iterator<Item = Tag> {
     tags.iter().map(|tag| Tag {
         text: tag.id().clone(),
@@ -441,7 +441,7 @@ mod tests {
                 "{listing:?} {:?}",
                 explain.cost
             );
-            // Also the number of all is that of keys.
+            // The count, too, reads keys alone.
             let (counted, cost) = odm::measure(found.count()).await;
             assert!(counted.unwrap() > 5, "{listing:?}");
             // A name or a feed takes the reads of a few users.

@@ -1,5 +1,4 @@
-//! A blog that shows its most commented posts: a subset that is sorted by a count, which follows the
-//! children's own children.
+//! A blog that shows its most commented posts: a subset sorted by a count, which follows the comments of the posts.
 
 use odm::{Finding, prelude::*};
 use serde::{Deserialize, Serialize};
@@ -27,7 +26,7 @@ pub struct Post {
     /// Its number.
     #[serde(rename = "_id")]
     pub id: i32,
-    /// In which blog.
+    /// The blog.
     #[reference(parent, on_delete = "cascade")]
     pub blog: Ref<Blog>,
     /// The title.
@@ -57,7 +56,7 @@ pub struct Comment {
     /// Its number.
     #[serde(rename = "_id")]
     pub id: i32,
-    /// On which post.
+    /// The post.
     #[reference(parent, on_delete = "cascade")]
     pub post: Ref<Post>,
     /// The text.

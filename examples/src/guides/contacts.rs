@@ -16,11 +16,11 @@ fn phone_required() -> bson::Document {
 /// The result of three writes, each of which leaves a contact without a phone number, and the nonconforming documents after them.
 #[derive(Debug)]
 pub struct Outcome {
-    /// A contact that never had one moves to another city.
+    /// A contact without a phone number moves to another city.
     pub moved: odm::Result<()>,
-    /// A contact that has one gives it up.
+    /// A contact with a phone number loses it.
     pub phone_given_up: odm::Result<()>,
-    /// A new contact comes without one.
+    /// A contact without a phone number is inserted.
     pub added: odm::Result<()>,
     /// The findings of `validate()`.
     pub invalid: Vec<Finding>,

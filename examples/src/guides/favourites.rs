@@ -27,14 +27,14 @@ pub struct Comment {
     /// Its number.
     #[serde(rename = "_id")]
     pub id: i32,
-    /// On which post.
+    /// The post.
     #[reference(parent)]
     pub post: Ref<Post>,
     /// Who wrote it.
     pub author: String,
     /// The text.
     pub text: String,
-    /// How good others find it.
+    /// The rating by others.
     pub rating: i32,
     /// Whether others see it.
     pub published: bool,
@@ -48,7 +48,7 @@ pub struct CommentSummary {
     pub author: String,
     /// The text.
     pub text: String,
-    /// How good others find it.
+    /// The rating by others.
     pub rating: i32,
 }
 
@@ -77,14 +77,14 @@ pub struct Role {
     /// Its number.
     #[serde(rename = "_id")]
     pub id: i32,
-    /// In which movie.
+    /// The movie.
     #[reference(parent)]
     pub movie: Ref<Movie>,
-    /// Who plays it.
+    /// The actor.
     pub actor: String,
-    /// Whom they play.
+    /// The character.
     pub character: String,
-    /// How long they are seen.
+    /// Their time on screen, in minutes.
     pub minutes: i32,
 }
 
@@ -92,9 +92,9 @@ pub struct Role {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Projection)]
 #[projection(of = "Role")]
 pub struct RoleSummary {
-    /// Who plays it.
+    /// The actor.
     pub actor: String,
-    /// Whom they play.
+    /// The character.
     pub character: String,
 }
 

@@ -9,7 +9,7 @@ use crate::show::{Screen, change, query};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "hosts")]
 pub struct Host {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     pub id: ObjectId,
     /// Its name.
@@ -23,7 +23,7 @@ pub struct Host {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "logmsg", index(fields = "host, -time"))]
 pub struct LogMsg {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     pub id: ObjectId,
     /// When it was sent.

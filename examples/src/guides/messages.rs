@@ -1,5 +1,4 @@
-//! One-to-squillions with copies from the one: log messages that have the address of their host, and
-//! log messages that have all there is to know of it.
+//! One-to-squillions with copies from the one: log messages with the address of their host, and log messages with the whole host.
 
 use odm::{Finding, prelude::*};
 use serde::{Deserialize, Serialize};
@@ -11,7 +10,7 @@ use crate::show::{Screen, change, query};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "hosts_of_logmsg")]
 pub struct Host {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     pub id: ObjectId,
     /// Its name.
@@ -25,7 +24,7 @@ pub struct Host {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "logmsg_with_ipaddr", index(fields = "ipaddr, -time"))]
 pub struct LogMsg {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     pub id: ObjectId,
     /// When it was sent.
@@ -44,7 +43,7 @@ pub struct LogMsg {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "logmsg_without_host", index(fields = "ipaddr, -time"))]
 pub struct LogMsgWithoutHost {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     pub id: ObjectId,
     /// When it was sent.
@@ -65,7 +64,7 @@ pub struct Messages {
     pub hosts: Repository<Host>,
     /// Their messages.
     pub logmsg: Repository<LogMsg>,
-    /// Messages of hosts that have no document.
+    /// Messages that hold their host, which has no document.
     pub without_host: Repository<LogMsgWithoutHost>,
 }
 
@@ -85,7 +84,7 @@ pub async fn load(db: &Messages, older: i64) -> odm::Result<Host> {
             0 => "cpu is on fire!".into(),
             _ => format!("cpu is getting warm, {before} s to go"),
         },
-        // Left to the library.
+        // The library copies it.
         ipaddr: String::new(),
         host: Ref::from(&host),
     };

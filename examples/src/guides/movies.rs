@@ -16,7 +16,7 @@ pub struct Movie {
     pub title: String,
     /// When it was made.
     pub year: i32,
-    /// How long it takes, in minutes.
+    /// The running time, in minutes.
     pub runtime: i32,
     /// When it was first shown.
     pub released: DateTime,
@@ -41,9 +41,9 @@ pub struct MovieDetails {
     pub poster: String,
     /// The plot.
     pub plot: String,
-    /// The same at length.
+    /// The plot at length.
     pub fullplot: String,
-    /// When this was changed.
+    /// When the details were last changed.
     pub lastupdated: DateTime,
     /// The rating of one site.
     #[embed]
@@ -56,11 +56,11 @@ pub struct MovieDetails {
 /// The rating of a site.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
 pub struct Imdb {
-    /// How good it is.
+    /// The rating.
     pub rating: f64,
-    /// Who says so.
+    /// The number of votes.
     pub votes: i32,
-    /// Its number there.
+    /// The id of the movie on that site.
     pub id: i32,
 }
 
@@ -71,7 +71,7 @@ pub struct Tomatoes {
     /// The rating by viewers.
     #[embed]
     pub viewer: Viewer,
-    /// When this was changed.
+    /// When the rating was last changed.
     pub last_updated: DateTime,
 }
 
@@ -79,9 +79,9 @@ pub struct Tomatoes {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
 #[serde(rename_all = "camelCase")]
 pub struct Viewer {
-    /// How good it is.
+    /// The rating.
     pub rating: f64,
-    /// Who says so.
+    /// The number of reviews.
     pub num_reviews: i32,
 }
 

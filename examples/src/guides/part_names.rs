@@ -10,7 +10,7 @@ use crate::show::{Screen, change, query};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "parts_of_products")]
 pub struct Part {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     pub id: ObjectId,
     /// The manufacturer's number.
@@ -18,7 +18,7 @@ pub struct Part {
     pub partno: String,
     /// The name.
     pub name: String,
-    /// How many are on hand.
+    /// The quantity on hand.
     pub qty: i32,
     /// The purchase price.
     pub cost: f64,
@@ -29,7 +29,7 @@ pub struct Part {
 /// A part inside a product.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
 pub struct PartLink {
-    /// Which part.
+    /// The part.
     #[reference(child)]
     pub id: Ref<Part>,
     /// The name.
@@ -41,7 +41,7 @@ pub struct PartLink {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "products_with_part_names")]
 pub struct Product {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     pub id: ObjectId,
     /// The name.

@@ -63,7 +63,7 @@ pub struct Patron {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "addresses")]
 pub struct PatronAddress {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     pub id: ObjectId,
     /// Who lives there.

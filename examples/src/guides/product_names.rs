@@ -11,7 +11,7 @@ use crate::show::{Screen, change, query};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "products_of_parts")]
 pub struct Product {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     pub id: ObjectId,
     /// The name.
@@ -27,7 +27,7 @@ pub struct Product {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "parts_with_product")]
 pub struct Part {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     pub id: ObjectId,
     /// The manufacturer's number.
@@ -44,7 +44,7 @@ pub struct Part {
     /// Its number in the catalog.
     #[denormalize(from = "Product.catalog_number")]
     pub product_catalog_number: i32,
-    /// How many are on hand.
+    /// The quantity on hand.
     pub qty: i32,
     /// The purchase price.
     pub cost: f64,
@@ -56,7 +56,7 @@ pub struct Part {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "products_of_shared_parts")]
 pub struct SharingProduct {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     pub id: ObjectId,
     /// The name.
@@ -70,7 +70,7 @@ pub struct SharingProduct {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "shared_parts")]
 pub struct SharedPart {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     pub id: ObjectId,
     /// The name.
@@ -87,15 +87,15 @@ pub struct SharedPart {
 pub struct ProductNames {
     /// Products.
     pub products: Repository<Product>,
-    /// Parts, each of one of them.
+    /// Parts, each of one product.
     pub parts: Repository<Part>,
     /// Products of shared parts.
     pub sharing_products: Repository<SharingProduct>,
-    /// Parts, each of some of them.
+    /// Parts, each of several products.
     pub shared_parts: Repository<SharedPart>,
 }
 
-/// Stores a product with the guides' parts, and another without. Then two that share a part.
+/// Stores a product with the guides' parts and one without parts, then two products that share a part.
 pub async fn load(db: &ProductNames) -> odm::Result<[Product; 2]> {
     let product = |name: &str, catalog_number| Product {
         id: ObjectId::new(),
@@ -112,7 +112,7 @@ pub async fn load(db: &ProductNames) -> odm::Result<[Product; 2]> {
         partno: part.partno,
         name: part.name,
         product: Ref::from(&left),
-        // Left to the library.
+        // The library copies them.
         product_name: String::new(),
         product_catalog_number: 0,
         qty: part.qty,

@@ -9,7 +9,7 @@ use crate::show::{Screen, change, query, refused};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "parts")]
 pub struct Part {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     pub id: ObjectId,
     /// The manufacturer's number.
@@ -17,7 +17,7 @@ pub struct Part {
     pub partno: String,
     /// The name.
     pub name: String,
-    /// How many are on hand.
+    /// The quantity on hand.
     pub qty: i32,
     /// The purchase price.
     pub cost: f64,
@@ -29,7 +29,7 @@ pub struct Part {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "products")]
 pub struct Product {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     pub id: ObjectId,
     /// The name.
@@ -64,7 +64,7 @@ pub struct Catalog {
     pub parts: Repository<Part>,
 }
 
-/// The guides write two bytes of an id.
+/// An id by its last two bytes, as the guides write ids.
 pub fn short_id(bytes: u16) -> ObjectId {
     let [high, low] = bytes.to_be_bytes();
     ObjectId::from_bytes([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, high, low])

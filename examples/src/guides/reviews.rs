@@ -10,7 +10,7 @@ const SOURCE: &str = include_str!("reviews.rs");
 /// An amount of money.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
 pub struct Money {
-    /// How much.
+    /// The amount.
     pub value: Decimal128,
     /// The currency.
     pub currency: String,
@@ -39,7 +39,7 @@ pub struct Product {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "review")]
 pub struct Review {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     pub id: ObjectId,
     /// Its number.
@@ -74,7 +74,7 @@ pub struct ReviewSummary {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "hosts_with_logmsgs")]
 pub struct Host {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     pub id: ObjectId,
     /// Its name.
@@ -91,7 +91,7 @@ pub struct Host {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "logmsg_of_hosts")]
 pub struct LogMsg {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     pub id: ObjectId,
     /// When it was sent.

@@ -10,7 +10,7 @@ use crate::show::{Screen, change, query};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "people")]
 pub struct Person {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     pub id: ObjectId,
     /// The full name.
@@ -24,12 +24,12 @@ pub struct Person {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "tasks")]
 pub struct Task {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     pub id: ObjectId,
     /// The description.
     pub description: String,
-    /// Until when.
+    /// The due date.
     #[index]
     pub due_date: DateTime,
     /// Who does it.

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 860.0;
-/// The space around a chart, and above it for its title.
+/// The margin around a chart, and the space above it for its title.
 const EDGE: f64 = 32.0;
 const HEAD: f64 = 96.0;
-/// How wide a character of a label is at most, on average.
+/// The largest average width of the characters of a label.
 const CHARACTER: f64 = 8.2;
 
 const BAR: &str = "#3d6fb4";
@@ -25,7 +25,7 @@ pub struct Heading<'a> {
     pub subtitle: &'a str,
 }
 
-/// Draws a bar for each row, from the first one down. A value is not negative; `label` says it in words.
+/// Draws a bar for each row, from top to bottom. No value is negative; `label` gives the text of a value.
 pub fn bars(heading: Heading<'_>, rows: &[(String, f64)], label: impl Fn(f64) -> String) -> String {
     const ROW: f64 = 30.0;
     let characters = rows.iter().map(|(name, _)| name.chars().count());
@@ -52,7 +52,7 @@ pub fn bars(heading: Heading<'_>, rows: &[(String, f64)], label: impl Fn(f64) ->
     svg.finish()
 }
 
-/// Draws a column for each year, and lines that `label` names by their values. A value is not negative.
+/// Draws a column for each year, and grid lines with the `label`s of their values. No value is negative.
 pub fn columns(
     heading: Heading<'_>,
     years: &[(i32, f64)],
@@ -76,7 +76,7 @@ pub fn columns(
         svg.text(left - 10.0, y + 5.0, "end", FAINT, &label(value));
     }
     let width = (WIDTH - EDGE - left) / years.len().max(1) as f64;
-    // As many years are named as there is room for.
+    // As many years have labels as there is room for.
     let every = [1, 2, 5, 10]
         .into_iter()
         .find(|every| f64::from(*every) * width >= 60.0);
@@ -166,7 +166,7 @@ impl Svg {
     }
 }
 
-/// A text as it stands in XML.
+/// The text, escaped for XML.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -175,7 +175,7 @@ fn escaped(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
-            // No XML has these.
+            // XML allows no control characters.
             character if character.is_control() => escaped.push(' '),
             character => escaped.push(character),
         }

@@ -14,11 +14,11 @@ use super::models::{
     NewDirector, NewDistributor, NewGenre, NewMovie,
 };
 
-/// The sample that comes along: a hundred movies of the data set, most of its mistakes among them.
+/// The built-in sample: a hundred movies of the data set, with most of its mistakes.
 pub const SAMPLE: &str = include_str!("../../movies/sample.json");
-/// How many movies are stored by one unit.
+/// The number of movies that a unit stores.
 const UNIT: usize = 500;
-/// The data set ends with this year. Later ones have lost their century.
+/// The last year of the data set. A later year has lost its century.
 const LAST_YEAR: i32 = 2012;
 
 /// A movie as the data set has it.
@@ -37,7 +37,7 @@ pub struct Line {
     /// A date in one of several formats.
     #[serde(rename = "Release Date")]
     pub released: Value,
-    /// Who brought it into cinemas.
+    /// The distributor.
     #[serde(rename = "Distributor")]
     pub distributor: Option<String>,
     /// The genre.
@@ -46,10 +46,10 @@ pub struct Line {
     /// Who directed it.
     #[serde(rename = "Director")]
     pub director: Option<String>,
-    /// How good it is.
+    /// The rating.
     #[serde(rename = "IMDB Rating")]
     pub rating: Option<f64>,
-    /// How many say so.
+    /// The number of votes.
     #[serde(rename = "IMDB Votes")]
     pub votes: Option<i64>,
 }
@@ -61,18 +61,18 @@ pub enum LeftOut {
     NoTitle,
     /// It has no date, or an unreadable one.
     NoDate,
-    /// A line before has the same title and year.
+    /// An earlier line has the same title and year.
     Twice,
 }
 
 /// The correction of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Corrected {
-    /// The title is a number, and is taken as a text.
+    /// The title is a number, and is stored as a text.
     NumberAsTitle,
     /// The year is a century late: 2033 for 1933.
     CenturyLate,
-    /// The gross or the budget is zero, which means that it is not known.
+    /// The gross or the budget is zero, which means unknown.
     ZeroAmount,
 }
 
@@ -105,7 +105,7 @@ pub struct Imported {
     pub movies: usize,
     /// How many lines were corrected, by the correction.
     pub corrected: BTreeMap<Corrected, usize>,
-    /// How many lines were left out, by the reason.
+    /// The numbers of lines that were left out, by reason.
     pub left_out: BTreeMap<LeftOut, usize>,
 }
 
@@ -122,7 +122,7 @@ impl fmt::Display for Imported {
     }
 }
 
-/// A line whose values can be stored.
+/// A line that can be stored.
 struct Clean {
     title: String,
     released: DateTime,
@@ -248,7 +248,7 @@ fn cleaned(mut line: Line, corrected: &mut BTreeMap<Corrected, usize>) -> Result
     })
 }
 
-/// Reads `Jun 12 1998`, `12-Jun-98`, `1998-06-12`, or a year alone, which is its first day.
+/// Reads `Jun 12 1998`, `12-Jun-98`, `1998-06-12`, or a year alone, which stands for its first day.
 fn date(value: &Value) -> Option<(i32, u32, u32)> {
     let text = match value {
         Value::String(text) => text.trim().to_owned(),
@@ -273,7 +273,7 @@ fn date(value: &Value) -> Option<(i32, u32, u32)> {
     };
     let century = match year.len() {
         4 => 0,
-        // A year of two digits is in the twentieth century, unless the data set has that of the next.
+        // Two-digit years up to that of `LAST_YEAR` are in the twenty-first century, all others in the twentieth.
         2 if number(year)? <= LAST_YEAR as u32 - 2000 => 2000,
         2 => 1900,
         _ => return None,

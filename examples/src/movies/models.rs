@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
     index(fields = "-year, title")
 )]
 pub struct Movie {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     #[id(auto)]
     pub id: ObjectId,
@@ -24,7 +24,7 @@ pub struct Movie {
     pub words: Vec<String>,
     /// When it came out.
     pub released: DateTime,
-    /// The year of that.
+    /// The year of `released`.
     #[validate(min = 1890, max = 2100)]
     pub year: i32,
     /// Who directed it.
@@ -33,13 +33,13 @@ pub struct Movie {
     /// Its genre.
     #[embed]
     pub genre: Option<GenreLink>,
-    /// Who brought it into cinemas.
+    /// The distributor.
     #[embed]
     pub distributor: Option<DistributorLink>,
-    /// How good it is, out of ten.
+    /// The rating, out of ten.
     #[validate(min = 0, max = 10)]
     pub rating: Option<f64>,
-    /// How many say so.
+    /// The number of votes.
     #[validate(min = 0)]
     pub votes: Option<i64>,
     /// The gross in all cinemas, in dollars.
@@ -53,7 +53,7 @@ pub struct Movie {
 /// The director of a movie.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
 pub struct DirectorLink {
-    /// Who.
+    /// The director.
     #[reference(parent)]
     pub id: Ref<Director>,
     /// The name.
@@ -64,7 +64,7 @@ pub struct DirectorLink {
 /// The genre of a movie.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
 pub struct GenreLink {
-    /// Which.
+    /// The genre.
     #[reference(parent)]
     pub id: Ref<Genre>,
     /// The name.
@@ -75,7 +75,7 @@ pub struct GenreLink {
 /// The distributor of a movie.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
 pub struct DistributorLink {
-    /// Which.
+    /// The distributor.
     #[reference(parent)]
     pub id: Ref<Distributor>,
     /// The name.
@@ -87,7 +87,7 @@ pub struct DistributorLink {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "directors", new = "NewDirector")]
 pub struct Director {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     #[id(auto)]
     pub id: ObjectId,
@@ -95,20 +95,20 @@ pub struct Director {
     #[index(unique)]
     #[validate(pattern = r"\S")]
     pub name: String,
-    /// How many movies there are.
+    /// The number of the director's movies.
     #[index]
     #[count(of = "Movie", via = "director.id")]
     pub movies: i64,
-    /// The best of them.
+    /// The director's best movies.
     #[subset(limit = 5, sort = "-rating, -votes", via = "director.id", filter = well_known)]
     pub best: Subset<MovieSummary>,
 }
 
-/// A genre, with how many movies are of it.
+/// A genre, with the number of its movies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "genres", new = "NewGenre")]
 pub struct Genre {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     #[id(auto)]
     pub id: ObjectId,
@@ -116,16 +116,16 @@ pub struct Genre {
     #[index(unique)]
     #[validate(pattern = r"\S")]
     pub name: String,
-    /// How many movies there are.
+    /// The number of its movies.
     #[count(of = "Movie", via = "genre.id")]
     pub movies: i64,
 }
 
-/// A distributor, with how many movies it has brought into cinemas.
+/// A distributor, with the number of its movies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "distributors", new = "NewDistributor")]
 pub struct Distributor {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     #[id(auto)]
     pub id: ObjectId,
@@ -133,7 +133,7 @@ pub struct Distributor {
     #[index(unique)]
     #[validate(pattern = r"\S")]
     pub name: String,
-    /// How many movies there are.
+    /// The number of its movies.
     #[count(of = "Movie", via = "distributor.id")]
     pub movies: i64,
 }
@@ -146,13 +146,13 @@ pub struct MovieSummary {
     pub title: String,
     /// The year in which it came out.
     pub year: i32,
-    /// How good it is.
+    /// The rating.
     pub rating: Option<f64>,
-    /// How many say so.
+    /// The number of votes.
     pub votes: Option<i64>,
 }
 
-/// The rating of a few says little.
+/// Movies with enough votes: a mean of a few votes says little.
 fn well_known() -> Filter<Movie> {
     Movie::fields().votes.gte(1_000)
 }

@@ -32,8 +32,8 @@ impl Failure {
     }
 }
 
-/// The text of an [`odm::Error`] is for the log: it names collections, indexes and stored values. A client is told
-/// the class of the error, and the fields that it is about.
+/// Keeps the text of an [`odm::Error`] for the log, as it names collections, indexes and stored values. A client gets the class of the
+/// error and the fields at fault.
 impl From<odm::Error> for Failure {
     fn from(error: odm::Error) -> Self {
         let (status, message) = match error.kind() {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
     new(name = "NewPart", derive(Debug, Clone, Deserialize))
 )]
 pub struct Part {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     #[id(auto)]
     pub id: ObjectId,
@@ -21,11 +21,11 @@ pub struct Part {
     /// The name.
     #[validate(max_length = 200, pattern = r"\S")]
     pub name: String,
-    /// The same in any case, which the service makes: parts are found and sorted by it.
+    /// The name, case-folded by the service: parts are found and sorted by it.
     #[index]
     #[serde(default)]
     pub name_folded: String,
-    /// How many are on hand.
+    /// The quantity on hand.
     #[validate(max = 1_000_000)]
     pub qty: u32,
     /// The purchase price.
@@ -46,10 +46,10 @@ pub struct Part {
 pub struct PartPatch {
     /// The name.
     pub name: Option<String>,
-    /// The same in any case.
+    /// The name, case-folded by the service.
     #[serde(skip)]
     pub name_folded: Option<String>,
-    /// How many are on hand.
+    /// The quantity on hand.
     pub qty: Option<u32>,
     /// The purchase price.
     pub cost: Option<f64>,
@@ -61,14 +61,14 @@ pub struct PartPatch {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "products", new = "NewProduct")]
 pub struct Product {
-    /// Made by chance.
+    /// The id.
     #[serde(rename = "_id")]
     #[id(auto)]
     pub id: ObjectId,
     /// The name.
     #[validate(max_length = 200, pattern = r"\S")]
     pub name: String,
-    /// The same in any case.
+    /// The name, case-folded by the service.
     #[index]
     pub name_folded: String,
     /// Who makes it.
@@ -90,7 +90,7 @@ pub struct Product {
 /// A part in a product.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
 pub struct PartLink {
-    /// Which part.
+    /// The part.
     #[reference(child)]
     pub id: Ref<Part>,
     /// The name. The rename of a part changes it.

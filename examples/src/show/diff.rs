@@ -4,7 +4,7 @@ use odm::bson::{Bson, Document};
 
 use super::value;
 
-/// How many lines in a row that are all removed, or all added, are shown.
+/// The most lines shown of a run of removed lines, or of added ones.
 const LINES: usize = 8;
 /// Longer arrays are compared without a search for moved elements.
 const ALIGNED: usize = 2_000;
@@ -48,7 +48,7 @@ fn values(name: &str, before: &Bson, after: &Bson, width: usize, lines: &mut Vec
     }
 }
 
-/// Compares two documents. Their first field tells which they are, and is shown if it is equal.
+/// Compares two documents. The first field identifies a document, and is shown if it is equal.
 fn fields(head: &str, before: &Document, after: &Document, width: usize, lines: &mut Vec<Line>) {
     let mut start = format!("{head}{{");
     let mut inner = Vec::new();
@@ -126,7 +126,7 @@ fn is_one(before: &Document, after: &Document) -> bool {
     before.len() > 2 && before.iter().next() == after.iter().next()
 }
 
-/// Elements in a row that are in both arrays, or in one of them.
+/// A run of elements that are in both arrays, or in one of them.
 enum Run<'a> {
     Same(&'a [Bson]),
     Removed(&'a [Bson]),

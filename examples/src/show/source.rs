@@ -1,8 +1,8 @@
-//! Excerpts of Rust source, shorter than they stand there.
+//! Excerpts of Rust source, shortened.
 
 use super::value;
 
-/// The attributes that a field is shown for.
+/// The attributes of the fields that are shown.
 const RELATIONS: [&str; 6] = [
     "#[embed",
     "#[reference",
@@ -80,7 +80,7 @@ fn fitting(attribute: &str, item: &str, width: usize) -> Vec<String> {
         .collect()
 }
 
-/// The attributes at the end of some lines, each on one line.
+/// The attributes at the end of `lines`, each joined to one line.
 fn attributes_before(lines: &[&str]) -> Vec<String> {
     let start = lines.iter().rposition(|line| {
         line.is_empty() || line.starts_with("//") || *line == "}" || line.ends_with(';')
@@ -95,7 +95,7 @@ fn attributes_before(lines: &[&str]) -> Vec<String> {
     attributes
 }
 
-/// Puts a line at the end of the line before it.
+/// Joins a line to the line before it.
 fn join(line: &str, next: &str) -> String {
     let is_open = line.is_empty() || line.ends_with('(');
     let line = match next.starts_with(')') {
@@ -108,7 +108,7 @@ fn join(line: &str, next: &str) -> String {
     }
 }
 
-/// Breaks a call, as `stringify!` writes it, before its methods into lines of at most so many columns.
+/// Breaks a call, as `stringify!` writes it, before its methods into lines of at most `width` columns.
 pub(super) fn call(code: &str, width: usize) -> Vec<String> {
     let words: Vec<&str> = code.split_whitespace().collect();
     let code = words
@@ -136,7 +136,7 @@ pub(super) fn call(code: &str, width: usize) -> Vec<String> {
     broken.collect()
 }
 
-/// Splits code before each `.` that is in no brackets.
+/// Splits code before each `.` outside of brackets.
 fn methods(code: &str) -> Vec<&str> {
     let (mut pieces, mut depth, mut start) = (Vec::new(), 0, 0);
     for (at, character) in code.char_indices() {

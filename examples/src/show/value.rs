@@ -4,7 +4,7 @@ use odm::bson::{Bson, Document};
 
 /// How many elements of an array are shown.
 pub(super) const ELEMENTS: usize = 3;
-/// How many of them if they take several lines.
+/// The same for elements that take several lines.
 const LONG_ELEMENTS: usize = 2;
 /// How many characters of a text are shown.
 const CHARACTERS: usize = 48;
@@ -65,7 +65,7 @@ pub(super) fn inline(value: &Bson) -> String {
     }
 }
 
-/// Returns a value on lines of at most so many columns, as far as its scalars allow it.
+/// Returns a value on lines of at most `width` columns, as far as its scalars allow it.
 pub(super) fn lines(value: &Bson, width: usize) -> Vec<String> {
     let line = inline(value);
     let inner = width.saturating_sub(2);
@@ -102,7 +102,7 @@ pub(super) fn field(name: &str, value: &Bson, width: usize) -> Vec<String> {
     lines
 }
 
-/// Returns how many elements of an array are left out if so many are shown.
+/// Returns the number of elements of an array that are left out if `shown` are shown.
 fn more(elements: &[Bson], shown: usize) -> Option<String> {
     let more = elements.len().checked_sub(shown)?;
     (more > 0).then(|| format!(".. {more} more"))
@@ -154,7 +154,7 @@ fn separated(items: Vec<Vec<String>>) -> impl Iterator<Item = Vec<String>> {
     })
 }
 
-/// Breaks a text between its words into lines of at most so many columns.
+/// Breaks a text between its words into lines of at most `width` columns.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.lines() {

@@ -22,7 +22,7 @@ use crate::{
     queries::{ArticleUpdate, Draft, Listing, Slice},
 };
 
-/// How many articles a list has, unless the request says otherwise, and at most.
+/// The default length of a list of articles, and the largest.
 const LIMIT: (u64, u64) = (20, 100);
 
 #[derive(Deserialize)]

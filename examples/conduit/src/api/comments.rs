@@ -42,7 +42,7 @@ pub(super) async fn write(
     Json(body): Json<Body>,
 ) -> Answer<Answered<Value>> {
     let comment = app.db.comment(&me, &slug, body.comment.body).await?;
-    // Nobody follows itself.
+    // No user follows itself, so the author needs no marks.
     let comment = CommentView::new(comment, &Marks::default());
     Ok(Answered(json!({ "comment": comment })))
 }

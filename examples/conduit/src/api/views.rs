@@ -66,7 +66,7 @@ impl ArticleView {
     }
 }
 
-/// Answers with one article and its tag, or with the tag alone if the client has that.
+/// Answers with an article and its `ETag`, or with the `ETag` alone if the client has this version.
 pub(super) fn article(
     article: Article,
     marks: &Marks,

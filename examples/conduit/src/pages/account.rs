@@ -84,7 +84,7 @@ pub(super) async fn login(State(app): State<App>, Form(given): Form<Login>) -> S
     signed_in(&app, user, |failure| login_form(&given, Some(failure)))
 }
 
-/// Leads a user to the articles with a cookie, or shows the form again.
+/// Sets the cookie and leads to the articles, or shows the form again.
 fn signed_in(
     app: &App,
     user: Answer<User>,
@@ -102,7 +102,7 @@ fn signed_in(
     }
 }
 
-/// Whether the user can do something about it in the form.
+/// Whether the user can correct the failure in the form.
 fn is_of_form(failure: &Failure) -> bool {
     matches!(
         failure.status,

@@ -25,7 +25,7 @@ pub(super) async fn show(
     page(&app, user.as_ref(), &slug, "", None).await
 }
 
-/// The page, with a comment that is not stored yet, and why.
+/// The page, with a comment that was refused, and the failure.
 async fn page(
     app: &App,
     user: Option<&User>,
@@ -138,7 +138,7 @@ fn shown(comment: &Comment, user: Option<&User>, path: &str) -> Markup {
     }
 }
 
-/// A mark that is set or taken away, so that a form that is sent twice does the same.
+/// A mark that is set or removed, so that a form sent twice has the effect of one.
 #[derive(Debug, Deserialize)]
 pub(super) struct Mark {
     pub(super) on: bool,

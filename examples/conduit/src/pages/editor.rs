@@ -25,7 +25,7 @@ pub(super) struct Text {
     body: String,
     /// Separated by commas.
     tags: String,
-    /// That of the article as the user has seen it.
+    /// The revision of the article that the user has read.
     #[serde(default)]
     revision: i64,
 }
@@ -52,7 +52,7 @@ impl Text {
         tags.map(|tag| Ref::new(tag.to_owned())).collect()
     }
 
-    /// Browsers send line breaks as two characters.
+    /// The body with line feeds alone: browsers send a carriage return before each.
     fn body(&self) -> String {
         self.body.replace("\r\n", "\n")
     }
@@ -112,7 +112,7 @@ async fn own(app: &App, user: &User, slug: &str) -> Shown<Article> {
     }
 }
 
-/// The page of an article that is changed, and what there is to say before its form.
+/// The page for a change of an article, with `before` above the form.
 fn changed(user: &User, article: &Article, before: Markup, form: Markup) -> Html<String> {
     let main = html! {
         h1 { "Edit “" (article.title) "”" }

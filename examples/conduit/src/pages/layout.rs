@@ -10,7 +10,7 @@ use crate::{
     models::{Article, User},
 };
 
-/// A whole page. The script has it follow the changes of the stream `live`.
+/// A whole page. Its script follows the events of the stream `live`.
 pub(super) fn page(
     title: &str,
     user: Option<&User>,

@@ -64,7 +64,7 @@ impl Asked {
     }
 }
 
-/// Reads the page of a list. A position of another list leads to the start of this one: so has a feed after another follow.
+/// Reads a page of a list. A cursor of another list leads to the start of this one; following another user makes another list of a feed.
 async fn read(
     app: &App,
     user: Option<&User>,
@@ -162,7 +162,7 @@ fn popular(tags: &[Tag], current: &str) -> Markup {
     }
 }
 
-/// The articles of a page, and the way to the pages beside it.
+/// The articles of a page, with links to the pages before and after it.
 fn articles(page: &Page<Article>, marks: &Marks, address: &str) -> Markup {
     html! {
         div #articles data-part {

@@ -16,10 +16,10 @@ use serde::Deserialize;
 use super::{Parameters, Segments, Shown, layout};
 use crate::{App, failure::Failure, models::Article};
 
-/// In the place of an address. Browsers do not pass on events without data.
+/// The data of an event without an address. Browsers ignore events without data.
 const SOMETHING: &str = "something";
 
-/// Tells of each commit that changes an article.
+/// Sends an event for each commit that changes an article.
 pub(super) async fn lists(State(app): State<App>) -> Shown<Response> {
     let changes = app.db.articles.watch(Filter::all());
     let changes = changes.await.map_err(Failure::from)?;
@@ -30,11 +30,11 @@ pub(super) async fn lists(State(app): State<App>) -> Shown<Response> {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Options {
-    /// The revision that the reader is changing: it is told of others alone.
+    /// The revision that the reader is changing: events are about other revisions alone.
     editing: Option<i64>,
 }
 
-/// Tells of the changes of an article, its comments and favorites, which it counts: with its address, or that it is gone.
+/// Sends the address of an article at each change of it, of its comments or of its favorites, which it counts, or tells that it is gone.
 pub(super) async fn article(
     State(app): State<App>,
     Segments(id): Segments<ObjectId>,

@@ -42,7 +42,7 @@ impl Look {
     }
 }
 
-/// A command of chromedriver that WebDriver does not have.
+/// A command of chromedriver outside of WebDriver.
 #[derive(Debug)]
 struct Extension(&'static str, Value);
 
@@ -57,7 +57,7 @@ impl WebDriverCompatibleCommand for Extension {
     }
 }
 
-/// A browser without a window, with a profile of its own.
+/// A headless browser, with a profile of its own.
 pub(crate) struct Browser {
     client: Client,
     driver: Driver,
@@ -65,7 +65,7 @@ pub(crate) struct Browser {
     _profile: TempDir,
 }
 
-/// The process of chromedriver, which ends with its value.
+/// The process of chromedriver, which is killed on drop.
 struct Driver(Child);
 
 impl Drop for Driver {
@@ -181,7 +181,7 @@ impl Browser {
         serde_json::from_value(texts).unwrap()
     }
 
-    /// Waits until an element that a selector finds has a text in it.
+    /// Waits until an element that a selector finds contains a text.
     pub(crate) async fn sees(&self, css: &str, text: &str) {
         let start = Instant::now();
         let mut seen = Vec::new();

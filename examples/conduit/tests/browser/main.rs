@@ -170,7 +170,7 @@ fn an_edit_conflict_keeps_both_texts() {
         write(&browser, "About me", "First").await;
         browser.click("a[href='/editor/about-me']").await;
         browser.fill("body", "Mine").await;
-        // A favorite is no change of the text.
+        // A favorite does not change the text.
         tokio::task::block_in_place(|| client_of(&server, "Ann"))
     });
     ann.post("/articles/about-me/favorite", json!({})).of(200);
@@ -185,7 +185,7 @@ fn an_edit_conflict_keeps_both_texts() {
         browser.sees("#conflict dd.body", "By another client").await;
         assert_eq!(browser.value("body").await, "Mine");
         shots(&browser, "conflict").await;
-        // Chromium lists each answer from 400 on, this one as it should be.
+        // Chromium logs each answer from 400 on; this one is expected.
         let console = browser.console().await;
         assert!(
             console.iter().all(|entry| entry["source"] == "network"
@@ -213,7 +213,7 @@ fn the_keyboard_alone_leads_from_signing_in_to_a_comment() {
         browser.keys(chrome::TAB).await;
         assert_eq!(browser.focused().await, "Skip to the content");
         browser.keys(chrome::ENTER).await;
-        // The first link behind the link to the content.
+        // The first link after the link to the content.
         browser.tab_to("Part 14 of clocks").await;
         browser.keys(chrome::ENTER).await;
         browser.sees("h1", "Part 14 of clocks").await;

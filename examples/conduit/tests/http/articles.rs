@@ -285,7 +285,7 @@ fn a_favorite_given_twice_is_one() {
             (&json!(false), &json!(1))
         );
     }
-    // A favorite is no change of the article.
+    // A favorite does not change the article.
     let article = server.anyone().article("about-me");
     assert_eq!(
         (&article["favoritesCount"], &article["updatedAt"]),
@@ -309,7 +309,7 @@ fn a_client_asks_whether_what_it_has_is_right() {
     assert_eq!((answer.status, &*answer.text), (304, ""));
     assert_eq!(answer.etag.as_ref(), Some(&seen));
 
-    // A comment is not in the answer; a new name of the author, and a number of favorites are, though no edit has been made.
+    // The tag covers the answer: not a comment, but the author's new name and the number of favorites, although there was no edit.
     ben.comment("about-me", "Who?");
     assert_eq!(ask(&ben, &seen).status, 304);
     ann.put("/user", json!({ "user": { "username": "Anna" } }))
@@ -338,7 +338,7 @@ fn an_edit_of_what_has_changed_meanwhile_is_refused_where_it_asks_for_that() {
     let body = |text: &str| json!({ "article": { "body": text } });
     let tag = |client: &Client| client.get(path).etag.unwrap();
     let first = tag(&anyone);
-    // Neither a favorite nor a comment nor another name of the author is a change of the article, for who edits it.
+    // For an edit, neither a favorite nor a comment nor another name of the author changes the article.
     ben.post("/articles/about-me/favorite", json!({})).of(200);
     ben.comment("about-me", "Who?");
     ann.put("/user", json!({ "user": { "username": "Anna" } }))
@@ -370,7 +370,7 @@ fn an_edit_of_what_has_changed_meanwhile_is_refused_where_it_asks_for_that() {
     ann.put_if(path, "*", body("Three")).of(200);
     ann.put(path, body("Four")).of(200);
 
-    // An article that takes the place of another is another one.
+    // A new article at the address of a deleted one has other tags.
     let old = tag(&ann);
     ann.delete(path).of(204);
     for text in ["1", "2", "3", "4", "5"] {

@@ -35,7 +35,7 @@ fn a_comment_is_deleted_by_its_author_only() {
         ann.delete(&path).refused(403),
         "comment can be changed by its author only"
     );
-    // It is on another article.
+    // The comment is on another article.
     let elsewhere = format!("/articles/dragons-no/comments/{id}");
     assert_eq!(ben.delete(&elsewhere).refused(404), "comment not found");
     for wrong in ["0", "-1", "999", "x", "1.5", "99999999999999999999"] {
@@ -48,7 +48,7 @@ fn a_comment_is_deleted_by_its_author_only() {
     ben.delete(&path).refused(404);
     let listed = ben.get("/articles/about-me/comments").of(200);
     assert_eq!(listed["comments"], json!([]));
-    // Its number is not given again.
+    // The number is not used again.
     assert!(ben.comment("about-me", "Again")["id"].as_i64() > id.as_i64());
     server.end();
 }

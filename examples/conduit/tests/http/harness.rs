@@ -48,7 +48,7 @@ impl Server {
         }
     }
 
-    /// Somebody who is not signed in.
+    /// A client without a token.
     pub(crate) fn anyone(&self) -> Client {
         Client {
             address: self.address,
@@ -113,7 +113,7 @@ impl Answer {
         self.body
     }
 
-    /// The sentences of a refusal that has this status and the form of the specification.
+    /// The messages of a refusal with this status, in the form of the specification.
     pub(crate) fn refused(self, status: u16) -> String {
         let text = self.text.clone();
         let body = self.of(status);
@@ -125,7 +125,7 @@ impl Answer {
 }
 
 impl Client {
-    /// The same with a token.
+    /// The same client with a token.
     pub(crate) fn with(&self, token: impl Into<String>) -> Client {
         Client {
             address: self.address,
@@ -180,7 +180,7 @@ impl Client {
         self.send("PUT", path, &json, &body.to_string())
     }
 
-    /// A change of an article that must have a version.
+    /// Changes an article, with an `If-Match`.
     pub(crate) fn put_if(&self, path: &str, if_match: &str, body: Value) -> Answer {
         let headers = [("content-type", "application/json"), ("if-match", if_match)];
         self.send("PUT", path, &headers, &body.to_string())
@@ -208,7 +208,7 @@ impl Client {
         self.get(&format!("/articles/{slug}")).of(200)["article"].clone()
     }
 
-    /// The titles of a list, and the number of all articles that it is a part of.
+    /// The titles of a part of a list, and the number of all articles in the list.
     pub(crate) fn titles(&self, path: &str) -> (Vec<String>, u64) {
         let list = self.get(path).of(200);
         let articles = list["articles"].as_array().unwrap().iter();

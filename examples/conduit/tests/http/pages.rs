@@ -25,7 +25,7 @@ impl Page {
         self.text
     }
 
-    /// The address that the page leads to.
+    /// The address to which the answer redirects.
     fn leads(self) -> String {
         assert_eq!(self.status, 303, "{}", self.text);
         self.place.unwrap()
@@ -407,7 +407,7 @@ fn lists_are_searched_filtered_and_paged() {
             "{query}"
         );
     }
-    // A position of another list leads to the start of this one.
+    // A cursor of another list leads to the start of this one.
     let position = &back[1][back[1].find("after=").unwrap()..];
     assert_eq!(visitor.get(&format!("/?q=x&{position}")).leads(), "/?q=x");
     visitor.get("/?after=nonsense").of(422);

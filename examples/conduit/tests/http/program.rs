@@ -84,7 +84,7 @@ fn arguments_that_are_not_known_are_refused() {
     assert!(!help.contains(SECRET), "{help}");
 }
 
-/// The program while it runs. A test that fails kills it.
+/// The running program. It is killed on drop, so also if a test fails.
 #[cfg(unix)]
 struct Running {
     child: Child,
@@ -111,7 +111,7 @@ impl Running {
             for line in output.lines() {
                 let line = line.unwrap();
                 if let Some(address) = line.strip_prefix("listening on ") {
-                    // Nobody waits for it where the test has failed.
+                    // After a failure of the test, nobody waits for it.
                     let _ = told.send(address.to_owned());
                 }
                 text += &format!("{line}\n");
@@ -135,7 +135,7 @@ impl Running {
         self.address.recv_timeout(PATIENCE).expect("it serves")
     }
 
-    /// Ends it by a signal, and returns when it has ended well.
+    /// Ends it by a signal, and waits until it has ended without an error.
     fn stop(mut self) {
         let killed = Command::new("kill")
             .arg(self.child.id().to_string())
@@ -152,7 +152,7 @@ impl Running {
 #[cfg(unix)]
 impl Drop for Running {
     fn drop(&mut self) {
-        // Without effect where it has ended.
+        // No effect if it has ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -173,7 +173,7 @@ fn get(url: String) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// The header of a user of the samples who signs in.
+/// The header of a sample user who signs in.
 #[cfg(unix)]
 fn signed_in(address: &str) -> String {
     let user = json!({ "user": { "email": "user0@example.com", "password": "password" } });
@@ -219,7 +219,7 @@ fn a_signal_ends_it_with_all_that_is_stored_and_samples_are_stored_once() {
             (&json!(31), &json!("one-more"))
         );
     });
-    // The log of the store is within the file again.
+    // The store has merged its log into the file.
     assert_eq!(folder.path().read_dir().unwrap().count(), 1);
 }
 
@@ -232,7 +232,7 @@ fn the_next_program_serves_at_the_same_address_when_the_one_before_has_ended() {
     let first = Running::start(&arguments, "127.0.0.1:0");
     let address = first.address();
 
-    // Somebody publishes one article after the other, for as long as `going_on` is there.
+    // A client publishes one article after another until `going_on` is dropped.
     let (going_on, ended) = mpsc::channel::<()>();
     let (told, answers) = mpsc::channel();
     let (asked, token) = (address.clone(), signed_in(&address));
@@ -248,7 +248,7 @@ fn the_next_program_serves_at_the_same_address_when_the_one_before_has_ended() {
                     assert_eq!((status, &body["article"]["title"]), (201, &json!(title)));
                     let _ = told.send((title, Instant::now()));
                 }
-                // Nobody listens between the two.
+                // Between the two programs, nobody listens.
                 Err(_) => in_vain += 1,
             }
             thread::sleep(Duration::from_millis(2));
@@ -276,7 +276,7 @@ fn the_next_program_serves_at_the_same_address_when_the_one_before_has_ended() {
     );
     first.stop();
     assert_eq!(second.address(), address);
-    // The first has ended, so that these are answers of the second.
+    // The first program has ended, so these are answers of the second.
     goes_on();
     drop(going_on);
     let in_vain = author.join().unwrap();

@@ -38,7 +38,7 @@ fn a_new_user_is_shown_with_a_token_and_can_sign_in() {
         (&json!("Ann"), &json!("ann@x.org"))
     );
     assert_eq!((&user["bio"], &user["image"]), (&Value::Null, &Value::Null));
-    // An address is that of a user in any case.
+    // The case of an address does not matter.
     let token = login(&anyone, "ANN@x.org", "password").of(200)["user"]["token"].clone();
     let ann = anyone.with(token.as_str().unwrap());
     assert_eq!(ann.get("/user").of(200)["user"]["username"], "Ann");
@@ -73,7 +73,7 @@ fn names_and_addresses_are_taken_in_any_case() {
         .put("/user", json!({ "user": { "email": "Ann@x.org" } }))
         .refused(422);
     assert_eq!(taken, "email has already been taken");
-    // One's own name in another case is free.
+    // A user may change the case of its own name.
     let changed = ben
         .put("/user", json!({ "user": { "username": "BEN" } }))
         .of(200);
@@ -124,7 +124,7 @@ fn a_request_without_a_valid_token_is_refused() {
             "sign in first: the request has no token"
         );
     }
-    // Also where a token is not needed, a wrong one is no token of nobody.
+    // A wrong token is refused even where no token is needed.
     let user = server
         .runtime
         .block_on(server.db.user_named("Ann"))
@@ -132,7 +132,7 @@ fn a_request_without_a_valid_token_is_refused() {
     let forged = Auth::new(b"another secret").unwrap().token(&user).unwrap();
     let token = ann.token.unwrap();
     let own = format!("Token {token}");
-    // One character of the signature is another one.
+    // The last character of the signature differs.
     let last = if token.ends_with('A') { 'B' } else { 'A' };
     let damaged = format!("Token {}{last}", &token[..token.len() - 1]);
     for header in [
@@ -197,7 +197,7 @@ fn a_user_changes_what_it_names_and_nothing_else() {
     change(json!({ "password": "a new one" }));
     login(&anyone, "anna@x.org", "password").refused(401);
     login(&anyone, "anna@x.org", "a new one").of(200);
-    // Fields that are not to be changed are ignored: they are the server's.
+    // Fields that a client cannot change are ignored.
     change(json!({ "password_hash": "x", "followers": 7, "id": 1, "token": "x" }));
     login(&anyone, "anna@x.org", "a new one").of(200);
     server.end();
@@ -260,7 +260,7 @@ fn accounts_with_unusable_values_are_refused() {
         let said = register(&anyone, name, email, wrong).refused(422);
         assert_eq!(said, "password must have 8 to 128 characters");
     }
-    // All that is wrong is said at once.
+    // One answer names all violations.
     let both = register(&anyone, "", "", password).refused(422);
     assert!(
         both.contains("username") && both.contains("email"),
