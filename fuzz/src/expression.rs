@@ -56,10 +56,10 @@ const PATHS: [&str; 12] = [
     "$",
 ];
 
-/// How many operands an operator takes, if any number.
+/// The number of operands of an operator that takes any number.
 const ANY: usize = 0;
 
-/// The operators that take another number of operands than two.
+/// The operators that do not take exactly two operands, with the number that they take.
 const OPERANDS: [(&str, usize); 18] = [
     ("$and", ANY),
     ("$or", ANY),
@@ -95,7 +95,7 @@ impl Choices<'_> {
             1 => {
                 let fields = 1 + self.below(2);
                 let fields = (0..fields).map(|_| {
-                    // A path names no field here.
+                    // A path is not valid as a name here.
                     let name = if self.is_plain {
                         self.field()
                     } else {

@@ -115,7 +115,7 @@ impl Choices<'_> {
         filter
     }
 
-    /// A number of conditions, at most so many. It is mostly 1 where the choices are plain, as few documents meet several.
+    /// A number of conditions, at most `most`. Plain choices mostly have one, as few documents meet several.
     fn several(&mut self, most: usize) -> usize {
         match self.is_plain && self.below(4) > 0 {
             true => 1,
@@ -127,7 +127,7 @@ impl Choices<'_> {
     pub(crate) fn inner_filter(&mut self, depth: usize) -> Document {
         let mut filter = self.filter(depth);
         if self.is_plain {
-            // They are about whole documents.
+            // These operators are valid for whole documents alone.
             filter.remove("$expr");
             filter.remove("$jsonSchema");
         }

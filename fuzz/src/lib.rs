@@ -35,7 +35,7 @@ fn number(name: &str) -> Option<u64> {
     )
 }
 
-/// Runs a target on random bytes, at most so many, for `FUZZ_SECONDS`, or 2, from `FUZZ_SEED` on, or 1.
+/// Runs a target on random cases of at most `most` bytes, for `FUZZ_SECONDS` (2 by default), with seeds from `FUZZ_SEED` (1 by default) on.
 ///
 /// # Panics
 ///
@@ -64,7 +64,7 @@ pub fn check(most: usize, case: impl Fn(&[u8])) {
 
 type Running = Arc<Mutex<Option<(Instant, Vec<u8>)>>>;
 
-/// The case that runs, which is watched as long as the result lives.
+/// The running case, which a thread watches until the result is dropped.
 fn watched() -> Running {
     let running = Running::default();
     let weak = Arc::downgrade(&running);
@@ -73,7 +73,7 @@ fn watched() -> Running {
             if let Some((since, bytes)) = &*running.lock().expect("nothing panics with it")
                 && since.elapsed() > STUCK
             {
-                // Past the test harness, which would keep it to itself.
+                // Written directly, as the test harness would capture `eprintln!`.
                 let message = format!("a case does not end: {bytes:?}\n");
                 io::stderr().write_all(message.as_bytes()).ok();
                 process::abort();
@@ -85,20 +85,20 @@ fn watched() -> Running {
     running
 }
 
-/// Bytes that a seed says, at most so many.
+/// At most `most` bytes, determined by the seed.
 pub fn random(seed: u64, most: usize) -> Vec<u8> {
     let mut next = numbers(seed);
     let len = next() as usize % (most + 1);
     (0..len).map(|_| next() as u8).collect()
 }
 
-/// So many bytes that a seed says.
+/// `len` bytes, determined by the seed.
 pub fn bytes(seed: u64, len: usize) -> Vec<u8> {
     let mut next = numbers(seed);
     (0..len).map(|_| next() as u8).collect()
 }
 
-/// The numbers of a seed (SplitMix64).
+/// The random numbers of a seed (SplitMix64).
 fn numbers(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed.wrapping_mul(0xD134_2543_DE82_EF95);
     move || {
@@ -142,7 +142,7 @@ pub struct Choices<'a> {
     is_plain: bool,
 }
 
-/// In plain choices one in so many is of any form.
+/// One in `ODD` plain choices is of any form.
 const ODD: usize = 40;
 
 impl<'a> Choices<'a> {
@@ -162,7 +162,7 @@ impl<'a> Choices<'a> {
         }
     }
 
-    /// Whether the next choice is one of any form: one in so many, and fewer of plain ones.
+    /// Whether the next choice is of any form: one in `one_in` is, and one in `ODD` of plain choices.
     fn is_odd(&mut self, one_in: usize) -> bool {
         let one_in = if self.is_plain { ODD } else { one_in };
         self.below(one_in) == 0
@@ -187,7 +187,7 @@ impl<'a> Choices<'a> {
         std::array::from_fn(|_| self.byte())
     }
 
-    /// A number below another.
+    /// A number below `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
         match bound {
             0..=256 => usize::from(self.byte()) % bound.max(1),
@@ -195,7 +195,7 @@ impl<'a> Choices<'a> {
         }
     }
 
-    /// One of some texts.
+    /// One of the texts.
     pub fn one_of<'b>(&mut self, of: &[&'b str]) -> &'b str {
         of[self.below(of.len())]
     }

@@ -47,7 +47,7 @@ pub fn slowest(most: usize, part_of_bound: impl Fn(&[u8]) -> f64) {
     );
 }
 
-/// The bytes with a few changes: others in their place, a part once more, a part less.
+/// The bytes with a few changes: bytes inserted or replaced, parts repeated or removed.
 fn changed(bytes: &[u8], most: usize, next: &mut impl FnMut() -> u64) -> Vec<u8> {
     let mut changed = bytes.to_vec();
     for _ in 0..1 + next() % 4 {

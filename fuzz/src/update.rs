@@ -40,7 +40,7 @@ const POSITIONS: [&str; 12] = [
     "a.$[x].$[x]",
 ];
 
-/// Whether no path before has led into the same field.
+/// Whether no earlier path begins with the same field.
 fn is_new(path: &str, roots: &mut Vec<String>) -> bool {
     let root = path.split('.').next().unwrap_or(path);
     let is_new = roots.iter().all(|other| other != root);

@@ -96,7 +96,7 @@ pub(crate) const PATTERNS: [&str; 16] = [
     "a(?=b)",
 ];
 
-/// Numbers next to each other, some of them the last of their type.
+/// Numbers close to each other, or at the limits of a type.
 const DOUBLES: [f64; 16] = [
     0.0,
     -0.0,
@@ -254,7 +254,7 @@ impl Choices<'_> {
             }
             20 => Bson::Timestamp(Timestamp {
                 time: self.number() as u32,
-                // A server takes one of zeros for its own time.
+                // A server replaces a timestamp of zeros by its own time.
                 increment: (self.number() as u32).max(u32::from(self.is_plain)),
             }),
             21 => Bson::ObjectId(ObjectId::from_bytes(self.array())),

@@ -61,7 +61,7 @@ async fn found(store: &Embedded, filter: Document) -> odm::Result<Vec<Vec<u8>>> 
     Ok(found)
 }
 
-/// Documents with a few bytes of others, so that some are well-formed.
+/// The bytes of a document with a few of them changed, so that some are still well-formed.
 fn bytes_of_a_document(choices: &mut Choices<'_>) -> Vec<u8> {
     match choices.below(3) {
         0 => choices.framed(),
@@ -107,7 +107,7 @@ fn bytes_are_stored_as_they_are_or_refused() {
                 return;
             }
             let whole = Document::try_from(&document).expect("only such are stored");
-            // The conversion sorts the options of a regular expression, and so changes such an `_id`.
+            // The conversion sorts the options of a regular expression, so an `_id` with one may change.
             let again = RawDocumentBuf::try_from(&whole);
             let filter = match again.is_ok_and(|again| again == document) {
                 true => doc! { "_id": { "$eq": whole["_id"].clone() } },
@@ -174,7 +174,7 @@ fn a_position_from_anywhere_is_an_error_or_starts_a_page_in_order() {
         match choices.below(3) {
             0 => text = choices.rest().to_vec(),
             1 => {
-                // Other keys, and as many as there are, after the byte and the hash that know the query.
+                // Other keys, and any number of them, after the byte and the hash that identify the query.
                 let known = URL_SAFE_NO_PAD.decode(&first).expect("it is base64url");
                 let number = choices.below(5);
                 let keys = (0..number).map(|at| (at.to_string(), choices.value(2)));

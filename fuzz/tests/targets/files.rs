@@ -1,4 +1,4 @@
-//! Files of stores that were damaged.
+//! Damaged files of stores.
 
 use std::{env, fs, ops::ControlFlow, path::Path, process::Command};
 
@@ -73,7 +73,7 @@ fn damage(choices: &mut Choices<'_>, file: &mut Vec<u8>) {
     const PAGE: usize = 4096;
     for _ in 0..=choices.below(4) {
         let at = choices.below(file.len());
-        // Half of the damages are where the file begins.
+        // Half of the damage is near the start of the file.
         let at = if choices.below(2) == 0 {
             at % (4 * PAGE)
         } else {
@@ -108,7 +108,7 @@ async fn opened(path: &Path, checks: bool) {
     let _ = store.close().await;
 }
 
-/// The variable that names the file of a process.
+/// The environment variable with the path of the file for a process.
 const FILE: &str = "FUZZ_FILE";
 
 #[test]
@@ -142,8 +142,8 @@ const MOST: usize = 200;
 #[test]
 fn a_damaged_file_is_refused_or_can_be_used() {
     let runtime = runtime();
-    // In memory where the system has such a folder: on a disk, a sync waits for all that other programs
-    // write there, which was longer than a case may take.
+    // In memory where the system has such a folder: on a disk, a sync waits for the writes of all other programs, which took longer than a
+    // case may.
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
     let folder = folder.unwrap();
     let file = runtime.block_on(filled(&folder.path().join("whole.odm")));
@@ -162,7 +162,7 @@ fn a_damaged_file_is_refused_or_can_be_used() {
             used_in_a_process(&damaged);
         }
     };
-    // The lists of freed pages are damaged.
+    // These two damage the lists of freed pages.
     case(&random(7_061_217, MOST));
     case(&random(7_110_257, MOST));
     check(MOST, case);
