@@ -122,7 +122,7 @@ async fn load(path: &std::path::Path, orders: u64) -> odm::Result<Sales> {
     Ok(sales)
 }
 
-/// A digest of an answer: the number of rows, and a sum over all that is in them.
+/// A digest of an answer: the number of rows, and the sum of their values.
 type Answer = (u64, f64);
 
 fn ask_sqlite(connection: &Connection, sql: &str) -> anyhow::Result<Answer> {
@@ -148,7 +148,7 @@ fn ask_sqlite(connection: &Connection, sql: &str) -> anyhow::Result<Answer> {
 macro_rules! questions {
     ($sales:ident, $run:ident; $($name:literal: $sql:literal => $ask:expr;)*) => {
         $({
-            // Evaluated anew for each round.
+            // A closure, so that each round evaluates it anew.
             let ask = async || -> odm::Result<Answer> { $ask };
             $run!($name, $sql, ask);
         })*
@@ -171,7 +171,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
             if $name.contains(&options.only) {
                 let (mut of_odm, mut of_sqlite) = (Vec::<Duration>::new(), Vec::<Duration>::new());
                 let mut rows = 0;
-                // The first round fills the caches.
+                // The first round fills the caches, and is not counted.
                 for round in 0..=options.rounds {
                     let start = Instant::now();
                     let answer = $ask().await?;

@@ -1,6 +1,6 @@
 //! The cost of opening a file with all checksums verified, and without.
 //!
-//! Each file is opened in turns both ways, closed cleanly before, with its pages in the system's cache.
+//! Both ways of opening a file take turns. The file was closed cleanly, and its pages are in the system's cache.
 
 use std::time::Instant;
 

@@ -68,7 +68,7 @@ struct Part {
     name: String,
 }
 
-/// About 400 bytes stored.
+/// A product, stored in about 400 bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "products")]
 struct Product {
@@ -129,16 +129,15 @@ const LINKS: usize = 3;
 const SHARED: u64 = 10;
 const SCATTER: u64 = 7_368_787;
 const CHUNK: usize = 10_000;
-/// A write to so many holders, or more, has to wait until the disk has taken the one before.
+/// A write to this many holders, or more, has to wait until the disk has taken the one before.
 const LARGE: u64 = 10_000;
 
-/// The name of a part after some renames, always of one length.
+/// The name of a part after `renames` renames. All names have one length.
 fn name(part: u64, renames: u64) -> String {
     format!("part {part:07} {renames:07}")
 }
 
-/// The numbers of holders of the parts that are renamed. Such a part has its number of holders for
-/// its `_id`.
+/// The numbers of holders of the renamed parts. The number of a part's holders is also its `_id`.
 fn holders(products: u64) -> impl Iterator<Item = u64> {
     (0..products.ilog10()).map(|power| 10_u64.pow(power))
 }
@@ -231,7 +230,7 @@ impl Place {
         Ok([followed, by_hand])
     }
 
-    /// All holders of a part show its last name.
+    /// Fails unless all holders of a part have its last name.
     async fn assert_right(&self, shop: &Shop, holders: u64) -> odm::Result<()> {
         let id = holders as i64;
         let part = shop.parts.get(id).await?;
@@ -251,7 +250,7 @@ impl Place {
 }
 
 fn builder(products: u64) -> Builder {
-    // The default does not allow a part and its 100,000 holders.
+    // The default is too small for a part with 100,000 holders.
     Embedded::builder().unit_limit(products.max(10 * CHUNK as u64))
 }
 
@@ -319,7 +318,7 @@ pub(crate) async fn run(options: Options) -> odm::Result<()> {
     Ok(())
 }
 
-/// The number of products that all hold one part, and about how large each of them is.
+/// The number of products that hold the one part, and their approximate size.
 const LARGE_HOLDERS: u64 = 100_000;
 const LARGE_BYTES: u64 = 6_000;
 
@@ -446,7 +445,7 @@ pub(crate) async fn print_peak(options: PeakOptions) -> odm::Result<()> {
     };
     let store = store.open(path).await?;
     let shop = Shop::open(store.clone()).await?;
-    // The name is a new one.
+    // No round uses this name.
     let renames = 9_000_000;
     let before = status("VmHWM");
     match way {
@@ -460,7 +459,7 @@ pub(crate) async fn print_peak(options: PeakOptions) -> odm::Result<()> {
     Ok(())
 }
 
-/// A figure of this process in KiB, where the system tells.
+/// A figure of this process in KiB, if the system has it.
 fn status(name: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
@@ -475,9 +474,9 @@ struct Row {
     /// The index of the store.
     place: usize,
     holders: u64,
-    /// All rounds, eventually and durably, as the library does it and by hand.
+    /// The times of all rounds, with eventual and with durable commits, each of the library and of the code by hand.
     times: [[Vec<Duration>; 2]; 2],
-    /// As the library does it and by hand.
+    /// By the library, and by hand.
     touched: Option<[Touched; 2]>,
 }
 

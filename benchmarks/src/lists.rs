@@ -24,7 +24,7 @@ pub(crate) struct Options {
     members: u64,
 }
 
-/// A person with tasks, and the database of both.
+/// The models of a person and of tasks, and the database of both.
 macro_rules! model {
     ($module:ident, $people:literal, $tasks:literal, {$($list:tt)*}, [$($inverse:tt)*], $new:expr) => {
         mod $module {
@@ -59,7 +59,7 @@ macro_rules! model {
                 Task { id: id as i64, title: format!("task {id:07}"), person: Ref::new(1) }
             }
 
-            /// Times `rounds` inserts, renames and deletes of a task of a person with so many others.
+            /// Times `rounds` inserts, renames and deletes of a task whose person has `members` other tasks.
             pub(super) async fn run(store: &Embedded, members: u64, rounds: u64) -> odm::Result<[Duration; 3]> {
                 let tasks = Tasks::open(store.clone()).await?;
                 tasks.people.delete_where(Filter::all()).await?;

@@ -80,7 +80,7 @@ impl Sizes {
     }
 }
 
-/// A write. Books have 1 to as many pages as there are books, so that about one has some number.
+/// A write. A book has from 1 page to as many pages as there are books, so that about one book has a given number.
 #[derive(Debug, Clone)]
 enum Act {
     Insert {
@@ -135,7 +135,7 @@ enum Outcome {
     Done,
     /// The document that the write names does not exist.
     Absent,
-    /// It has lost all its conflicts.
+    /// The write has lost all its conflicts.
     Lost,
 }
 
@@ -165,9 +165,9 @@ impl Program {
 #[derive(Debug, Default)]
 struct Sent {
     messages: AtomicU64,
-    /// The messages that the server answered with an error, which nearly always is a conflict.
+    /// The messages that the server answered with an error: nearly always a conflict.
     refused: AtomicU64,
-    /// How long the writers have waited for answers.
+    /// The time for which the writers have waited for answers.
     micros: AtomicU64,
 }
 
@@ -192,7 +192,7 @@ async fn client(uri: &str, sent: Option<Arc<Sent>>) -> anyhow::Result<Client> {
     Ok(Client::with_options(options)?)
 }
 
-/// A worker in a process of its own, which is killed with this value.
+/// A worker in a process of its own, which is killed on drop.
 struct Worker(Child);
 
 impl Worker {
@@ -208,7 +208,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // It may have ended by an error of its own, which it has printed.
+        // It may have ended with an error, which it has printed.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -228,7 +228,7 @@ struct Row {
     writes: u64,
     lost: u64,
     took: Duration,
-    /// How many records of deferred refreshes waited at half of the time, and at its end.
+    /// The numbers of waiting records of deferred refreshes, at half of the time and at the end.
     waiting: [u64; 2],
     killed: u64,
     sent: Arc<Sent>,

@@ -1,9 +1,8 @@
 //! The cost of the library on a MongoDB server, compared with careful code by hand with the driver.
 //!
-//! Both have the same documents and indexes, each in a database of its own, which is removed at the end. A round does
-//! every operation once by each in turn; the table shows the medians of all rounds, and how many messages one takes. The
-//! code by hand writes in transactions where it changes more than one document, and takes no locks, so that two writers
-//! at once can leave it wrong.
+//! Both have the same documents and indexes, each in a database of its own, which is removed at the end. A round does every operation once
+//! with each, in turn; the table shows the medians of all rounds, and the number of messages of an operation. The code by hand uses a
+//! transaction where it changes more than one document, but no locks, so two writers at once can leave inconsistent data.
 
 use std::{
     sync::{
@@ -193,7 +192,7 @@ struct Hand {
 }
 
 impl Hand {
-    /// Has the documents and indexes of another database.
+    /// Copies the documents and indexes of another database.
     async fn copy(client: Client, database: Server, from: &Server) -> anyhow::Result<Self> {
         for name in COLLECTIONS {
             let collection = from.collection::<Bson>(name);
@@ -342,7 +341,7 @@ impl Hand {
         Ok(session.commit_transaction().await?)
     }
 
-    /// A product with reviews, for a round that deletes it.
+    /// A product with reviews, for a round to delete.
     async fn insert_product(&self, n: i64) -> anyhow::Result<()> {
         self.products.insert_one(product(NEW + n, 1)).await?;
         self.reviews.insert_many(reviews(n)).await?;
@@ -530,7 +529,7 @@ async fn measure(
             async |n| hand.rename(0, format!("name {n}")).await,
         )
         .await?;
-    // The tasks go round among all people.
+    // Every fifty rounds, each task has moved to the next person.
     let owner = |n: i64, task: i64| (task + n / 50) % 10;
     benchmark
         .row(

@@ -34,7 +34,7 @@ use self::{
 /// The cache of the library and of redb. SQLite maps its whole file instead.
 const CACHE: usize = 1 << 30;
 
-/// The name among the rows for opening after a kill, which is no workload.
+/// The name of the row for opening after a kill, which is not a workload.
 const OPEN: &str = "open";
 
 #[derive(Debug, clap::Args)]
@@ -85,7 +85,7 @@ impl Options {
         self.rows.is_empty() || self.rows.contains(&row)
     }
 
-    /// A report of a part of the work would replace that of all.
+    /// Whether the report covers a part of the work alone, and must not replace the whole report.
     fn is_partial(&self) -> bool {
         !self.rows.is_empty() || !self.systems.is_empty() || self.scale.is_some()
     }
@@ -145,7 +145,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs all rows on all systems, which take turns to be the first. The first round warms them up.
+/// Runs all rows on all systems. The systems take turns at being first. The first round is a warm-up.
 async fn measure(
     systems: &[Arc<dyn System>],
     round: u64,
@@ -178,7 +178,7 @@ async fn measure(
     Ok(())
 }
 
-/// Compares all derived data of the library with its sources, and tells how long that takes.
+/// Compares all derived data of the library with its sources, and returns the time.
 async fn audit(path: &Path) -> anyhow::Result<Duration> {
     let library = Library::open(path).await?;
     let start = Instant::now();

@@ -44,7 +44,7 @@ struct Product {
     reviews: Subset<ReviewSummary>,
 }
 
-/// About 300 bytes stored.
+/// A review, stored in about 300 bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "reviews")]
 struct Review {
@@ -119,7 +119,7 @@ fn id(n: u64) -> ObjectId {
     ObjectId::from_bytes(id)
 }
 
-/// The later the number, the newer the review.
+/// The larger the number, the newer the review.
 fn review(n: u64) -> Review {
     Review {
         id: id(n),
@@ -323,7 +323,7 @@ async fn insert_by_hand(shop: &Shop, review: &PlainReview) -> odm::Result<()> {
     .await
 }
 
-/// As MongoDB's guides write it: right for inserts, but nothing moves up after a delete.
+/// As in MongoDB's guides: right for inserts, but after a delete no older review moves up.
 async fn push_by_hand(shop: &Shop, review: &PlainReview) -> odm::Result<()> {
     let newest = doc! {
         "review_author": &review.review_author,
@@ -442,8 +442,8 @@ async fn rows(places: &mut [Place], durability: Durability, rounds: u64) -> odm:
 
 struct Row {
     name: &'static str,
-    /// For each number of children, all rounds.
+    /// The times of all rounds, for each number of children.
     times: Vec<Vec<Duration>>,
-    /// The most that one of the writes has touched.
+    /// The largest figures of a write.
     touched: Option<Touched>,
 }

@@ -21,7 +21,7 @@ pub(crate) struct Options {
     rounds: u64,
 }
 
-/// An order, and its database.
+/// The model of an order, and its database.
 macro_rules! model {
     ($module:ident, $name:literal, $level:literal, $text:meta, $number:meta) => {
         mod $module {

@@ -21,9 +21,9 @@ use super::{Act, Outcome};
 
 /// The collection of the deferred refreshes.
 pub(super) const QUEUE: &str = "queue";
-/// How long a transaction is run again.
+/// The time for which a transaction is retried.
 const RETRIED_FOR: Duration = Duration::from_secs(120);
-/// How many entries of the queue a worker takes.
+/// The number of entries that a worker takes from the queue at once.
 const BATCH: i64 = 10;
 
 pub(super) struct ByHand {
@@ -38,7 +38,7 @@ pub(super) struct ByHand {
 #[derive(Clone, Copy)]
 enum Work<'a> {
     Act(&'a Act),
-    /// Works off entries of the queue, after some that other workers take.
+    /// Processes entries of the queue, after skipping some, which other workers take.
     Refresh {
         skip: u64,
     },
@@ -181,7 +181,7 @@ impl ByHand {
         }
     }
 
-    /// The books that match, of all their fields.
+    /// The matching books, with all their fields.
     async fn find(&self, session: &mut ClientSession, filter: Document) -> Result<Vec<Document>> {
         let mut found = self.books.find(filter).session(&mut *session).await?;
         found.stream(session).try_collect().await
@@ -261,7 +261,7 @@ impl ByHand {
         Ok(self.write(session, writes).await? == 2)
     }
 
-    /// The books that a shelf shows, if some are left out and others are put in.
+    /// The books that a shelf shows after books have been removed from it and others added.
     async fn longest(
         &self,
         session: &mut ClientSession,
@@ -288,7 +288,7 @@ impl ByHand {
         Ok(lines.iter().map(line).collect())
     }
 
-    /// Counts and shows anew, after books have gone and come.
+    /// Updates the count and the shown books of a shelf, after books were removed from it and others added.
     async fn changed_shelf(
         &self,
         session: &mut ClientSession,
@@ -305,7 +305,7 @@ impl ByHand {
         ])
     }
 
-    /// Counts and shows anew on all shelves, after books have gone from them.
+    /// Updates the counts and the shown books of all shelves from which books were removed.
     async fn without(
         &self,
         session: &mut ClientSession,
@@ -361,7 +361,7 @@ impl ByHand {
     }
 
     async fn empty(&self, session: &mut ClientSession, shelf: i32) -> Result<bool> {
-        // Not every server takes the read concern of a transaction from a `bulkWrite`.
+        // Not by the `bulkWrite`, as not every server gives it the read concern of the transaction.
         let old = self.shelves.find_one(doc! { "_id": shelf });
         if old.session(&mut *session).await?.is_none() {
             return Ok(false);
@@ -415,11 +415,11 @@ impl ByHand {
         Ok(true)
     }
 
-    /// Works off the queue until it is killed.
+    /// Processes the queue until the process is killed.
     pub(super) async fn work(&self) -> anyhow::Result<()> {
         loop {
             let waiting = self.queue.estimated_document_count().await?;
-            // So that workers rarely take the same.
+            // Skips some, so that two workers rarely take the same entries.
             let skip = fastrand::u64(..(waiting / 2).max(1));
             let worked = self.transaction(Work::Refresh { skip });
             match worked.await {

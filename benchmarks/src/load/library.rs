@@ -95,7 +95,7 @@ pub(super) async fn open(client: &Client, database: &str) -> anyhow::Result<Libr
     Ok(Library::open_with(store, options).await?)
 }
 
-/// Opens it with a worker, and waits.
+/// Opens it with a worker, and waits forever.
 pub(super) async fn work(client: &Client, database: &str) -> anyhow::Result<()> {
     let store = MongoDb::new(client, database).await?;
     let options = OpenOptions::default().refresh_every(Duration::from_millis(50));

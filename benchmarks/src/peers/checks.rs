@@ -1,5 +1,4 @@
-//! Checks that all systems give the same answers, before and after writes, and that each keeps its
-//! derived data right.
+//! Checks that all systems give the same answers, before and after writes, and that each keeps its derived data right.
 
 use std::sync::Arc;
 
@@ -70,7 +69,7 @@ async fn same_answer(systems: &[Arc<dyn System>], question: Question) -> anyhow:
     Ok(())
 }
 
-/// Writes the same to each system, through a group commit as well where there is one.
+/// Does the same writes on each system, some of them through a group commit if it has one.
 async fn write(system: &dyn System) -> anyhow::Result<()> {
     let mut random = Random(4242);
     // Ids below the loaded ones, which no workload uses.
@@ -113,7 +112,7 @@ async fn one(system: &dyn System, nth: i64, write: Write) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Compares the newest reviews that products keep with all reviews, for each of so many products.
+/// Compares the newest reviews in a product with a join over all reviews, for every `step`th product.
 pub(super) async fn right_subsets(system: &dyn System, step: usize) -> anyhow::Result<()> {
     let mut wrong = Vec::new();
     for id in (1..=PRODUCTS).step_by(step) {

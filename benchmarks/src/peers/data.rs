@@ -10,18 +10,18 @@ pub(super) const PRODUCTS: i64 = 10_000;
 pub(super) const PARTS: i64 = 50_000;
 pub(super) const PARTS_OF_A_PRODUCT: usize = 100;
 pub(super) const REVIEWS: i64 = 500_000;
-/// A fifth of all reviews are of this product.
+/// The product of a fifth of all reviews.
 pub(super) const BUSY_PRODUCT: i64 = 1;
-/// A page shows so many of the newest reviews.
+/// The number of the newest reviews on a page.
 pub(super) const SHOWN: usize = 10;
-/// A list shows so many products.
+/// The number of products in a list.
 pub(super) const LISTED: i64 = 50;
 pub(super) const MESSAGES: i64 = 1_000_000;
-/// A question for messages is answered with so many.
+/// The number of messages in an answer.
 pub(super) const NEWEST_MESSAGES: usize = 5_000;
 pub(super) const ACCOUNTS: i64 = 10_000;
 const HOSTS: i64 = 1_000;
-/// The first hosts have two fifths of all messages, each as many as the others.
+/// The number of busy hosts, the first ones: they have two fifths of all messages, in equal shares.
 pub(super) const BUSY_HOSTS: i64 = 20;
 
 const EPOCH: i64 = 1_700_000_000_000;
@@ -132,12 +132,12 @@ pub(super) struct Account {
     pub(super) visits: i64,
 }
 
-/// One of some ids.
+/// A random one of the ids.
 pub(super) fn pick(random: &mut Random, ids: RangeInclusive<i64>) -> i64 {
     ids.start() + random.below((ids.end() - ids.start() + 1) as u64) as i64
 }
 
-/// The ids from 1 in chunks, as they are loaded.
+/// The ids from 1 on, in chunks for loading.
 pub(super) fn chunks(last: i64, size: i64) -> impl Iterator<Item = RangeInclusive<i64>> {
     (1..=last)
         .step_by(size as usize)
@@ -160,12 +160,12 @@ pub(super) fn product(id: i64) -> Product {
     }
 }
 
-/// The part that all products have.
+/// The part of all products.
 pub(super) const PART_OF_ALL: i64 = 1;
-/// The parts that each a hundred products have.
+/// The parts of a hundred products each.
 pub(super) const PARTS_OF_A_HUNDRED: RangeInclusive<i64> = 2..=101;
 
-/// The parts of a product in their order, all different.
+/// The parts of a product in their order, without duplicates.
 pub(super) fn parts_of(product: i64) -> Vec<i64> {
     let others = PARTS_OF_A_HUNDRED.end() + 1..=PARTS;
     let mut random = Random(product as u64 ^ 0xAB_CDEF);
@@ -182,7 +182,7 @@ pub(super) fn parts_of(product: i64) -> Vec<i64> {
     parts
 }
 
-/// The names of the parts of a product, as it holds copies of them.
+/// The copies of the names of its parts that a product holds.
 pub(super) fn copies_of(product: i64) -> Vec<PartCopy> {
     let copy = |id| PartCopy {
         id,
@@ -195,7 +195,7 @@ fn part_name(id: i64) -> String {
     format!("Part {id:06} {}", text(id as u64 * 13, 10))
 }
 
-/// A name for a part that has been renamed.
+/// A new name for a part.
 pub(super) fn new_part_name(id: i64, random: &mut Random) -> String {
     format!("Part {id:06} renamed {:06}", random.below(1_000_000))
 }
@@ -226,7 +226,7 @@ pub(super) fn review(id: i64) -> Review {
     }
 }
 
-/// A review that is added: four of five are the newest of all, the others somewhere among the loaded ones.
+/// A review to add: four of five are newer than all others, the rest somewhere among the loaded ones.
 pub(super) fn new_review(id: i64, random: &mut Random) -> Review {
     let product = pick(random, 1..=PRODUCTS);
     let published = match random.below(5) {
@@ -266,7 +266,7 @@ pub(super) fn account(id: i64) -> Account {
     }
 }
 
-/// Adds a review to the newest of its product, by hand. Tells whether it is one of them.
+/// Adds a review to the newest of its product, by hand. Returns whether it is one of them.
 pub(super) fn show(newest: &mut Vec<ShownReview>, review: &Review) -> bool {
     let at =
         newest.partition_point(|shown| (shown.published, shown.id) > (review.published, review.id));

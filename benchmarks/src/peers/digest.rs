@@ -72,7 +72,7 @@ impl<A: Answer, B: Answer> Answer for (A, B) {
     }
 }
 
-/// Makes an answer of a struct by some of its fields.
+/// Implements `Answer` for a struct by some of its fields.
 macro_rules! answer {
     ($struct:ty: $($field:ident),+) => {
         impl $crate::peers::digest::Answer for $struct {
@@ -85,14 +85,14 @@ macro_rules! answer {
 pub(super) use answer;
 
 answer!(Product: id, catalog_number, name, description, price_cents, created_at);
-// Without its parts, as a system answers that has them in a table of their own.
+// Without its parts, which some systems have in a table of their own.
 answer!(ProductWithParts: id, catalog_number, name, description, price_cents, created_at);
 answer!(ProductWithCopies: id, name, parts);
 answer!(PartCopy: id, name);
 answer!(ProductPage: id, catalog_number, name, description, price_cents, created_at, newest_reviews);
 answer!(ShownReview: id, author, text, published, rating);
 answer!(Part: id, name, number, price_cents, weight);
-// Without its product, so that a page is the same from a join and from a subset.
+// Without its product, so that a page by a join equals a page from a subset.
 answer!(Review: id, author, text, published, rating);
 answer!(Message: id, host, time, level, text);
 answer!(Account: id, owner, balance, visits);

@@ -32,7 +32,7 @@ pub(super) struct Loaded {
 }
 
 impl Engine {
-    /// A base file of another edition is made anew.
+    /// The edition of the base files: files of another edition are loaded again.
     const EDITION: u32 = 1;
 
     pub(super) fn name(self) -> &'static str {
@@ -59,20 +59,20 @@ impl Engine {
         self.file(folder, "base")
     }
 
-    /// The copy of the base file that [`open`](Engine::open) is for.
+    /// The path of the copy of the base file that [`open`](Engine::open) gets.
     pub(super) fn copy(self, folder: &Path) -> PathBuf {
         self.file(folder, "run")
     }
 
-    /// A copy for the second system with this engine.
+    /// The path of the copy for the second system with this engine.
     fn second_copy(self, folder: &Path) -> PathBuf {
         self.file(folder, "run-blocking")
     }
 
-    /// Makes the base file, unless it is there.
+    /// Makes the base file, unless it exists.
     pub(super) async fn load(self, folder: &Path) -> anyhow::Result<Loaded> {
         let base = self.base(folder);
-        // Tells the edition of a base file that is complete, and the seconds that it took.
+        // Written once the base file is complete: its edition, and the seconds that it took.
         let record = base.with_added_extension("loaded");
         let recorded = fs::read_to_string(&record).unwrap_or_default();
         if let Some((edition, seconds)) = recorded.trim().split_once(' ')
@@ -99,7 +99,7 @@ impl Engine {
         })
     }
 
-    /// Makes a fresh copy of the base file, and waits until it is on the disk.
+    /// Makes a new copy of the base file, and waits until it is on the disk.
     pub(super) fn make_copy(self, folder: &Path, copy: &Path) -> anyhow::Result<()> {
         remove(copy)?;
         for (from, to) in all_of(&self.base(folder)).zip(all_of(copy)) {
@@ -116,7 +116,7 @@ impl Engine {
         remove(&self.second_copy(folder))
     }
 
-    /// Opens a file by itself.
+    /// Opens one file.
     pub(super) async fn open(self, path: &Path) -> anyhow::Result<Arc<dyn System>> {
         Ok(match self {
             Engine::Odm => Arc::new(Library::open(path).await?),
@@ -125,7 +125,7 @@ impl Engine {
         })
     }
 
-    /// Opens the systems with this engine, each with a fresh copy of the base file.
+    /// Opens all systems with this engine, each with a new copy of the base file.
     pub(super) async fn open_all(self, folder: &Path) -> anyhow::Result<Vec<Arc<dyn System>>> {
         let copy = self.copy(folder);
         self.make_copy(folder, &copy)?;

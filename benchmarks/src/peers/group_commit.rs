@@ -40,7 +40,7 @@ impl GroupCommit {
                     writes.iter().map(failed).collect()
                 });
                 for (job, result) in group.into_iter().zip(results) {
-                    // A task that no longer waits has been dropped.
+                    // The receiver is dropped if nobody waits any more.
                     let _ = job.done.send(result);
                 }
             }
@@ -66,7 +66,7 @@ impl Drop for GroupCommit {
     fn drop(&mut self) {
         *self.jobs.lock().unwrap_or_else(PoisonError::into_inner) = None;
         if let Some(thread) = self.thread.take() {
-            // It has printed why, if it panicked.
+            // If it panicked, it has printed why.
             let _ = thread.join();
         }
     }

@@ -28,7 +28,7 @@ pub(crate) struct WriterOptions {
 }
 
 const TASKS: i64 = 8;
-/// For so long a process writes before it is killed.
+/// The time after which a writing process is killed.
 const WRITING: Duration = Duration::from_millis(500);
 /// The line that the writer prints once it has opened the file.
 const READY: &str = "ready";
@@ -56,15 +56,14 @@ pub(crate) async fn write_until_killed(options: WriterOptions) -> anyhow::Result
     Ok(())
 }
 
-/// Kills a process that writes into the file, and tells how long it takes to open it and read the
-/// first document.
+/// Kills a process that writes to the file, and returns the time to open it and read the first document.
 pub(super) async fn open_after_kill(
     engine: Engine,
     path: &Path,
     round: u64,
 ) -> anyhow::Result<Duration> {
     let name = engine.to_possible_value().expect("every engine has a name");
-    // No round and no workload takes the ids of another.
+    // No other round and no workload uses these ids.
     let first = (1 + round as i64) << 40;
     let mut writer = Command::new(std::env::current_exe()?)
         .args(["peers-writer", name.get_name()])

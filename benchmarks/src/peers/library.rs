@@ -41,7 +41,7 @@ impl Library {
         Ok(Library { store, shop })
     }
 
-    /// The number of things that are wrong with the derived data, by the library's own comparison.
+    /// The number of findings of the library's own audit of the derived data.
     pub(super) async fn audit(&self) -> odm::Result<usize> {
         Ok(self.shop.audit().await?.len())
     }

@@ -21,13 +21,13 @@ use crate::shared::{
     table::{Table, figure, thousands},
 };
 
-/// All that has been measured.
+/// All measurements.
 #[derive(Default)]
 pub(super) struct Report {
     pub(super) rounds: u64,
     /// The names of the systems, in the order of their columns, with their engines.
     pub(super) systems: Vec<(&'static str, Engine)>,
-    /// By the row and the system.
+    /// The samples, by row and system.
     pub(super) samples: BTreeMap<(&'static str, &'static str), Vec<Sample>>,
     pub(super) loaded: BTreeMap<Engine, Loaded>,
     pub(super) opened: BTreeMap<Engine, Vec<Duration>>,
@@ -76,8 +76,7 @@ impl Report {
         table
     }
 
-    /// How many times as much the library does in the same time as the best system of another engine,
-    /// which may have a group commit by hand.
+    /// The throughput of the library, as a multiple of that of the best system of another engine, which may have a group commit by hand.
     fn ratio(&self, workload: &Workload, peer: Engine) -> String {
         let best = |engine: Engine| {
             let samples = self.samples.iter().filter(|((row, name), _)| {
@@ -150,7 +149,7 @@ fn cell(samples: &[Sample]) -> String {
     format!("{throughput} · {processor} · {p50} / {p99}")
 }
 
-/// The systems with the versions that this program was built with.
+/// The systems, with the versions in this program.
 fn versions() -> String {
     let version = |package: &str| {
         let lock = include_str!("../../Cargo.lock");
@@ -171,7 +170,7 @@ fn versions() -> String {
 const BEGIN: &str = "<!-- peers -->\n";
 const END: &str = "<!-- /peers -->";
 
-/// Puts the report between its two marks in `docs/benchmarks.md`.
+/// Puts the report between its two markers in `docs/benchmarks.md`.
 pub(super) fn write(markdown: &str) -> anyhow::Result<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/benchmarks.md");
     let text = fs::read_to_string(&path)?;

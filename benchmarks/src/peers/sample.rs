@@ -17,11 +17,11 @@ use crate::shared::{
 /// The result of a workload in one round of a system.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sample {
-    /// Operations, or documents, in a second.
+    /// Operations, or documents, per second.
     pub(super) throughput: f64,
-    /// The processor time of all threads for each of them, in µs.
+    /// The processor time of all threads per operation or document, in µs.
     pub(super) processor: f64,
-    /// Percentiles of the time that an operation takes, in µs.
+    /// Percentiles of the time of an operation, in µs.
     pub(super) p50: f64,
     pub(super) p99: f64,
 }
@@ -70,7 +70,7 @@ struct Done {
     documents: u64,
 }
 
-/// Repeats the operation until the time is over, once at least.
+/// Repeats the operation until the time is over, but at least once.
 async fn repeat(
     system: Arc<dyn System>,
     workload: &Workload,

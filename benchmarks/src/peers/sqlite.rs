@@ -22,9 +22,9 @@ use super::{
 /// The place where the blocking calls of SQLite run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// On the worker of the runtime.
+    /// On the worker thread of the runtime.
     Inline,
-    /// On a thread for blocking calls, with a group commit beside it.
+    /// On a thread for blocking calls, with a group commit as an option.
     SpawnBlocking,
 }
 

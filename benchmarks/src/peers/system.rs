@@ -4,25 +4,25 @@ use std::{fmt, pin::Pin};
 
 use super::data::Review;
 
-/// A question whose answer is told by its [digest](super::digest).
+/// A question. The answer is a [digest](super::digest).
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Question {
     Product(i64),
-    /// The product that has the references to its parts.
+    /// The product with the references to its parts.
     ProductWithParts(i64),
-    /// The product with this id, by its catalog number.
+    /// The product with this id, found by its catalog number.
     ProductByCatalogNumber(i64),
-    /// Fifty products in the order of their catalog numbers, from that of this product on.
+    /// Fifty products in the order of their catalog numbers, from this product on.
     ProductsByCatalogNumber(i64),
     /// A product and its parts in their order.
     Parts(i64),
-    /// The same, with the parts asked for after the product has been read.
+    /// The same, with a second read for the parts after the product.
     PartsFetched(i64),
     /// The names of the parts of a product, from their copies.
     CopiedNames(i64),
     /// A product and its newest reviews, by a join.
     PageByJoin(i64),
-    /// The same of the reviews that are kept in the product.
+    /// The same, from the subset in the product.
     PageFromSubset(i64),
     /// The same as [`PageFromSubset`](Question::PageFromSubset), by a join.
     SubsetByJoin(i64),
@@ -46,7 +46,7 @@ pub(super) enum Write {
         part: i64,
         name: String,
     },
-    /// The same where the copies of the name are in one JSON text for each product.
+    /// The same, if each product holds the copies in one JSON text.
     RenameInJson {
         part: i64,
         name: String,
@@ -83,13 +83,12 @@ pub(super) trait System: Send + Sync {
     /// Answers with a digest.
     fn ask(&self, question: Question) -> Doing<'_, u64>;
 
-    /// Writes durably. Tells how many documents or rows it was to change, copies of a name counted and
-    /// the part itself not.
+    /// Writes durably. Returns the number of changed documents or rows. A rename counts the copies of the name, but not the part.
     fn write(&self, write: Write) -> Doing<'_, u64>;
 
     fn write_in_group(&self, write: Write) -> Doing<'_, u64>;
 
-    /// Ends all use of the file.
+    /// Closes the file.
     fn close(&self) -> Doing<'_, ()> {
         Box::pin(async { Ok(()) })
     }

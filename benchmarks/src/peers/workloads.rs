@@ -16,12 +16,12 @@ pub(super) struct Workload {
     pub(super) row: &'static str,
     pub(super) work: &'static str,
     pub(super) tasks: u64,
-    /// Each operation is in a task of its own.
+    /// Whether each operation is in a task of its own.
     pub(super) is_spawned: bool,
     pub(super) millis: u64,
-    /// At most so many operations, where each is large.
+    /// The largest number of operations, for large ones.
     pub(super) most: usize,
-    /// Documents are counted, not operations.
+    /// Whether documents are counted instead of operations.
     pub(super) counts_documents: bool,
     pub(super) operation: fn(&mut Random) -> Operation,
 }
@@ -72,7 +72,7 @@ impl Workload {
         }
     }
 
-    /// The row of the same work without a group commit by hand, if this one has such a commit.
+    /// The row of the same work without a group commit by hand, if this row has one.
     pub(super) fn without_group(&self) -> Option<&'static str> {
         self.row.strip_suffix('g')
     }
@@ -157,7 +157,7 @@ fn usual_product(random: &mut Random) -> i64 {
     pick(random, BUSY_PRODUCT + 1..=PRODUCTS)
 }
 
-/// The first of a list of usual products.
+/// The first product of a list without the busy one.
 fn first_of_list(random: &mut Random) -> i64 {
     1 + LISTED * pick(random, 1..=PRODUCTS / LISTED - 1)
 }

@@ -20,7 +20,7 @@ pub(crate) fn median_number(mut numbers: Vec<f64>) -> f64 {
     numbers[numbers.len() / 2]
 }
 
-/// The time that this part of the sorted times does not exceed.
+/// The percentile of sorted times, with `part` from 0 to 1.
 pub(crate) fn percentile(sorted: &[Duration], part: f64) -> Duration {
     sorted[((sorted.len() - 1) as f64 * part) as usize]
 }
@@ -33,9 +33,9 @@ pub(crate) fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// The processor time of this process so far: all of its threads, in the program and in the system.
+/// The processor time of this process so far: of all threads, in user and in kernel mode.
 ///
-/// Unlike the time of a clock it can be compared on a machine that is busy with other work.
+/// Unlike the elapsed time, it is comparable on a machine that is busy with other work.
 pub(crate) fn processor_time() -> anyhow::Result<Duration> {
     let usage = getrusage(UsageWho::RUSAGE_SELF)?;
     let duration = |time: TimeVal| {
@@ -73,7 +73,7 @@ impl From<Cost> for Touched {
 }
 
 impl Touched {
-    /// The larger of each figure.
+    /// The larger value of each figure.
     pub(crate) fn max(self, other: Touched) -> Touched {
         Touched {
             keys_examined: self.keys_examined.max(other.keys_examined),

@@ -1,6 +1,6 @@
-//! Numbers and texts that look random and are the same in every run.
+//! Pseudorandom numbers and texts, the same in every run.
 
-/// A sequence of numbers.
+/// A sequence of pseudorandom numbers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Random(pub(crate) u64);
 
@@ -13,13 +13,13 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 up to, and not including, the limit.
+    /// A number below the limit.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit
     }
 }
 
-/// The number that belongs to a seed.
+/// The pseudorandom number of a seed.
 pub(crate) fn hash(seed: u64) -> u64 {
     Random(seed).next()
 }
@@ -31,7 +31,7 @@ const WORDS: [&str; 32] = [
     "fast", "slow",
 ];
 
-/// A text of so many bytes, made of words.
+/// A text of `bytes` bytes, made of words.
 pub(crate) fn text(seed: u64, bytes: usize) -> String {
     const LONGEST: usize = 8;
     let mut random = Random(seed);

@@ -13,9 +13,9 @@ use super::{
 };
 use crate::peers::data::{self, chunks};
 
-/// So many documents are inserted with one call.
+/// The number of documents in one insert.
 const CHUNK: i64 = 10_000;
-/// The same of documents with a hundred references each.
+/// The number of documents in one insert, if each has a hundred references.
 const SMALL_CHUNK: i64 = 1_000;
 
 pub(in crate::peers) async fn load(path: &Path) -> odm::Result<()> {

@@ -13,7 +13,7 @@ pub(super) const BY_CATALOG_NUMBER: TableDefinition<'_, &str, i64> =
 pub(super) const PARTS: Documents = TableDefinition::new("parts");
 pub(super) const PRODUCTS_WITH_PARTS: Documents = TableDefinition::new("products_with_parts");
 pub(super) const PRODUCTS_WITH_COPIES: Documents = TableDefinition::new("products_with_copies");
-/// A part and a product that holds a copy of its name.
+/// Pairs of a part and a product that holds a copy of its name.
 pub(super) const HOLDERS: TableDefinition<'_, (i64, i64), ()> = TableDefinition::new("holders");
 pub(super) const REVIEWS: Documents = TableDefinition::new("reviews");
 pub(super) const NEWEST_REVIEWS: Index = TableDefinition::new("newest_reviews");
@@ -43,7 +43,7 @@ pub(super) fn get<T: DeserializeOwned>(
     }
 }
 
-/// The documents of an owner that an index has last.
+/// The last documents of an owner in the order of an index, the last first.
 pub(super) fn newest<T: DeserializeOwned>(
     documents: &impl ReadableTable<i64, &'static [u8]>,
     index: &impl ReadableTable<(i64, i64, i64), ()>,

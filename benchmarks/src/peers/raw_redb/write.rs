@@ -11,7 +11,7 @@ use crate::peers::{
     system::{Write, missing},
 };
 
-/// Tells how many documents were to change, copies of a name counted and the part itself not.
+/// Returns the number of changed documents. A rename counts the copies of the name, but not the part.
 pub(super) fn apply(transaction: &WriteTransaction, write: &Write) -> anyhow::Result<u64> {
     match write {
         Write::Review(review) => {

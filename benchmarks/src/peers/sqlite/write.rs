@@ -11,12 +11,12 @@ const INSERT_REVIEW: &str = "INSERT INTO reviews VALUES (?1, ?2, ?3, ?4, ?5, ?6)
 const INSERT_PAGE_REVIEW: &str = "INSERT INTO page_reviews VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 const CHANGE_BALANCE: &str = "UPDATE accounts SET balance = balance + ?2 WHERE id = ?1";
 
-/// Such a write needs no transaction around it.
+/// Whether the write is one statement, which needs no transaction around it.
 pub(super) fn is_one_statement(write: &Write) -> bool {
     matches!(write, Write::Review(_) | Write::Visit { .. })
 }
 
-/// Tells how many rows were to change, copies of a name counted and the part itself not.
+/// Returns the number of changed rows. A rename counts the copies of the name, but not the part.
 pub(super) fn apply(connection: &Connection, write: &Write) -> anyhow::Result<u64> {
     match write {
         Write::Review(review) => insert(connection, INSERT_REVIEW, review),
