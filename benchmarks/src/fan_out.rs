@@ -220,7 +220,7 @@ impl Place {
         Ok(())
     }
 
-    /// Renames the part with so many holders, in both models. Returns the times and the touched documents.
+    /// Renames the part with `holders` holders, in both models. Returns the times and the touched documents.
     async fn rename(&mut self, shop: &Shop, holders: u64) -> odm::Result<[(Duration, Touched); 2]> {
         self.renames += 1;
         rest(holders).await;

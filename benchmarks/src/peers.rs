@@ -1,4 +1,4 @@
-//! The library beside SQLite and redb by hand, at sizes of real applications.
+//! The library compared with SQLite and redb by hand, at sizes of real applications.
 //!
 //! Each system holds the same documents in a file of its own, and does the same [work](workloads), in turns. Their answers are compared by
 //! [digests](digest), before and after writes.

@@ -9,8 +9,8 @@ use odm::bson::{Bson, doc};
 
 use super::{Choices, number, numbers, random};
 
-/// Searches for `FUZZ_SECONDS`, or 2, for the case of at most so many bytes that takes the greatest part of its bound: a change of the
-/// slowest case so far, or a new case.
+/// Searches for the case of at most `most` bytes that takes the greatest part of its bound, for `FUZZ_SECONDS` (2 by default): each try is
+/// a change of the slowest case so far, or a new case.
 ///
 /// # Panics
 ///

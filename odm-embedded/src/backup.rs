@@ -158,7 +158,7 @@ fn refuse_existing(target: &Path) -> Result<()> {
         .with_source(io::Error::from(io::ErrorKind::AlreadyExists)))
 }
 
-/// Makes a copy in a new file beside its place, and renames it once it is complete.
+/// Makes a copy in a temporary file beside its place, and renames the file once it is complete.
 fn copy_to_file(
     snapshot: &Snapshot,
     target: &Path,

@@ -196,7 +196,7 @@ impl Disk {
         self.0.log.lock().expect("no panic")
     }
 
-    /// A disk with an empty store: a new file is made beside its place, so that it is never incomplete.
+    /// A disk with a complete, empty store.
     pub async fn formatted() -> Disk {
         let disk = Disk::default();
         let store = Embedded::builder().backend(disk.clone()).await;

@@ -1,4 +1,4 @@
-//! New files, of which a crash leaves all or nothing.
+//! New files that a crash leaves complete or not at all.
 
 use std::{
     ffi::OsStr,
@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A file that is made beside its place, and removed unless it is renamed to it.
+/// A temporary file beside its place, which is removed unless it is renamed to the place.
 pub(super) struct NewFile {
     path: PathBuf,
     place: PathBuf,
@@ -75,8 +75,8 @@ impl Drop for NewFile {
     }
 }
 
-/// Removes the new files beside a place that were never renamed to it, since their process was killed. The file at the place must be
-/// locked: a process that makes a new file beside an existing one holds this lock, or is refused in the end.
+/// Removes the temporary files of killed processes beside a place. The file at the place must be locked: a process that makes a temporary
+/// file beside an existing one holds this lock, or is refused in the end.
 pub(super) fn remove_leftovers(place: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder_of(place))? {
         let entry = entry?;

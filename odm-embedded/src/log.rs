@@ -189,7 +189,7 @@ impl Log {
         })
     }
 
-    /// Copies the file to a new one beside it, before the store gives up a part of it. Returns its path.
+    /// Copies the file to a new one beside it, before the store discards a part of it. Returns the path of the copy.
     pub(super) fn keep(&self, recovery: &Recovery) -> Result<Option<PathBuf>> {
         let kept = recovery.bytes.as_ref().map(|bytes| {
             let kept = self.place.keep(bytes);

@@ -292,7 +292,7 @@ fn backend_of(file: File, name: &str) -> Result<Arc<dyn Backend>> {
     Ok(Arc::new(backend))
 }
 
-/// Creates a new store beside its place, and renames it when it is complete.
+/// Creates a new store in a temporary file beside its place, and renames the file when it is complete.
 fn create(path: &Path, name: &Arc<str>) -> Result<()> {
     let cannot_create = |error| cannot("create", name, error);
     files::refuse_own(path).map_err(cannot_create)?;

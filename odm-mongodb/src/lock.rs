@@ -130,7 +130,7 @@ impl Slots {
         let mut filter = match (wanted.first(), number) {
             (Some(&slot), 1) => rawdoc! { "_id": slot as i32 },
             _ if number == SLOTS as usize => {
-                // A scan costs a server less than so many look-ups.
+                // One scan costs a server less than a look-up for each slot.
                 rawdoc! { "_id": { "$lt": SLOTS as i32 } }
             }
             _ => {

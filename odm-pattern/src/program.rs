@@ -53,7 +53,7 @@ pub(super) enum Op {
     Return(u32),
     /// Undoes everything since a mark, and goes back to its place.
     Undo(u32),
-    /// Goes back by so many characters.
+    /// Goes back by a number of characters.
     Back(u32),
     /// Passes if the place is the place of a mark.
     IsAt(u32),

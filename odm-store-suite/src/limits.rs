@@ -7,13 +7,13 @@ use super::support::*;
 
 const LARGEST: usize = 16 << 20;
 
-/// A document of so many bytes.
+/// A document of `bytes` bytes.
 fn of_size(bytes: usize) -> RawDocumentBuf {
     let empty = rawdoc! { "_id": 1, "text": "" }.as_bytes().len();
     rawdoc! { "_id": 1, "text": "x".repeat(bytes - empty) }
 }
 
-/// A document with so many levels of documents and arrays, itself included.
+/// A document with `levels` levels of documents and arrays, itself included.
 fn of_depth(levels: usize) -> RawDocumentBuf {
     let inner = (1..levels).fold(Bson::Null, |inner, level| match level % 2 {
         0 => Bson::Array(vec![inner]),

@@ -520,7 +520,7 @@ on_every_store! {
             ("contacts_moderate_error", contacts::moderate_error::tighten(&store).await),
             ("contacts_moderate_warn", contacts::moderate_warn::tighten(&store).await),
         ];
-        // Whether each write is stored: to a contact that was invalid, to one that was valid, and of a new one.
+        // Whether each write is stored: of a contact that was invalid, of a contact that was valid, and of a new contact.
         let expected = [[false, false, false], [true; 3], [true, false, false], [true; 3]];
         for ((collection, outcome), expected) in outcomes.into_iter().zip(expected) {
             let outcome = outcome.unwrap();

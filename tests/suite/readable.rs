@@ -143,7 +143,7 @@ async fn case<M: Model>(at: &Repository<M>, seed: u64) {
     }
 }
 
-/// The seeds of so many cases, or of `CASES`, in parts that each take less time than a test may.
+/// The seeds of `CASES` cases (`cases` by default), in parts that each take less time than a test may.
 fn parts(cases: u64, part: usize) -> impl Iterator<Item = Range<u64>> {
     let first = number("SEED", 1);
     let end = first + number("CASES", cases);

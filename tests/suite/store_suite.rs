@@ -75,7 +75,7 @@ mod dropped {
     };
     use tests::{TestDatabase, on_mongodb_database, poll_once};
 
-    /// Polls a future so many times, with some time in between, and drops it.
+    /// Polls a future at most `times` times, with some time in between, and drops it.
     async fn poll_and_drop(future: impl Future, times: u32) {
         let mut future = pin!(future);
         for _ in 0..times {

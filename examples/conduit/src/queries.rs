@@ -106,7 +106,7 @@ impl Conduit {
             .await?)
     }
 
-    /// Has a user follow another one.
+    /// Makes a user follow another one.
     pub async fn follow(&self, me: &User, username: &str) -> Answer<User> {
         let other = self.user_named(username).await?;
         if other.id == me.id {
@@ -121,7 +121,7 @@ impl Conduit {
         Ok(self.users.get(other.id).await?)
     }
 
-    /// Has a user follow another one no more.
+    /// Makes a user stop following another one.
     pub async fn unfollow(&self, me: &User, username: &str) -> Answer<User> {
         let (follow, other) = (Follow::fields(), self.user_named(username).await?);
         let own = follow.follower.eq(me) & follow.followed.eq(&other);
@@ -302,7 +302,7 @@ impl Conduit {
         Ok(())
     }
 
-    /// Makes an article a favorite of a user.
+    /// Adds an article to the favorites of a user.
     pub async fn favorite(&self, me: &User, slug: &str) -> Answer<Article> {
         let key = (Favorite::fields().user, Favorite::fields().article);
         let article = Ref::from(&self.article_without_body(slug).await?);
@@ -312,7 +312,7 @@ impl Conduit {
         self.article(slug).await
     }
 
-    /// Makes an article a favorite of a user no more.
+    /// Removes an article from the favorites of a user.
     pub async fn unfavorite(&self, me: &User, slug: &str) -> Answer<Article> {
         let favorite = Favorite::fields();
         let article = self.article_without_body(slug).await?;

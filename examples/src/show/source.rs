@@ -60,7 +60,7 @@ pub(super) fn model(source: &str, name: &str, width: usize) -> Vec<String> {
     model
 }
 
-/// An attribute and its item, on one line if it has so many columns.
+/// An attribute and its item, on one line if it is at most `width` columns wide.
 fn fitting(attribute: &str, item: &str, width: usize) -> Vec<String> {
     let line = format!("{attribute} {item}");
     if line.chars().count() <= width {

@@ -18,7 +18,7 @@ pub(super) enum Role {
     Owner,
     /// It locks the file, and leaves it locked for the owner that comes after it.
     First,
-    /// It does neither: a database beside the owner, which is idle meanwhile.
+    /// It does neither. It is open together with the owner, which is idle meanwhile.
     Guest,
 }
 

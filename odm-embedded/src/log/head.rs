@@ -119,7 +119,7 @@ impl Head {
     }
 }
 
-/// The position of the head of a generation: beside the head of the one before it.
+/// The position of the head of a generation. Two successive generations have different positions.
 fn place(named: Generation) -> usize {
     named.generation as usize % 2 * PAGE
 }

@@ -60,7 +60,7 @@ struct Crashed {
 }
 
 impl Crashed {
-    /// With so many documents. The last `unsynced` are not synced.
+    /// With `count` documents. The last `unsynced` are not synced.
     async fn new(count: i32, unsynced: i32) -> Crashed {
         let disk = Disk::formatted().await;
         let store = open(&disk).await.expect("a store");

@@ -76,7 +76,7 @@ async fn history(disk: &Disk, durability: Durability) -> i32 {
     UNITS
 }
 
-/// Whether a disk holds only whole units, the first ones in order, and at least so many.
+/// Checks that a disk holds only whole units, the first ones in order, and at least `acknowledged` of them.
 async fn check(disk: &Disk, acknowledged: i32, at: usize) {
     let store = open(disk)
         .await

@@ -47,7 +47,7 @@ fn of_two_indexes_for_the_same_conditions_that_with_fewer_keys_is_used() {
                 (by_state(), 50)
             );
             assert_eq!(used(doc! { "org": { "$gte": 1 } }).await, (by_state(), 50));
-            // More of its fields are compared for equality: it has no more keys than documents there.
+            // This index compares more fields for equality, and has no more keys than documents there.
             let (name, keys) = used(doc! { "org": 1, "words": "w3" }).await;
             assert_eq!((name.as_deref(), keys), (Some("a_org_words"), 50));
         }

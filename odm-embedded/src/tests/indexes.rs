@@ -259,7 +259,8 @@ fn a_build_ends_beside_transactions_that_never_do() {
     });
 }
 
-/// How many portions, whose end others await, are needed for the indexes of documents with so many numbers.
+/// The number of portions that fill the indexes of `documents` documents with `numbers` numbers each, if calls wait for the end of each
+/// portion.
 async fn portions(documents: i32, numbers: usize) -> usize {
     let store = Embedded::memory().await.expect("a store");
     let documents =

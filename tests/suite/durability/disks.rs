@@ -14,7 +14,7 @@ use super::ledger::{Ledger, ledger};
 const FOLDER: &str = "ODM_TESTS_DISK";
 const KIB: &str = "ODM_TESTS_DISK_KIB";
 
-/// Runs an ignored test with `FOLDER` as a disk of so many KiB, unless this user may not mount one.
+/// Runs an ignored test with `FOLDER` as a disk of `kib` KiB, unless this user may not mount one.
 fn on_a_disk(kib: u32, test: &str) {
     let namespace = |command: &str| {
         let mut unshare = Command::new("unshare");

@@ -7,7 +7,7 @@ use tests::{on_every_store, on_single_writer_stores, poll_once};
 
 use crate::durability::ledger::{Batch, Entry, Ledger, entries, ledger};
 
-/// Polls a future at most so many times, with short waits in between, and drops it.
+/// Polls a future at most `times` times, with short waits in between, and drops it.
 async fn poll_and_drop<F: IntoFuture>(future: F, times: usize) -> Option<F::Output> {
     let mut future = pin!(future.into_future());
     for poll in 0..times {

@@ -78,7 +78,7 @@ fn options() -> OpenOptions {
     OpenOptions::default().slow_operation(Duration::MAX)
 }
 
-/// A database with so many things.
+/// A database with `count` things.
 async fn things(count: usize) -> Things {
     let db = Things::open_with(store().await, options()).await.unwrap();
     let things = (0..count as i64).map(thing);

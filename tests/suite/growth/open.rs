@@ -49,7 +49,7 @@ mod later {
     }
 }
 
-/// A store with so many things.
+/// A store with `size` things.
 async fn filled(size: usize) -> Embedded {
     let store = super::store().await;
     let db = Things::open_with(store.clone(), options()).await.unwrap();

@@ -5,7 +5,7 @@ use tests::{TestStore, on_embedded_stores, on_every_store};
 
 use crate::joins::music::{Album, Artist, Music, Song, album, artist, credit, song};
 
-/// So many albums, each with three of so many songs, of so many artists.
+/// `number` artists, as many songs, and as many albums of three songs each.
 async fn with(store: impl TestStore, number: i64) -> Music {
     let db = Music::open(store).await.unwrap();
     let artists = (0..number).map(|n| Artist {

@@ -81,7 +81,7 @@ fn a_worker_whose_runtime_ends_in_the_middle_of_its_work_leaves_it_to_others() {
         let short = runtime();
         short.block_on(async {
             rename(&shop, 1, &format!("name {turns}")).await;
-            // It does as much as it can in so many turns.
+            // The worker does as much as it can in `turns` turns.
             for _ in 0..turns {
                 tokio::task::yield_now().await;
             }

@@ -70,7 +70,7 @@ pub(crate) fn steps(seed: u64, number: usize) -> Vec<Step> {
     steps
 }
 
-/// Takes steps in memory until the oracle reports an error, at most so many. Returns how many it took, and the report.
+/// Takes at most `most` steps in memory, until the oracle reports an error. Returns the number of steps, and the report.
 pub(crate) fn first_report(most: usize) -> (usize, Option<String>) {
     let mut taken = 0;
     for seed in 1.. {
@@ -113,7 +113,7 @@ pub(crate) fn number(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("`{name}` is not a number: {text}")))
 }
 
-/// Runs histories of so many steps together, or of `STEPS`, from the seed 1, or from `SEED`.
+/// Runs histories of `STEPS` steps in total (`total` by default), from the seed `SEED` (1 by default) on.
 fn histories(on: On, total: u64) {
     let (total, first) = (number("STEPS").unwrap_or(total) as usize, number("SEED").unwrap_or(1));
     let (mut taken, mut done, mut seed) = (0, 0, first);

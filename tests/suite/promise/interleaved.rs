@@ -150,7 +150,7 @@ impl Tried {
 /// The number of rounds for each seed.
 const ROUNDS: u64 = 20;
 
-/// Tries pairs and triples of random acts, [`ROUNDS`] times for each of so many seeds.
+/// Tries pairs and triples of random acts, [`ROUNDS`] times for each seed.
 fn tried(seeds: Range<u64>, store: impl Fn() -> MapStore) -> Tried {
     let rounds = ROUNDS * (seeds.end - seeds.start);
     let mut tried = Tried::default();

@@ -431,7 +431,7 @@ fn as_found(wrong: &Wrong, found: &[Finding]) -> Checked<()> {
     }
 }
 
-/// Polls a future at most so many times, with short waits in between, and drops it.
+/// Polls a future at most `times` times, with short waits in between, and drops it.
 async fn poll_and_drop<F: Future>(future: F, times: usize) -> Option<F::Output> {
     let mut future = pin!(future);
     for _ in 0..times {

@@ -32,7 +32,7 @@ pub(crate) enum Step {
     Transaction(usize, Vec<Act>, bool),
     /// Writes of several programs at once.
     Together(Vec<(usize, Act)>),
-    /// A write whose future is dropped after so many polls.
+    /// A write whose future is dropped after a number of polls.
     Dropped(usize, Act, usize),
     /// Writes past the library, with an audit and a repair.
     Tamper(Vec<Tampering>),
@@ -44,7 +44,7 @@ pub(crate) enum Step {
     Backfill(Vec<(usize, Act)>),
     /// Reopens all programs.
     Reopen,
-    /// An export and its import into a new store, whose future is dropped after so many polls or not.
+    /// An export, and its import into a new store, whose future may be dropped after a number of polls.
     Transfer(Option<usize>),
 }
 

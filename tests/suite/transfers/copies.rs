@@ -51,7 +51,7 @@ async fn source() -> (Embedded, Market) {
     (store, market)
 }
 
-/// So many categories, some of which are children of others.
+/// `count` categories, some of which are children of others.
 async fn large(count: i32) -> (Embedded, Market) {
     let store = Embedded::memory().await.unwrap();
     let market = Market::open(store.clone()).await.unwrap();
@@ -60,7 +60,7 @@ async fn large(count: i32) -> (Embedded, Market) {
     (store, market)
 }
 
-/// Polls a future at most so many times, with short waits in between, and drops it.
+/// Polls a future at most `times` times, with short waits in between, and drops it.
 async fn poll_and_drop<F: Future>(future: F, times: usize) -> Option<F::Output> {
     let mut future = pin!(future);
     for _ in 0..times {
