@@ -81,25 +81,23 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// it is complete. An index that is gone or has changed needs a new version of the database.
     ///
     /// A program of an older version can be opened beside a newer one that only adds optional fields,
-    /// relations and indexes that are not unique. It follows what the newer one declares. Beside any other it
-    /// gets an error, and so do its writes from the moment on at which the newer one is opened.
+    /// relations and indexes that are not unique. It follows what the newer one declares. Beside any other newer program it fails to open,
+    /// and its writes fail from the moment at which the newer one is opened.
     ///
-    /// A failed `open` has changed nothing: all that can fail is [tried](crate::migration) before anything is written.
+    /// A failed `open` has changed nothing: each operation that can fail is [tried](crate::migration) before the first write.
     ///
     /// # Errors
     ///
-    /// `Schema` if two models share a collection, if models changed without a new version, if a newer version has been
-    /// opened here that changes what this one knows, if another database declares a field or an index differently, or
-    /// somebody else has made an index of that name, or if documents could not be read by models that have changed;
-    /// `DuplicateKey` if a unique index cannot be built, since two documents have the same key. The indexes are then as
-    /// before. `FailedMigration` if a step fails on a document. `Migrating` if another program withdraws the migration or migrates.
+    /// `Schema` if two models share a collection, if models changed without a new version, if a newer version has been opened on the store that changes models of this one, if another database declares a field or an index differently, or an index of that name exists that no database declares, or if documents could not be read by models that have changed; `DuplicateKey`
+    /// if a unique index cannot be built, since two documents have the same key. The indexes are then as before.
+    /// `FailedMigration` if a step fails on a document. `Migrating` if another program withdraws the migration or migrates.
     ///
     /// # New derived fields
     ///
-    /// What was declared over existing documents is [pending](Database::pending_backfills), and a `tracing` event
-    /// under the target `odm` names it. A pending field reads as its empty value: a subset as empty, a count
-    /// and a version as 0, an `Option` as `None`. One that has none, such as a copy that is a `String`, is
-    /// computed in all documents before `open` returns; [`OpenOptions::refuse_backfill`] makes `open` fail instead.
+    /// A derived field that is declared over existing documents is [pending](Database::pending_backfills), and a
+    /// `tracing` event under the target `odm` names it. A pending field reads as its empty value: a subset as empty, a count and a version
+    /// as 0, an `Option` as `None`. A field without an empty value, such as a copy that is a
+    /// `String`, is computed in all documents before `open` returns; [`OpenOptions::refuse_backfill`] makes `open` fail instead.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |_| {
@@ -123,9 +121,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         Box::pin(open::database(store, options))
     }
 
-    /// Compares what the models declare with what is stored of the database, and returns what
-    /// [`open`](Database::open) would change, with the documents for which it would [fail](Changes::failures): it runs the steps on
-    /// all documents, in memory. Nothing is written.
+    /// Compares the models with the stored state of the database, and returns the changes that [`open`](Database::open) would make, with
+    /// the documents for which it would [fail](Changes::failures): it runs the steps on all documents, in memory. Nothing is written.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -136,7 +133,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// The errors of kind `Schema` that [`open`](Database::open) would return of the models and steps, whatever is stored.
+    /// The errors of kind `Schema` that [`open`](Database::open) would return on every store, since the models or steps are invalid.
     fn check(store: &impl Store) -> impl Future<Output = Result<Changes>> + Send {
         async move {
             let models = Self::models();
@@ -175,8 +172,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     }
 
     /// Computes the [pending](Database::pending_backfills) relations, as [`repair`](Database::repair)
-    /// does, in the collections that hold them. They are complete when the stream ends, except those
-    /// with a finding that could not be repaired.
+    /// does, in the collections that hold them. When the stream ends, each is complete, unless it has a finding that could not be repaired.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -200,8 +196,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// # Ok(()) });
     /// ```
     ///
-    /// A transaction has the durability of the database that it is called on. What is written in it has that of the
-    /// transaction, also through a database or a [repository](crate::Repository::durability) with another one.
+    /// A transaction has the durability of the database that it is called on. It applies to all writes in the transaction, also to writes
+    /// through a database or a [repository](crate::Repository::durability) with another durability.
     #[must_use]
     fn durability(&self, durability: Durability) -> Self {
         Self::bind(&self.session().with_durability(durability))
@@ -209,9 +205,9 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
 
     /// Runs the closure in a transaction: all of its writes are stored, or none.
     ///
-    /// The closure receives the same repositories, bound to the transaction. It is run again if another transaction has
-    /// changed what it writes, for up to two minutes and after waits that grow to half a second, and if it runs out of time, up to
-    /// four times. It can borrow from its surroundings but not change them, so that each run starts afresh.
+    /// The closure receives the same repositories, bound to the transaction. It is run again if another transaction has changed a document
+    /// that it writes, for up to two minutes and after waits that grow to half a second, and if it runs out of time, up to four times. It
+    /// can borrow from its surroundings but not change them, so that each run starts afresh.
     ///
     /// Reads in it see its own writes, and on a serializable store nothing else changes until it ends. An error from
     /// the closure, or from a write in it, rolls all of it back. Inside another transaction's closure it becomes a part
@@ -233,10 +229,10 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// Those of the closure; `TransactionExpired` if it ran into the time limit in every run, or in one in which it
-    /// called the store not once in the last half of the limit while other writes waited: it may await one of these, as
-    /// that of a task that it has spawned; `TransactionAborted` if it returned `Ok` although a write in it had failed, and,
-    /// [retryable](Error::is_retryable), if others were faster for two minutes.
+    /// The errors of the closure;
+    /// `TransactionExpired` if it ran into the time limit in every run, or in a run that did not call the store in the last half of the limit while other writes waited: it may await one of these, such as a write by a task that it has spawned; `TransactionAborted`
+    /// if it returned `Ok` although a write in it had failed, and, [retryable](Error::is_retryable), if conflicting transactions committed
+    /// first for two minutes.
     fn transaction<T, F>(&self, run: F) -> impl Future<Output = Result<T>>
     where
         F: AsyncFnOnce(Self) -> Result<T> + Repeatable,
@@ -268,10 +264,10 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// by the repositories of this database, as a tuple of up to eight, a `Vec` or an `Option` of them, also within each other,
     /// and returns what they return.
     ///
-    /// Each is carried out with all that follows from it before the next, and in their order, so that a later one sees the writes
-    /// of an earlier one. A document that a write returns is as that write has left it, and not as it is after the whole bulk.
-    /// The unit has the durability of this database. Unlike a transaction it holds no other writers up while the program is at
-    /// work, and shares the commit of a group with other units.
+    /// They are carried out in their order, each with all its effects before the next, so that a later one sees the writes of an earlier
+    /// one. A returned document is in its state after the write that returns it, not after the whole bulk. The unit has the durability of
+    /// this database. Unlike a transaction it does not block other writers while the program is at work, and shares a group commit with
+    /// other units.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -287,8 +283,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// Those of the writes: the first one that fails. Nothing is stored then. `InvalidQuery` if a write is by a
-    /// repository of another database or transaction.
+    /// The error of the first write that fails. Nothing is stored then. `InvalidQuery` if a write is by a repository of another database or
+    /// transaction.
     fn bulk<W: Writes>(&self, writes: W) -> Deferred<W::Returned> {
         repository::run_bulk(self.session(), writes)
     }
@@ -299,12 +295,11 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// same state, until the closure returns or its future is dropped; later ones are an error. The closure runs
     /// once, and can change what is around it.
     ///
-    /// The store keeps the state as long as the closure runs. On the embedded store this takes no copy and has no
-    /// limit of time, but the space of what other tasks change meanwhile is not used again before it returns:
-    /// a file that is written to grows.
+    /// The store keeps the state as long as the closure runs. On the embedded store this takes no copy and has no limit of time, but pages
+    /// that other tasks free meanwhile are not reused before it returns: a file that is written to grows.
     ///
-    /// Inside a transaction's closure the state is that of the transaction, with its writes, those that it makes
-    /// meanwhile included. A snapshot inside another one has its state.
+    /// Inside a transaction's closure the snapshot reads the state of the transaction, including writes that it makes meanwhile. A snapshot
+    /// inside another one has the state of the outer one.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -319,8 +314,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// Those of the closure. In it, a write, a transaction, a `plan`, a repair and a backfill are `ReadOnly`, and
-    /// leave the snapshot as it is. After it, a read is `SnapshotEnded`.
+    /// The errors of the closure. In it, a write, a transaction, a `plan`, a repair and a backfill fail with `ReadOnly`, and the snapshot
+    /// can be read on. After it, a read fails with `SnapshotEnded`.
     fn snapshot<T, F>(&self, read: F) -> impl Future<Output = Result<T>>
     where
         F: AsyncFnOnce(Self) -> Result<T>,
@@ -351,10 +346,10 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// `Vec<u8>`. Awaiting it returns their number; `docs/format.md` describes the lines.
     ///
     /// Documents are whole, with their cold parts and their derived fields, and come after those that they refer to, as
-    /// far as these do not refer back. All are of the state that is committed when it begins, while others write on, as
-    /// in a [`snapshot`](Database::snapshot). It keeps a portion of about 1 MiB in memory, and the `_id`s of documents
-    /// that come before their turn because others of a cycle of collections refer to them. The writer is flushed at the
-    /// end, and not shut down. Dropping the future ends it within a line.
+    /// far as these do not refer back. All are read from the state that is committed when it begins, while others write on, as in a
+    /// [`snapshot`](Database::snapshot). It keeps a portion of about 1 MiB in memory, and the `_id`s of documents that are written early
+    /// because documents in a cycle of collections refer to them. The writer is flushed at the end, and not shut down. A dropped future can
+    /// leave a part of a line.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -366,19 +361,19 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// `Io` if the writer fails; `Encode` for a document that JSON would not give back: one that is nested over 100
-    /// levels deep, or has a name that is a type of extended JSON, such as `$date`.
+    /// `Io` if the writer fails; `Encode` for a document that an import could not read back: if it is nested over 100 levels deep, or has a
+    /// name that is a type of extended JSON, such as `$date`.
     fn export<'w>(&self, writer: impl AsyncWrite + Unpin + Send + 'w) -> Export<'w> {
         Export::new(self.session(), Self::VERSION, Self::models(), writer)
     }
 
-    /// Stores the documents of an [`export`](Database::export) of this version of the database, in one that has none
-    /// of them. Awaiting it returns their number.
+    /// Stores the documents of an [`export`](Database::export) of this version of the database, in a database that has none of them.
+    /// Awaiting it returns their number.
     ///
-    /// They are written as by an insert: validated, with their references checked, all that is derived computed, and all that
-    /// follows from them. What an insert would give them anew they keep: versions, the times of `#[created_at]` and
-    /// `#[updated_at]`, and copies with `freeze`. The sequences of `#[id(sequence)]` go on where they were. What is stored is
-    /// right after each [unit](Import). After an error, or when the future is dropped, the units before it stay.
+    /// They are written as by an insert: validated, with their references checked, their derived fields computed, and all effects. But they
+    /// keep their versions, the times of `#[created_at]` and `#[updated_at]`, and copies with `freeze`. The sequences of `#[id(sequence)]`
+    /// go on where they were. The stored data is consistent after each [unit](Import). After an error, or when the future is dropped, the
+    /// units before it stay.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -392,14 +387,14 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// Each names the line, or the lines from the first to the last of documents that refer to each other. `InvalidImport` if
-    /// the reader has no export, one of another database or version, of unknown collections, or one that ends too soon; those
-    /// of an [import of files](ImportFiles#errors) for documents.
+    /// Each names the line, or the lines from the first to the last of documents that refer to each other. `InvalidImport` if the reader
+    /// has no export, an incomplete one, or one of another database, another version or unknown collections; for documents, the errors of
+    /// an [import of files](ImportFiles#errors).
     fn import<'r>(&self, reader: impl AsyncBufRead + Unpin + Send + 'r) -> Import<'r> {
         Import::new(self.session(), Self::VERSION, Self::models(), reader)
     }
 
-    /// Stores the documents of files of mongoexport and mongodump: [`ImportFiles`] says which, and what becomes of them.
+    /// Stores the documents of files of mongoexport and mongodump; [`ImportFiles`] describes the files and how their documents are written.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -411,17 +406,16 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         ImportFiles::new(self.session(), Self::models())
     }
 
-    /// Copies all documents of the database into another store: from the embedded one to a server, and back. Awaiting it
-    /// returns how much. The other store is opened first, by the same program, so that its indexes are there.
+    /// Copies all documents of the database into another store: from the embedded one to a server, and back. Awaiting it returns the
+    /// [`TransferProgress`]. The other store is opened first, by the same program, so that its indexes are there.
     ///
-    /// Documents come from the state that is committed when it begins, not what is written later. They are stored as by an
-    /// [`import`](Database::import), in units that are right each, and keep more: every byte, with cold parts, versions and
-    /// times. A field that still [waits](Database::lag) for its refresh in the source is refreshed. At the end is an
-    /// [`audit`](Database::audit) of the copy.
+    /// Documents are read from the state that is committed when it begins. They are stored as by an [`import`](Database::import), with
+    /// consistent data after each unit, but keep every byte, with cold parts, versions and times. A field that still [waits](Database::lag)
+    /// for its refresh in the source is refreshed. At the end the copy is [audited](Database::audit).
     ///
     /// After an error, or when the future is dropped, the same call goes on where the first one ended: it leaves the
-    /// documents that are there. So the other store has to be empty, but for what an earlier call has copied. Collections
-    /// of the source that no model of the database names, and other databases on it, are not copied.
+    /// documents that are there. So the other store has to be empty, except for documents from an earlier call. Collections of the source
+    /// that no model of the database names, and other databases on it, are not copied.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -435,10 +429,10 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// `InvalidImport`, with the collection and the `_id`, if the other store has a document that the source lacks or has
-    /// otherwise, or if the audit finds what one of the source does not; `Schema` if a backfill is [pending](Database::pending_backfills) in the
-    /// source; `InvalidQuery` into a transaction; those of an [`import`](Database::import), each of which names the number
-    /// of the document.
+    /// `InvalidImport`, with the collection and the `_id`, if the other store has a document that the source lacks or has with another
+    /// content, or if the audit finds something that an audit of the source does not;
+    /// `Schema` if a backfill is [pending](Database::pending_backfills) in the source; `InvalidQuery` into a transaction; the errors of an
+    /// [`import`](Database::import), with the number of the document.
     fn copy_to(&self, other: &Self) -> CopyTo {
         CopyTo::new(self, other)
     }
@@ -447,10 +441,10 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// number. A worker does it when the database is opened and every minute from then on, as long as there is a clone
     /// of the database or a repository of it: see [`OpenOptions::delete_expired_every`].
     ///
-    /// They are deleted as by [`delete_where`](crate::Repository::delete_where), with all that follows, in units of a hundred.
-    /// Until then they are read like others. One that cannot be deleted, as since others refer to it, is left; `tracing`
-    /// events under the target `odm` name the first hundred of them. In a [`transaction`](Database::transaction), which
-    /// cannot go on after a refused write, it is an error. Dropping the future ends it between two units.
+    /// They are deleted as by
+    /// [`delete_where`](crate::Repository::delete_where), with all effects, in units of a hundred. Until then they are read like others. A document that cannot be deleted, for instance because others refer to it, stays; `tracing`
+    /// events under the target `odm` name the first hundred of them. In a [`transaction`](Database::transaction), which cannot go on after
+    /// a refused write, it is an error. Dropping the future ends it between two units.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -467,8 +461,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         Box::pin(async move { expiry::delete_expired(&session, &Self::models()).await })
     }
 
-    /// Returns what is not refreshed yet of the fields with `fan_out = "background"` and `refresh = "batched"`: how many
-    /// records wait, and since when, and which are parked, since their work has failed.
+    /// Returns the state of the outbox, from which a worker refreshes the fields with `fan_out = "background"` or `refresh = "batched"`:
+    /// how many records wait, and since when, and which are parked, since their work has failed.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -484,11 +478,11 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         Box::pin(async move { session.lag().await })
     }
 
-    /// Waits until all fields are [refreshed](Database::lag) that follow from writes which returned before this call, by any
-    /// program on the store, through all their chains; what cannot be refreshed is parked then.
+    /// Waits until all fields are [refreshed](Database::lag) that follow from writes which returned before this call, by any program on the
+    /// store, through all their chains; the records of fields that cannot be refreshed are parked then.
     ///
-    /// It works itself, beside the worker of the database if there is one ([`OpenOptions::refresh_every`]): so a
-    /// program without a worker calls it. Dropping the future ends it between two units, or undoes the last one.
+    /// It refreshes the fields itself, beside the worker of the database if there is one ([`OpenOptions::refresh_every`]), so that it also
+    /// serves a program without a worker. Dropping the future ends it between two units, or undoes the last one.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -500,7 +494,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// Those of the store; `InvalidQuery` in a transaction.
+    /// The errors of the store; `InvalidQuery` in a transaction.
     fn caught_up(&self) -> Deferred<()> {
         let session = self.session().clone();
         Box::pin(async move { session.catch_up().await })
@@ -523,8 +517,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// inverse references with each other, split documents with their cold parts. It also finds dangling references,
     /// and documents that cannot be read as their models. Nothing is written.
     ///
-    /// What is not refreshed yet, of fields with `fan_out = "background"` or `refresh = "batched"`, is no finding:
-    /// [`Progress::lagging`](crate::Progress::lagging) counts it. It is one (`Parked`) if its refresh has failed.
+    /// A field with `fan_out = "background"` or `refresh = "batched"` that is not refreshed yet is no finding:
+    /// [`Progress::lagging`](crate::Progress::lagging) counts it. If its refresh has failed, it is a finding (`Parked`).
     ///
     /// A store that is only written through this library has no findings, unless a document was
     /// inserted without its cold part, or a backfill is [pending](Database::pending_backfills).
@@ -542,8 +536,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     }
 
     /// Repairs what an [`audit`](Database::audit) finds, in units of a few hundred documents, and
-    /// returns the findings, with whether each was repaired. Data that exists nowhere else is never
-    /// discarded, so a document that cannot be read is left unless it is a derived field that is wrong.
+    /// returns the findings, with whether each was repaired. Data that exists nowhere else is never discarded: a document that cannot be
+    /// read stays, unless the unreadable part is a derived field.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -555,9 +549,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         Audit::of_models(self.session(), AuditMode::Repair)
     }
 
-    /// Closes the store: waits for the writes that are under way, makes all commits durable, and refuses later calls,
-    /// those of all other databases on the store too. The files are free for others when this returns.
-    /// Closing a closed database does nothing.
+    /// Closes the store: waits for the writes that are under way, makes all commits durable, and refuses later calls, also by all other
+    /// databases on the store. When this returns, another process can open the files. Closing a closed database does nothing.
     ///
     /// A read or a stream that is under way may end with the error of a closed store. A
     /// [guard](Database::begin) that is open is waited for, up to the time limit of transactions. Once it is

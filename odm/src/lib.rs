@@ -74,7 +74,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]
 #![warn(missing_debug_implementations)]
-// Of numbers that come from users or are stored, and of times: see `clippy.toml`.
+// For arithmetic on times and on numbers that users give or documents store: see `clippy.toml`.
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 // The derives name the crate so, also on the models of the examples.
@@ -110,7 +110,7 @@ pub use database::{
 };
 pub use maintain::{DerivedKind, Finding, Lag, ParkedRecord, Problem};
 pub use measure::measure;
-// What `assert_queries!` expands to.
+// The expansion of `assert_queries!` calls it.
 #[doc(hidden)]
 pub use measure::measured;
 pub use model::{Cold, DateTime, ObjectId, Public, Ref, Subset, native};

@@ -1,7 +1,7 @@
 //! Migrations: steps that lead the stored documents from one version of the models to the next.
 //!
-//! A model changes, and its documents are there already. What the new model can read as it is, such as a new
-//! `Option`, needs nothing. For all else a database lists steps, each for the version that it leads to:
+//! A model changes after documents have been stored. If the new model can read them as they are, as after a new `Option`, it needs no step.
+//! For all other changes a database lists steps, each for the version that it leads to:
 //!
 //! ```
 //! # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
@@ -44,28 +44,26 @@
 //!
 //! # What is guaranteed
 //!
-//! A failed [`open`](crate::Database::open) has changed nothing, and the program of the version before goes on. All that
-//! can fail is tried before the first document is changed: each step on each document, whether the new models can read what
-//! it makes, and the keys of unique indexes. [`check`](crate::Database::check) runs the same trial, and lists each
-//! [`Failure`]. From the trial on nobody else writes to the collections of the database: writes there fail with an error of
-//! kind [`Migrating`](crate::ErrorKind::Migrating), which is retryable. A trial holds no documents in memory. It compares
-//! keys by their hashes, in up to 32 MiB; more than four million keys take another round through the documents for each
-//! four million.
+//! A failed
+//! [`open`](crate::Database::open) has changed nothing, and the program of the version before goes on. The trial comes before the first document is changed: it runs each step on each document, reads the results by the new models, and checks the keys of unique indexes. [`check`](crate::Database::check)
+//! runs the same trial, and lists each
+//! [`Failure`]. From the trial on the collections of the database accept no other writes: writes there fail with an error of kind [`Migrating`](crate::ErrorKind::Migrating),
+//! which is retryable. A trial holds no documents in memory. It compares keys by their hashes, in up to 32 MiB; every further four million
+//! keys take another round through the documents.
 //!
 //! Then the steps run, in their order, each in units of a few
 //! hundred documents. A unit records how far it has come, so that after a crash the next open goes on there, and
 //! each document is changed once. Programs of older versions get an error of kind
 //! [`Schema`](crate::ErrorKind::Schema) from the first unit on.
 //!
-//! Steps follow no relations, and nothing is validated between them. When all are done, the fields that are
-//! derived from what they have changed are computed anew, before `open` returns. A step on what another
-//! database on the store declares as well is refused.
+//! Steps follow no relations, and nothing is validated between them. When all are done, the fields that are derived from the changed ones
+//! are recomputed before `open` returns. A step on a field that another database on the store declares as well is refused.
 //!
 //! # Functions in steps
 //!
 //! The functions run in the trial, and again within the unit, on the store's writer thread: they compute, and neither wait
-//! nor ask the database. They run more than once on a document, so they have no effects, and make the same of the same. A
-//! panic in one is an error of kind [`FailedMigration`](crate::ErrorKind::FailedMigration).
+//! nor ask the database. They run more than once on a document, so they must be deterministic, and have no side effects. A panic in one is
+//! an error of kind [`FailedMigration`](crate::ErrorKind::FailedMigration).
 //!
 //! A step names collections and fields by their stored names, and not by the models, which go on changing.
 
@@ -186,7 +184,7 @@ pub struct MigrationProgress {
 }
 
 impl MigrationProgress {
-    /// That of the derived fields, after so many steps.
+    /// The progress of the derived fields, after so many steps.
     pub(crate) fn of_derived(steps: usize, documents: u64) -> Self {
         MigrationProgress {
             step: "derived fields".to_owned(),

@@ -66,10 +66,10 @@ pub use validation::{ValidationAction, ValidationLevel};
 pub use value::Ordered;
 pub(crate) use {unique::StoredKey, value::to_raw};
 
-/// What the methods of this crate ask of a value, of its field or of a document.
+/// The bounds of methods on values, fields and documents.
 ///
-/// The methods of fields, filters, updates and queries name these traits, and the kinds of fields, in their bounds. What
-/// a type must be, the compiler says where it is not. Only a function of any document or any field names them itself:
+/// The methods of fields, filters, updates and queries name these traits, and the kinds of fields, in their bounds. If a type lacks one,
+/// the compiler's error says what is missing. A program names them only in functions that are generic over documents or fields:
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {

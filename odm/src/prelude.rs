@@ -1,7 +1,7 @@
 //! The names that most programs need: `use odm::prelude::*;`.
 //!
-//! [`Result`](crate::Result) and [`Error`](crate::Error) are not among them, so that they cannot hide
-//! those of the program.
+//! [`Result`](crate::Result) and [`Error`](crate::Error) are not included, so that they cannot hide the types of the same names in a
+//! program.
 //!
 //! ```
 //! use odm::{Embedded, prelude::*};

@@ -1,8 +1,8 @@
 //! Typed filters, sorts, updates and aggregates.
 //!
-//! They are made of the fields of a model: `Part::fields().qty.gt(90)`. For what the typed API cannot
-//! express, [`Filter::raw`] and [`Update::raw`] take MongoDB's own form. [`FromRequest`] makes filters and sorts of what
-//! comes with a request.
+//! They are made of the fields of a model: `Part::fields().qty.gt(90)`. [`Filter::raw`] and
+//! [`Update::raw`] take MongoDB's own form, for expressions that the typed API lacks. [`FromRequest`] makes filters and sorts of the
+//! parameters of a request.
 //!
 //! ```
 //! # use odm::derive::examples::*; example(async |shop| {
@@ -20,7 +20,7 @@
 //! # Ok(()) });
 //! ```
 //!
-//! The methods that make filters, sorts and aggregates of a field are those of [`Field`](crate::model::Field).
+//! The methods that make filters, sorts and aggregates of a field are on [`Field`](crate::model::Field).
 
 mod elements;
 mod etag;

@@ -1,8 +1,8 @@
 //! Repositories: one for each collection, and the builders of their operations.
 //!
 //! A builder does nothing until it is awaited. Unless its documentation says otherwise, a write is
-//! one unit: when it returns, all of it is stored, with everything that is derived from it; when it
-//! fails, nothing is. Dropping its future either prevents it or lets all of it happen.
+//! one unit: when it returns, all of it is stored, with everything that is derived from it; when it fails, nothing is stored. Dropping its
+//! future either prevents it or lets all of it happen.
 //!
 //! ```
 //! # use odm::derive::examples::*; example(async |shop| {
@@ -19,7 +19,7 @@
 //! | to | see |
 //! |---|---|
 //! | read by `_id`, find, follow references, write, watch | [`Repository`] |
-//! | sort, page, count, stream, join, aggregate what is found | [`Query`] |
+//! | sort, page, count, stream, join, aggregate the documents found | [`Query`] |
 //! | change fields | [`Update`](crate::Update) |
 //! | look up a whole graph by few requests | [`Query::join`], [`Follow`], [`Referrers`] |
 //! | write several documents as one unit | [`Database::bulk`](crate::Database::bulk) |
@@ -27,8 +27,8 @@
 //! # Dry runs
 //!
 //! `plan()` on the builder of a write executes the write, rolls it back, and returns what it would
-//! change, as a [`WritePlan`](crate::plan::WritePlan). Its errors are those of the write. It blocks other
-//! writers meanwhile, and cannot be called inside a transaction.
+//! change, as a [`WritePlan`](crate::plan::WritePlan). It fails with the same errors as the write. It blocks other writers meanwhile, and
+//! cannot be called inside a transaction.
 //!
 //! ```
 //! # use odm::derive::examples::*; example(async |shop| {
@@ -200,8 +200,9 @@ impl<M: Document> Repository<M> {
     ///
     /// A document that was stored before the validation was declared, or under the level `moderate` or the
     /// action `warn`, is not checked until it changes. To see what a stricter model would refuse,
-    /// open it with the action `warn` and call this. All validators in force are asked: those of other
-    /// databases on the collection too. Under the level `off` there is none.
+    /// open it with the action
+    /// `warn` and call this. All validators in force are checked, also the ones that other databases declare on the collection. Under the level `off`
+    /// there is none.
     ///
     /// ```
     /// # use odm::{Embedded, Problem, derive::examples::Part};
@@ -243,25 +244,23 @@ impl<M: Document> Repository<M> {
     /// # Ok(()) });
     /// ```
     ///
-    /// All writes through the library to this store are seen, in this process: those of other databases, and what
-    /// follows from them, as a refreshed copy or a cascading delete; see [`Cause`](odm_store::Cause). What the
-    /// steps of a migration change is not. A change comes when its commit is visible, and as durable as its write
-    /// asked; what is rolled back never comes. A read after the call has returned sees all that was committed before
-    /// the stream begins: a copy that is read then, and to which the changes are applied in their order, becomes
-    /// what is stored.
+    /// The stream includes all writes through the library to this store in this process, also from other databases, and their effects, such
+    /// as a refreshed copy or a cascading delete; see [`Cause`](odm_store::Cause). It does not include the changes by the steps of a
+    /// migration. A change comes when its commit is visible, and as durable as its write asked; a change that is rolled back never comes. A
+    /// read after the call has returned sees all commits from before the stream begins: a program that reads a copy then, and applies the
+    /// changes to it in their order, has the stored state.
     ///
     /// A split document is shown without its cold parts, as `find` returns it. A change of a cold part alone is a
     /// change whose `before` and `after` are equal.
     ///
     /// The call waits for the writes that are under way, a transaction included. A reader who falls behind by
-    /// more commits than [`buffer`](Watch::buffer) gets an error that says how many are missed. While a collection
-    /// is watched, each write to it reads what it changes, as a write does from which something follows.
+    /// more commits than [`buffer`](Watch::buffer) gets an error that says how many are missed. While a collection is watched, each write
+    /// to it reads the documents that it changes, as a write with effects does.
     ///
     /// # Errors
     ///
-    /// `InvalidQuery` if the store cannot be watched, as one that is no embedded one, or if the filter is invalid or
-    /// names a field of a cold part; `OutsideTransaction` inside a transaction or a snapshot; `Closed` if the store
-    /// is closed.
+    /// `InvalidQuery` if the store cannot be watched, as any other than the embedded one, or if the filter is invalid or names a field of a cold part; `OutsideTransaction`
+    /// inside a transaction or a snapshot; `Closed` if the store is closed.
     pub fn watch(&self, filter: Filter<M>) -> Watch<M> {
         Watch::new(self.session.clone(), filter)
     }
