@@ -14,7 +14,7 @@ use crate::model::{
     ElementValue, Field, IntoValue, Is, List, Map, Path, Settable, references, to_raw_at,
 };
 
-/// The path of a value behind another one: `lines.0` and `quantity`. That of the value itself is empty.
+/// Joins the path of a value and a path within it: `lines.0` and `quantity`. The path of the value itself is empty.
 fn join(outer: &str, inner: &str) -> Cow<'static, str> {
     match inner.is_empty() {
         true => outer.to_owned().into(),

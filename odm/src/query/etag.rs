@@ -9,16 +9,16 @@ use serde::Serialize;
 
 use crate::model::{Document, IntoId, Versioned, fnv1a, id_to_raw, to_raw};
 
-/// The entity tag of an answer that shows a document: its `_id`, its version, and a hash of all that the answer shows.
+/// The entity tag of an answer that shows a document: its `_id`, its version, and a hash of the content of the answer.
 ///
-/// A version counts the changes of a document, and not those of what is derived from others: it stays where a name that the
-/// document has a copy of changes, or a subset gets another member. So a client that asks whether its copy is still right
-/// (`If-None-Match`) gets an answer by the whole [tag](ETag::is_in), and one that wants to overwrite no change of others
-/// (`If-Match`) by the [version](crate::query::Update::if_match) alone. Nothing is stored for it.
+/// A version counts the changes of the base data of a document, and not of its derived fields: it stays the same if a copied name changes,
+/// or a subset gets another member. So
+/// `If-None-Match`, by which a client asks whether its copy is current, compares the whole [tag](ETag::is_in), and `If-Match`, by which a
+/// client avoids overwriting the changes of others, the [version](crate::query::Update::if_match) alone. Nothing is stored for it.
 ///
-/// The tag is a strong one of RFC 9110, section 8.8.3. Its `Display` has the quotes of the header. The hash has 64 bits, and
-/// guards against chance: one who can choose what is stored can find two documents with the same. A `HashMap` in what is shown
-/// has another order in each answer, and so another tag.
+/// The tag is a strong one of RFC 9110, section 8.8.3. Its
+/// `Display` has the quotes of the header. The hash has 64 bits, and guards against accidental collisions only: a user who can choose the stored values can find two documents with the same hash. A `HashMap`
+/// in the answer has another order each time, and so the tag differs each time.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -40,7 +40,7 @@ pub struct ETag {
     version: i64,
     /// The hash of the collection and the `_id`.
     document: u32,
-    /// The hash of what is shown.
+    /// The hash of the content of the answer.
     shown: u64,
 }
 
@@ -73,8 +73,7 @@ impl ETag {
         })
     }
 
-    /// The tag of an answer that shows something else of a document, or more than it: a projection, its references, what the
-    /// user who asks has to do with it.
+    /// The tag of an answer that shows other content than the document: a projection, its references, data that depends on the user.
     ///
     /// # Errors
     ///
@@ -102,8 +101,8 @@ impl ETag {
         })
     }
 
-    /// Whether a client has what the answer shows, by its header `If-None-Match`: a list of tags, or `*`. The answer is then a
-    /// 304 without a body. A proxy that has compressed an answer has made its tag a weak one, which is the same here.
+    /// Whether a client has the content of the answer already, by its header `If-None-Match`: a list of tags, or `*`. The answer is then a
+    /// 304 without a body. Weak tags count as strong ones, since a proxy that compresses an answer makes its tag weak.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -118,7 +117,7 @@ impl ETag {
         is_any(header) || tags(header).any(|(_, tag)| tag == self.text().as_bytes())
     }
 
-    /// The versions of the document that an `If-Match` names; `None` for `*`, which is any.
+    /// The versions of the document that an `If-Match` names; `None` for `*`, which matches any version.
     pub(crate) fn versions<M: Document>(header: &[u8], id: &RawBson) -> Option<Vec<RawBson>> {
         if is_any(header) {
             return None;

@@ -53,7 +53,7 @@ impl<M> Filter<M> {
         Filter::from_mql(Ok(mql::Filter::default()))
     }
 
-    /// Matches what all of the filters match. Without filters it matches every document.
+    /// Matches the documents that match all of the filters. Without filters it matches every document.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -69,7 +69,7 @@ impl<M> Filter<M> {
         filters.into_iter().fold(Filter::all(), BitAnd::bitand)
     }
 
-    /// Matches what any of the filters matches. Without filters it matches nothing.
+    /// Matches the documents that match any of the filters. Without filters it matches nothing.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

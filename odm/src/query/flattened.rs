@@ -13,8 +13,8 @@ use crate::model::{
 };
 
 impl<M, T> Update<M, T> {
-    /// Sets a flattened value as a whole, such as an enum that gets another variant: its fields are set, and those that only the
-    /// value before had are removed. Derived fields in it follow from the rest.
+    /// Sets a flattened value as a whole, such as an enum that gets another variant: its fields are set, and fields that only the previous
+    /// value had are removed. Derived fields in it are computed from the new value.
     ///
     /// ```
     /// use odm::{Embedded, prelude::*};
@@ -61,14 +61,14 @@ impl<M, T> Update<M, T> {
     }
 }
 
-/// Sets what is stored of a value, and removes what else a value of the type could have stored.
+/// Sets the stored fields of a value, and removes the other fields that a value of the type could store.
 fn operations(
     shape: &'static Shape,
     stored: RawBson,
 ) -> Result<Vec<(Cow<'static, str>, Operation)>> {
     let stored = match stored {
         RawBson::Document(stored) => stored,
-        // That of an `Option`.
+        // `None` of an `Option`.
         _ => RawDocumentBuf::new(),
     };
     let mut derived = Vec::new();
@@ -92,7 +92,7 @@ fn operations(
     Ok(operations)
 }
 
-/// Adds the stored names of a value, those of flattened values among them, to the one list or to that of derived fields.
+/// Adds the stored names of a value and of the values flattened into it to `names`, or to `derived` for derived fields.
 fn add_names(
     shape: &'static Shape,
     names: &mut Vec<&'static str>,

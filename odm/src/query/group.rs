@@ -1,4 +1,4 @@
-//! Typed aggregates: what groups are made by, and what is computed of each.
+//! Typed aggregates: the keys of groups, and the values computed for each group.
 
 use std::{borrow::Cow, convert::Infallible, marker::PhantomData};
 
@@ -30,7 +30,7 @@ mod having;
 pub(crate) use having::SortBy;
 pub use having::{GroupSort, Having, SortsGroups};
 
-/// What a query groups: the documents of `M`, and after `unwind` the elements of type `T` of an array in them.
+/// The rows that a query groups: the documents of `M`, and after `unwind` the elements of type `T` of an array in them.
 #[derive(Debug)]
 pub struct Rows<M, T = Infallible>(PhantomData<fn() -> (M, T)>);
 
@@ -45,10 +45,10 @@ pub trait In<S, How> {
     const IS_ELEMENT: bool;
 }
 
-/// The field is one of the documents.
+/// The field is in the documents.
 #[derive(Debug)]
 pub struct OfDocument;
-/// The field is one of the elements of the array that is unwound.
+/// The field is in the elements of the unwound array.
 #[derive(Debug)]
 pub struct OfElement;
 
@@ -128,7 +128,7 @@ impl Key {
     }
 }
 
-/// What is computed of a group.
+/// A value computed for a group.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Computed {
     operation: Operation,
@@ -217,7 +217,7 @@ impl Count {
 /// ```
 pub struct Accumulator<T, P> {
     operation: Operation,
-    /// Makes of a sum one that a `T` is read from.
+    /// Converts a sum so that a `T` can be read from it.
     pub(crate) widen: fn(RawBson) -> RawBson,
     types: PhantomData<fn() -> (T, P)>,
 }
@@ -277,8 +277,8 @@ impl<V, P> Copy for StartOf<V, P> {}
 impl<V, P: Path, K> Field<V, P, K> {
     /// Sums up the numbers of each group. Without any the sum is 0.
     ///
-    /// Of integers it is an `i64`, computed exactly; one that needs more than 64 bits is an error of the query. Of
-    /// floats it is an `f64`, with a compensation of what is rounded, and of decimals a decimal.
+    /// The sum of integers is an `i64`, computed exactly; if it needs more than 64 bits, the query fails. The sum of floats is an `f64`,
+    /// with compensated rounding, and the sum of decimals a decimal.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -297,8 +297,7 @@ impl<V, P: Path, K> Field<V, P, K> {
         }
     }
 
-    /// Computes the mean of the numbers of each group; `None` without any. It is a decimal of decimals, else an
-    /// `f64`.
+    /// Computes the mean of the numbers of each group; `None` without any. The mean of decimals is a decimal, of other numbers an `f64`.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

@@ -5,12 +5,12 @@ use serde::{Deserialize, Deserializer};
 use super::Update;
 use crate::model::Document;
 
-/// The changes of a document that a request names, as the body of an HTTP `PATCH`: a struct of `Option`s, of which
-/// those with a value set a field, by [`set_all`](Update::set_all).
+/// The changes of a document that a request names, as the body of an HTTP `PATCH`: a struct of `Option`s, each of which sets a field if it
+/// has a value, by [`set_all`](Update::set_all).
 ///
-/// Derive it: `#[derive(Patch)] #[patch(of = "Task")]`. Its fields and their types are checked against those of the
-/// document at compile time. With a [`Deserialize`] that ignores unknown fields, as serde's is, misspelt names in a
-/// request go unnoticed: `#[serde(deny_unknown_fields)]` refuses them.
+/// Derive it: `#[derive(Patch)] #[patch(of = "Task")]`. Its fields and their types are checked against the document at compile time. With a
+/// [`Deserialize`] that ignores unknown fields, as serde's is, misspelt names in a request go unnoticed: `#[serde(deny_unknown_fields)]`
+/// refuses them.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -40,7 +40,7 @@ pub trait Patch {
     /// The document.
     type Of: Document;
 
-    /// Returns the changes, of which there may be none.
+    /// Returns the changes, possibly none.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -73,7 +73,7 @@ pub trait Patch {
 ///
 /// # Errors
 ///
-/// Those of the value.
+/// The errors of reading the value.
 pub fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {

@@ -1,7 +1,7 @@
 //! Sorts and filters from requests.
 //!
-//! A request names fields by their stored paths, and can say nothing but what is described at
-//! [`FromRequest`]: no text or value of it becomes an operator of the store.
+//! A request names fields by their stored paths, and has no syntax but the one described at [`FromRequest`]: no text or value of it becomes
+//! an operator of the store.
 
 mod conditions;
 mod fields;
@@ -23,10 +23,11 @@ use crate::model::Document;
 /// Sorts and filters of the documents of `Self` that come with a request, as its text or JSON.
 ///
 /// Each document has them. A request names fields by their stored paths, `price.currency` for one in an embedded
-/// value, or by the names under which clients see them in a [`Public`](crate::Public); what clients do not see there it names only
-/// where [`allow`](FromRequest::allow) has the stored path of that field. What it says is checked against the types of the fields: an unknown name, an operator that there is not and a
-/// value of another type are `InvalidRequest` errors, which name them, as for the answer 400 of a web service. A value
-/// is read as its field's type reads it in JSON, and the filter is the one that the typed methods make:
+/// value, or by the names under which clients see them in a
+/// [`Public`](crate::Public); a field that clients do not see there can be named only if [`allow`](FromRequest::allow) lists its stored
+/// path. A request is checked against the types of the fields: an unknown name, an unknown operator and a value of another type are
+/// `InvalidRequest` errors, which name the mistake, as for the answer 400 of a web service. A value is read as its field's type reads it in
+/// JSON, and the filter is the same as by the typed methods:
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -44,9 +45,8 @@ use crate::model::Document;
 /// ```
 ///
 /// A request can name every field but those of cold parts, and the entries of a map by their keys, as `names.en`. The fields of
-/// embedded values in a list, as `assignees.id`, or in a map can be named in filters alone. Whoever may sort or filter
-/// by a field can find out what it holds. So a service with fields that are not for everybody, such as the hash of a
-/// password, lists those that are, by [`allow`](FromRequest::allow).
+/// embedded values in a list, as
+/// `assignees.id`, or in a map can be named in filters alone. A client that may sort or filter by a field can find out its values. So a service with confidential fields, such as the hash of a password, lists the public ones by [`allow`](FromRequest::allow).
 ///
 /// The operators are these. A list matches by its elements, `ne` by all of them and each other condition by any: several
 /// conditions on a list may hold for an element each.
@@ -61,8 +61,7 @@ use crate::model::Document;
 ///
 /// All of them must hold. `null` is a value of an `Option`; a query string cannot say it, nor a comma in a value of `in`.
 pub trait FromRequest: Document {
-    /// Returns the fields that a request may name, if these are not all. A path stands for what is embedded there as
-    /// well.
+    /// Restricts the fields that a request may name to the given paths. A path includes the fields embedded at it.
     ///
     /// ```
     /// # use odm::prelude::*; use serde::{Deserialize, Serialize};
@@ -149,7 +148,7 @@ fn all<M: Document>() -> Allowed<M> {
     Allowed::new(RequestFields::all(M::COLLECTION, M::shape()))
 }
 
-/// The fields of `M` that a request may name: what [`allow`](FromRequest::allow) returns.
+/// The fields of `M` that a request may name, returned by [`allow`](FromRequest::allow).
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -188,7 +187,7 @@ impl<M> Allowed<M> {
     ///
     /// # Errors
     ///
-    /// `InvalidRequest` as there, and `InvalidQuery` if an allowed path is none that a request could name.
+    /// `InvalidRequest` as there, and `InvalidQuery` if a request cannot name the field at an allowed path.
     pub fn sort_by(&self, names: &str) -> Result<Sort<M>> {
         let fields = self.fields()?;
         let mut sort = mql::Sort::new();
@@ -218,7 +217,7 @@ impl<M> Allowed<M> {
     ///
     /// # Errors
     ///
-    /// `InvalidRequest` as there, and `InvalidQuery` if an allowed path is none that a request could name.
+    /// `InvalidRequest` as there, and `InvalidQuery` if a request cannot name the field at an allowed path.
     pub fn filter_from_json<'de>(&self, json: impl Deserializer<'de>) -> Result<Filter<M>> {
         let mut conditions = Conditions::new(self.fields()?);
         conditions.add_json(value::json(json)?)?;
@@ -237,7 +236,7 @@ impl<M> Allowed<M> {
     ///
     /// # Errors
     ///
-    /// `InvalidRequest` as there, and `InvalidQuery` if an allowed path is none that a request could name.
+    /// `InvalidRequest` as there, and `InvalidQuery` if a request cannot name the field at an allowed path.
     pub fn filter_from_query<K: AsRef<str>, V: AsRef<str>>(
         &self,
         pairs: impl IntoIterator<Item = (K, V)>,

@@ -39,8 +39,8 @@ impl<M> Sort<M> {
     }
 
     /// Compares texts without regard to case, by Unicode's simple case folding: "Äpfel" stands beside "äpfel", and "ß" is no
-    /// "ss". It is about the whole order, with what is added by [`then`](Sort::then), but not about `_id`. An index that is
-    /// `case_insensitive` gives the order.
+    /// "ss". It applies to all keys of the sort, also to keys added by [`then`](Sort::then), but not to `_id`. A `case_insensitive` index
+    /// gives the order.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

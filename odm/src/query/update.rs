@@ -36,7 +36,7 @@ pub struct Update<M, T = ()> {
     update: Result<mql::Update>,
     /// The paths of the references in the values.
     references: Vec<Vec<String>>,
-    /// Whether changes were given, of which there may be none.
+    /// Whether changes were given, possibly an empty list.
     given: bool,
     /// Whether all operations are typed.
     is_typed: bool,
@@ -131,8 +131,8 @@ impl<M, T> Update<M, T> {
         to_raw_at(path, &value)
     }
 
-    /// Refuses an update to which no change was given. Where changes are put together by conditions, and
-    /// none holds, they are given by [`with`](Update::with).
+    /// Refuses an update to which no change was given. A caller that adds changes only under conditions gives them by
+    /// [`with`](Update::with), which accepts an empty list.
     pub(crate) fn check_given(&self) -> Result<()> {
         if self.given {
             return Ok(());
@@ -166,7 +166,7 @@ impl<M, T> Update<M, T> {
         self
     }
 
-    /// Adds the changes of another update, of which there may be none.
+    /// Adds the changes of another update, which may be empty.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

@@ -1,4 +1,4 @@
-//! Filters and sorts of groups, by what is computed of them.
+//! Filters and sorts of groups, by their aggregates.
 
 use std::marker::PhantomData;
 
@@ -14,7 +14,7 @@ impl_debug! {
     GroupSort<S>: by;
 }
 
-/// A filter of groups by what is computed of them. It is combined with others by `&`, `|` and `!`.
+/// A filter of groups by their aggregates. It is combined with others by `&`, `|` and `!`.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -27,7 +27,7 @@ impl_debug! {
 /// # Ok(()) });
 /// ```
 ///
-/// One that is nested deeper than 180 levels in MongoDB's form is an error when the query runs, as a
+/// If it is nested deeper than 180 levels in MongoDB's form, the query fails when it runs, as a
 /// [`Filter`](crate::query::Filter) of documents is. Many conditions on one level, as `a & b & c`, are one level.
 #[must_use = "a filter does nothing until a query uses it"]
 pub struct Having<S> {
@@ -200,7 +200,7 @@ impl<S> GroupSort<S> {
     }
 }
 
-/// What groups can be sorted by: what is computed of them, or their keys.
+/// The sort keys of groups: an aggregate, or a key of the groups.
 #[diagnostic::on_unimplemented(
     message = "groups cannot be sorted by this",
     label = "not a sort of these groups",
@@ -369,7 +369,7 @@ macro_rules! comparisons {
     };
 }
 comparisons! {
-    /// Keeps the groups of which it equals the value.
+    /// Keeps the groups whose aggregate equals the value.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -380,7 +380,7 @@ comparisons! {
     /// # Ok(()) });
     /// ```
     eq: Test::Eq;
-    /// Keeps the groups of which it differs from the value.
+    /// Keeps the groups whose aggregate differs from the value.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -391,7 +391,7 @@ comparisons! {
     /// # Ok(()) });
     /// ```
     ne: Test::Ne;
-    /// Keeps the groups of which it is greater than the value.
+    /// Keeps the groups whose aggregate is greater than the value.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -401,7 +401,7 @@ comparisons! {
     /// # Ok(()) });
     /// ```
     gt: Test::Gt;
-    /// Keeps the groups of which it is the value or greater.
+    /// Keeps the groups whose aggregate is at least the value.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -412,7 +412,7 @@ comparisons! {
     /// # Ok(()) });
     /// ```
     gte: Test::Gte;
-    /// Keeps the groups of which it is less than the value.
+    /// Keeps the groups whose aggregate is less than the value.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -422,7 +422,7 @@ comparisons! {
     /// # Ok(()) });
     /// ```
     lt: Test::Lt;
-    /// Keeps the groups of which it is the value or less.
+    /// Keeps the groups whose aggregate is at most the value.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

@@ -72,7 +72,7 @@ impl Operator {
 /// Conditions that must all hold.
 pub(super) struct Conditions<'a> {
     fields: &'a RequestFields,
-    /// Those that were named, to find one that stands twice.
+    /// The conditions so far by field and operator, to find duplicates.
     named: HashSet<(String, Operator)>,
     pub(super) filter: mql::Filter,
 }
@@ -86,7 +86,7 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Adds those of a JSON object.
+    /// Adds the conditions of a JSON object.
     pub(super) fn add_json(&mut self, json: Json) -> Result<()> {
         let fields = match json {
             Json::Object(fields) => fields,

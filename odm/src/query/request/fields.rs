@@ -18,11 +18,11 @@ const KEY: &str = "<key>";
 pub(super) struct RequestFields {
     collection: &'static str,
     shape: &'static Shape,
-    /// The paths that are allowed, each with what is embedded there. `None` for all.
+    /// The allowed paths, each with the fields embedded at it. `None` for all fields.
     allowed: Option<Vec<String>>,
 }
 
-/// What a request does with a field.
+/// The use of a field in a request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Purpose {
     Sort,
@@ -47,7 +47,7 @@ impl RequestFields {
         })
     }
 
-    /// Those at these paths. An error tells of a path at which there is none, a mistake of the program's.
+    /// The fields at these paths. A path without such a field is a mistake of the program, and an error.
     pub(super) fn only(
         collection: &'static str,
         shape: &'static Shape,
@@ -71,7 +71,7 @@ impl RequestFields {
 
     /// The field with a name from a request, and its stored path.
     pub(super) fn find(&self, name: &str, purpose: Purpose) -> Result<(Operand, String)> {
-        // A type within itself has paths of any length, and no document has what is at a longer one.
+        // A recursive type has paths of any length, but no document has a value at a path that `check` refuses as too long.
         let can_be = path::check(name).is_ok();
         let sees = |hidden: &str| self.sees(hidden);
         let found = can_be.then(|| field(self.shape, name, purpose, "", &sees));
@@ -288,7 +288,7 @@ fn named(
     names
 }
 
-/// The error of what a request says.
+/// An error in a request.
 #[cold]
 pub(super) fn wrong(what: fmt::Arguments<'_>) -> Error {
     Error::new(ErrorKind::InvalidRequest, format!("request: {what}"))

@@ -53,7 +53,7 @@ pub(super) fn json<'de>(from: impl Deserializer<'de>) -> Result<Json> {
 }
 
 impl Json {
-    /// What it is, for a message.
+    /// The name of its kind, for a message.
     pub(super) fn noun(&self) -> &'static str {
         match self {
             Json::Scalar(Scalar::Null) => "null",
