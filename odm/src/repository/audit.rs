@@ -62,18 +62,17 @@ pub struct Audit {
 pub struct Progress {
     /// The number of documents that were checked.
     pub checked: u64,
-    /// The number of documents that there were to check at the beginning, with those before the
-    /// position at which the audit was [resumed](Audit::resume).
+    /// The number of documents at the beginning, including the documents before the position at which the audit was
+    /// [resumed](Audit::resume).
     pub total: u64,
-    /// The number of derived fields that are not what their definitions say yet, since their refresh waits: see
-    /// [`Database::lag`](crate::Database::lag). They are no findings, and a repair corrects them.
+    /// The number of derived fields that are stale because their refresh waits: see [`Database::lag`](crate::Database::lag). They are no
+    /// findings, and a repair corrects them.
     pub lagging: u64,
-    /// The position at which the audit can be resumed. It is at most a chunk before the last finding
-    /// that was returned. `None` at the beginning.
+    /// The position at which the audit can be resumed. It is at most a chunk before the last returned finding. `None` at the beginning.
     pub position: Option<Cursor>,
 }
 
-/// What an audit does with its findings.
+/// The mode of an audit: how it treats its findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AuditMode {
     /// It returns them.
@@ -95,16 +94,15 @@ struct Auditor {
     session: Session,
     mode: AuditMode,
     scope: AuditScope,
-    /// The one collection, with those of its cold parts, that is checked, or else all.
+    /// The one collection that is checked, together with the collections of its cold parts; `None` for all.
     only: Option<&'static str>,
-    /// What was declared when it started.
+    /// The catalog when it started.
     catalog: Option<Arc<Catalog>>,
-    /// The fields that are backfilled, if not all that are pending.
+    /// The fields that are backfilled, if not all pending ones.
     among: Option<BTreeSet<String>>,
-    /// The pending backfills that are complete at the end: without what could not be repaired, since
-    /// nothing may rely on that.
+    /// The pending backfills that are complete at the end. Fields that could not be repaired are removed, since nothing may rely on them.
     pending: BTreeSet<String>,
-    /// The collections that are left, and the last document of the first one that was checked.
+    /// The collections that are not yet checked completely, and the last checked document of the first one.
     left: VecDeque<String>,
     after: Option<RawBson>,
     progress: Progress,
@@ -282,11 +280,11 @@ impl Auditor {
         let mut findings = checked.findings;
         match self.mode {
             AuditMode::Report => self.progress.lagging += checked.lagging.len() as u64,
-            // It does at once what would be done later.
+            // The fields are refreshed at once, without waiting for the worker.
             AuditMode::Repair | AuditMode::Backfill => findings.extend(checked.lagging),
         }
         if let (AuditMode::Backfill, Some(catalog)) = (self.mode, &self.catalog) {
-            // Of what cannot be read, it can compute no more than what is pending.
+            // A backfill computes only pending fields, so it can repair no other unreadable fields.
             findings.retain(|finding| {
                 !matches!(finding.problem, Problem::Unreadable(_))
                     || catalog.is_pending_around(&finding.collection, &finding.path)
@@ -358,7 +356,7 @@ impl Auditor {
                     ),
                 ));
             };
-            // What was found there is not known any more, and a reference may dangle.
+            // The findings in the skipped collections are unknown, so fields there stay pending, except computed ones.
             let skips: Vec<&String> = self.left.iter().take(skipped + 1).collect();
             self.pending.retain(|field| {
                 let holder = catalog.holder_of(field);
@@ -368,7 +366,7 @@ impl Auditor {
             self.after = Some(id);
         }
         let operation = Operation::begin("audit", "").of_all();
-        // Of no collection are cold parts loaded.
+        // An empty name loads no cold parts of any collection.
         let view = self.session.reader("", &[]).await?;
         let mut cost = Cost::default();
         for (at, name) in self.left.iter().enumerate() {
@@ -406,7 +404,7 @@ impl Auditor {
             }
         }
         match self.write_repair(collection, &ids).await {
-            // What can be repaired beside the documents on which a filter fails, is.
+            // Repairs each document alone, so that a document on which a filter fails does not prevent the others.
             Err(error) if error.kind() == ErrorKind::FailedFilter => {
                 for id in ids.chunks(1) {
                     match self.write_repair(collection, id).await {
@@ -447,7 +445,7 @@ impl Auditor {
         self.session.write(write).await.map(drop)
     }
 
-    /// Keeps a field pending that could not be repaired, and with a cold part all that is in it.
+    /// Keeps a field pending that could not be repaired, and with a cold part all fields in it.
     fn keep_pending(&mut self, finding: &Finding) {
         let Some(catalog) = &self.catalog else { return };
         let path = without_positions(&finding.path);

@@ -30,7 +30,7 @@ use crate::{
             before they are awaited"
 )]
 pub trait Writes: Sized + Send {
-    /// What the writes return, in the same form.
+    /// The results of the writes, in the same form.
     type Returned: Send + 'static;
 
     #[doc(hidden)]
@@ -54,7 +54,7 @@ pub(super) type ReadOutcomes<T> = Box<dyn FnOnce(&mut Outcomes) -> Result<T> + S
 #[derive(Debug)]
 pub struct Outcomes(vec::IntoIter<WriteOutcome>);
 
-/// Runs the writes as one unit, and returns what they return.
+/// Runs the writes as one unit, and returns their results.
 pub(crate) fn run<W: Writes>(session: &Session, writes: W) -> Deferred<W::Returned> {
     let session = session.clone();
     let mut bulk = Bulk {

@@ -72,12 +72,11 @@ impl<M: Document> IntoFuture for OfParent<M> {
     }
 }
 
-/// Returns the query of the children of the parent with an `_id`, after those that a subset shows.
+/// Returns the query of the children of the parent with an `_id`, after the children that a subset shows.
 ///
-/// A shown element need not identify its child, and may have changed since. So the children that the
-/// subset could show by now are read in its order, and as many more. Those before the first that
-/// equals a seen element are newer. Those that follow it are skipped, as long as each equals a seen
-/// element.
+/// A shown element need not identify its child, and may have changed since. So twice as many children as the subset can show are read in
+/// its order. Children before the first that equals a seen element are newer. From there on children are skipped, as long as each equals a
+/// seen element.
 pub(super) async fn after_subset<P, T>(
     session: &Session,
     parent: RawBson,

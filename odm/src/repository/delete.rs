@@ -45,8 +45,7 @@ impl<M: Document> Delete<M> {
         (self.session, self.id.map(by_id))
     }
 
-    /// Runs the write, rolls it back, and returns what it would change; see
-    /// [dry runs](super#dry-runs).
+    /// Runs the write, rolls it back, and returns the changes that it would make; see [dry runs](super#dry-runs).
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -101,8 +100,7 @@ impl<M: Document> DeleteWhere<M> {
         (self.session, self.filter)
     }
 
-    /// Runs the write, rolls it back, and returns what it would change; see
-    /// [dry runs](super#dry-runs).
+    /// Runs the write, rolls it back, and returns the changes that it would make; see [dry runs](super#dry-runs).
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

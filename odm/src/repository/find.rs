@@ -46,8 +46,8 @@ pub struct Query<M, J = (), T = M> {
     types: PhantomData<fn() -> (M, T)>,
 }
 
-/// A query can be run more than once, as for a list and the number of all that it has: each run sees the state of the
-/// data at its time, unless both are in a [snapshot](crate::Database::snapshot).
+/// A query can be run more than once, as for a page and the number of all matches: each run sees the state of the data at its time, unless
+/// both are in a [snapshot](crate::Database::snapshot).
 impl<M, J: Clone, T> Clone for Query<M, J, T> {
     fn clone(&self) -> Self {
         Query {
@@ -114,8 +114,8 @@ impl<M: Document> Query<M> {
         }
     }
 
-    /// Reads the documents as they are, without their type, as to correct one that cannot be read. It has
-    /// the same pages: [`next`](Page::next) of a page leads past the documents that cannot be read.
+    /// Reads the documents as they are, without their type, as to correct one that cannot be read. It has the same pages:
+    /// [`next`](Page::next) of a page skips the documents that cannot be read.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -251,7 +251,7 @@ impl<M: Document, J, T> Query<M, J, T> {
     ///
     /// # Errors
     ///
-    /// `InvalidQuery`, when the query is awaited, if the position is one in another query.
+    /// `InvalidQuery`, when the query is awaited, if the position is in another query.
     pub fn after(self, cursor: &Cursor) -> Self {
         self.place(|search| search.start_after(cursor))
     }
@@ -279,8 +279,8 @@ impl<M: Document, J, T> Query<M, J, T> {
         self.place(|search| search.end_before(cursor))
     }
 
-    /// Counts the documents on all pages with each [`page`](Query::page), on the same state of the data. It costs what
-    /// [`count`](Query::count) does.
+    /// Counts the documents on all pages with each
+    /// [`page`](Query::page), on the same state of the data. It costs as much as [`count`](Query::count).
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -295,8 +295,8 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// Counts the documents that match, within `skip` and `limit`.
     ///
     /// On the embedded store the number of all documents is known, and a filter of equalities and ranges of fields of one
-    /// index, or an `|` of such filters, is counted in the index alone, as far as no value in it is an array. So are the
-    /// documents of a partial index, by its own filter.
+    /// index, or an `|` of such filters, is counted in the index alone, unless a value in it is an array. The documents of a partial index
+    /// are counted likewise, if the query has the filter of the index.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -331,7 +331,7 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// Returns the distinct values of a field, in their order. Documents without the field are
     /// ignored.
     ///
-    /// Of a list, each element is a value, as in MongoDB.
+    /// Each element of a list is a value, as in MongoDB.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -383,8 +383,8 @@ impl<M: Document, J, T> Query<M, J, T> {
         })
     }
 
-    /// Runs the query without its joins, and returns how it ran and what it touched. Of the other side of a
-    /// [semi-join](Query::any_referrer) it says nothing.
+    /// Runs the query without its joins, and returns its access path and its cost. It does not describe the other side of a
+    /// [semi-join](Query::any_referrer).
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

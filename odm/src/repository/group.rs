@@ -1,4 +1,4 @@
-//! Aggregates: groups of documents, and what is computed of each.
+//! Groups of documents, and the aggregates of each group.
 
 mod select;
 
@@ -17,7 +17,7 @@ use crate::{
     trace::Operation,
 };
 
-/// What is grouped.
+/// The query whose documents or elements are grouped.
 struct Grouped {
     session: Session,
     query: Result<Unresolved>,
@@ -58,7 +58,7 @@ pub struct Unwound<M, T> {
     types: PhantomData<fn() -> (M, T)>,
 }
 
-/// Groups of which nothing is computed yet: [`select`](GroupBy::select) says what.
+/// Groups without aggregates, which [`select`](GroupBy::select) adds.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -76,8 +76,8 @@ pub struct GroupBy<S, V> {
     rows: PhantomData<fn() -> S>,
 }
 
-/// Groups with what is computed of each. Awaiting them returns a `Vec` of pairs: the key, or the tuple of the keys,
-/// and what is computed, or the tuple of that. They are in the order of their keys.
+/// Groups with their aggregates. Awaiting them returns a `Vec` of pairs: the key, or the tuple of the keys, and the aggregate, or the tuple
+/// of the aggregates. They are in the order of their keys.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -99,8 +99,8 @@ pub struct Groups<S, V, A> {
 }
 
 impl<M: Document> Query<M> {
-    /// Takes each element of an array apart, so that sums, counts and groups are over the elements. A document without
-    /// elements has none.
+    /// Takes each element of an array apart, so that sums, counts and groups are over the elements. A document without elements counts in
+    /// none.
     ///
     /// Fields of both the documents and the elements can be named; [`element`](Field::element) is the element of an array
     /// of scalars.
@@ -160,10 +160,9 @@ macro_rules! aggregates {
     ($(<$($type:ident)?> $query:ty, $rows:ty;)*) => { $(
         /// Aggregates, computed in the store in one pass, without decoding the documents.
         ///
-        /// They are over what the query finds, within `skip` and `limit`. Like filters and sorts they read what is
-        /// stored: a field with a default of serde that a document lacks counts as missing; a pending field has its
-        /// empty value. On the embedded store the memory of groups is bounded by
-        /// [`sort_memory`](odm_embedded::Builder::sort_memory).
+        /// They include the documents that the query finds, within `skip` and `limit`. Like filters and sorts they read the stored values:
+        /// a field with a default of serde that a document lacks counts as missing; a pending field has its empty value. On the embedded
+        /// store the memory of groups is bounded by [`sort_memory`](odm_embedded::Builder::sort_memory).
         impl<M: Document $(, $type: 'static)?> $query {
             /// Groups the documents by a field, a unit of time of a date in UTC, or a tuple of up to four of these.
             ///
@@ -205,9 +204,8 @@ macro_rules! aggregates {
                 }
             }
 
-            /// Counts what the query finds for each value of a field, or for each other key of
-            /// [`group_by`](Self::group_by). On the embedded store an index of the field is all that is read, with
-            /// one document for each value.
+            /// Counts the documents for each value of a field, or for each other key of [`group_by`](Self::group_by). If the field has an
+            /// index, the embedded store reads only the index and one document for each value.
             ///
             /// ```
             /// # use odm::derive::examples::*; example(async |shop| {
@@ -335,7 +333,7 @@ impl<S, V, A> fmt::Debug for Groups<S, V, A> {
     }
 }
 
-/// What is computed of all that is grouped.
+/// The aggregates of a single group of all documents or elements.
 fn one<S, How, A: Aggregates<S, How>>(grouped: Grouped, aggregates: A) -> Deferred<A::Values>
 where
     S: 'static,
@@ -362,8 +360,7 @@ where
 }
 
 impl<S, V> GroupBy<S, V> {
-    /// Says what is computed of each group: [`count`], a field's `sum()`, `avg()`, `min()` or `max()`, or a tuple of
-    /// up to six of these.
+    /// Selects the aggregates of each group: [`count`], a field's `sum()`, `avg()`, `min()` or `max()`, or a tuple of up to six of these.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -391,7 +388,7 @@ impl<S, V> GroupBy<S, V> {
 }
 
 impl<S, V, A> Groups<S, V, A> {
-    /// Keeps the groups that match, by what is computed of them, selected or not. A second call adds a condition.
+    /// Keeps the groups whose aggregates match, selected or not. A second call adds a condition.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -406,8 +403,8 @@ impl<S, V, A> Groups<S, V, A> {
         self
     }
 
-    /// Sorts the groups by what is computed of them, as `count().desc()`, or by a key, as
-    /// `Order::fields().status.asc()`. A second call adds a tie-breaker.
+    /// Sorts the groups by an aggregate, as `count().desc()`, or by a key, as `Order::fields().status.asc()`. A second call adds a
+    /// tie-breaker.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

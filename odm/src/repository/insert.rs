@@ -15,8 +15,7 @@ use crate::{
     session::Session,
 };
 
-/// An insert of one document, from [`Repository::insert`](super::Repository::insert). Awaiting it
-/// returns what was stored.
+/// An insert of one document, from [`Repository::insert`](super::Repository::insert). Awaiting it returns the stored document.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -43,8 +42,7 @@ impl<M: Document> Insert<M> {
         Insert { session, sent }
     }
 
-    /// Runs the write, rolls it back, and returns what it would change; see
-    /// [dry runs](super#dry-runs).
+    /// Runs the write, rolls it back, and returns the changes that it would make; see [dry runs](super#dry-runs).
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -72,7 +70,7 @@ impl<M: Document> WriteBuilder for Insert<M> {
 }
 
 /// An insert of several documents, from [`Repository::insert_many`](super::Repository::insert_many).
-/// Awaiting it returns what was stored, in the same order.
+/// Awaiting it returns the stored documents, in the same order.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -98,8 +96,7 @@ impl<M: Document> InsertMany<M> {
         InsertMany { session, sent }
     }
 
-    /// Runs the write, rolls it back, and returns what it would change; see
-    /// [dry runs](super#dry-runs).
+    /// Runs the write, rolls it back, and returns the changes that it would make; see [dry runs](super#dry-runs).
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

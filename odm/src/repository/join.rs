@@ -19,7 +19,7 @@ use crate::{
 
 /// A join to documents of `M`: a reference in them, or their referrers.
 ///
-/// A reference, or what [`referrers`](Field::referrers) makes of one in the other direction:
+/// A reference, or the opposite direction of one by [`referrers`](Field::referrers):
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -37,7 +37,7 @@ use crate::{
 pub trait Join<M>: Send + Sync + 'static {
     /// The type that each document is joined with.
     type Out: Send;
-    /// `T`. It is not known for what is no join, so that the compiler does not look at more of a query with it.
+    /// `T`. It is unknown for a type that is no join, so that the compiler does not check the rest of a query with it.
     #[doc(hidden)]
     type With<T>;
     #[doc(hidden)]
@@ -45,7 +45,7 @@ pub trait Join<M>: Send + Sync + 'static {
     /// Returns the keys that are looked up for a document.
     #[doc(hidden)]
     fn keys(&self, document: &RawDocument) -> Vec<RawBson>;
-    /// Looks up the keys of all rows, and returns what is joined to each.
+    /// Looks up the keys of all rows, and returns the joined documents of each.
     #[doc(hidden)]
     async fn run(
         &self,
@@ -59,7 +59,7 @@ pub trait Join<M>: Send + Sync + 'static {
 /// value would be one of the method, whose words are the compiler's.
 #[doc(hidden)]
 pub trait JoinFrom<V> {
-    /// That of [`Join`].
+    /// The same as in [`Join`].
     type With<T>;
     fn with<T>(value: T) -> Self::With<T>;
 }
@@ -72,7 +72,7 @@ impl<V: Joinable, J: Join<V::Target>> JoinFrom<V> for J {
     }
 }
 
-/// The joins of a query, of which there may be none. They make a row of each document.
+/// The joins of a query, possibly none. They make a row of each document.
 ///
 /// A function of any query, with joins or without:
 ///

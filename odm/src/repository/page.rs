@@ -34,12 +34,10 @@ use crate::{session::Session, trace::Operation};
 pub struct Page<T> {
     /// The rows.
     pub items: Vec<T>,
-    /// The position at which the next page starts, for [`after`](super::Query::after). `None` at the
-    /// end, and of a page without rows.
+    /// The position at which the next page starts, for [`after`](super::Query::after). `None` at the end, and for a page without rows.
     pub next: Option<Cursor>,
-    /// The position before which the previous page ends, for [`before`](super::Query::before). `None` at the
-    /// start, and of a page without rows. A page that was asked for by `after` has one, also where the documents
-    /// before it are gone.
+    /// The position before which the previous page ends, for [`before`](super::Query::before). `None` at the start, and for a page without
+    /// rows. A page requested by `after` has one, even if the documents before it are gone.
     pub previous: Option<Cursor>,
     /// The number of documents on all pages, if [`with_total`](super::Query::with_total) asked for it.
     pub total: Option<u64>,
@@ -164,9 +162,9 @@ where
     let size = find.limit.map_or(size, |limit| limit.min(size));
     find.limit = Some(size.saturating_add(1));
     let mut rows = Vec::new();
-    // Of the row that was read first, which is the last one of a page that is read backwards.
+    // The position of the row read first, which is the last row of a page that is read backwards.
     let mut near = None;
-    // Of the row that was read last, if the page is full.
+    // The position of the row read last, if the page is full.
     let mut far = None;
     let mut more = false;
     let found = view

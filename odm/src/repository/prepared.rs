@@ -27,7 +27,7 @@ use crate::{
 /// # Ok(()) });
 /// ```
 pub trait WriteBuilder: Sized + Send {
-    /// What the write returns.
+    /// The result of the write.
     type Returned: Send + 'static;
 
     #[doc(hidden)]
@@ -107,7 +107,7 @@ impl<T: Send + 'static> PreparedWrite<T> {
         (session, NamedWrite { write, named }, finish)
     }
 
-    /// Runs the write, rolls it back, and returns what it would change.
+    /// Runs the write, rolls it back, and returns the changes that it would make.
     pub(super) async fn plan(self) -> Result<WritePlan> {
         let plan = self.session.plan(&self.write).await?;
         match self.named {

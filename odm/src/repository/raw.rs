@@ -23,9 +23,8 @@ use crate::{
 /// The documents of a collection as BSON, from [`Repository::raw`]: for tools that know no model, and for documents with
 /// fields that the model does not name.
 ///
-/// What is written has all that follows from it, and conforms to the model, as by the typed writes; what is read is as
-/// it is stored. Updates and deletes are those of the repository, with [`Update::raw`](crate::Update::raw) and
-/// [`Filter::raw`].
+/// Writes conform to the model and have all effects, as the typed writes do; reads return documents as they are stored. For updates and
+/// deletes use the repository, with [`Update::raw`](crate::Update::raw) and [`Filter::raw`].
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -64,7 +63,7 @@ impl<M: Document> RawRepository<M> {
     ///
     /// # Errors
     ///
-    /// Those of [`Repository::insert`]; `Decode` if it could not be read as the model.
+    /// The errors of [`Repository::insert`]; `Decode` if it could not be read as the model.
     pub fn insert(&self, document: RawDocumentBuf) -> RawWrite<M> {
         RawWrite(self.many(vec![document], WriteKind::Insert))
     }
@@ -83,7 +82,7 @@ impl<M: Document> RawRepository<M> {
     ///
     /// # Errors
     ///
-    /// Those of [`insert`](RawRepository::insert), for any of them. Nothing is stored then.
+    /// The errors of [`insert`](RawRepository::insert), for any of them. Nothing is stored then.
     pub fn insert_many(
         &self,
         documents: impl IntoIterator<Item = RawDocumentBuf>,
@@ -91,7 +90,7 @@ impl<M: Document> RawRepository<M> {
         self.many(documents.into_iter().collect(), WriteKind::Insert)
     }
 
-    /// Replaces the document with the same `_id`, and returns what was stored. Fields that it has not are removed.
+    /// Replaces the document with the same `_id`, and returns the stored document. Fields that the new document lacks are removed.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -106,12 +105,12 @@ impl<M: Document> RawRepository<M> {
     ///
     /// # Errors
     ///
-    /// Those of [`Repository::replace`]; `Decode` if it could not be read as the model.
+    /// The errors of [`Repository::replace`]; `Decode` if it could not be read as the model.
     pub fn replace(&self, document: RawDocumentBuf) -> RawWrite<M> {
         RawWrite(self.many(vec![document], WriteKind::Replace { upsert: false }))
     }
 
-    /// Replaces the document with the same `_id`, or inserts it if there is none. Returns what was stored.
+    /// Replaces the document with the same `_id`, or inserts it if there is none. Returns the stored document.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -125,7 +124,7 @@ impl<M: Document> RawRepository<M> {
     ///
     /// # Errors
     ///
-    /// Those of [`replace`](RawRepository::replace), except `NotFound`.
+    /// The errors of [`replace`](RawRepository::replace), except `NotFound`.
     pub fn upsert(&self, document: RawDocumentBuf) -> RawWrite<M> {
         RawWrite(self.many(vec![document], WriteKind::Replace { upsert: true }))
     }
@@ -197,8 +196,7 @@ enum WriteKind {
 pub struct RawWrite<M>(RawWriteMany<M>);
 
 impl<M: Document> RawWrite<M> {
-    /// Runs the write, rolls it back, and returns what it would change; see
-    /// [dry runs](super#dry-runs).
+    /// Runs the write, rolls it back, and returns the changes that it would make; see [dry runs](super#dry-runs).
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -252,8 +250,7 @@ pub struct RawWriteMany<M> {
 impl_debug!(RawWriteMany<M>: kind);
 
 impl<M: Document> RawWriteMany<M> {
-    /// Runs the write, rolls it back, and returns what it would change; see
-    /// [dry runs](super#dry-runs).
+    /// Runs the write, rolls it back, and returns the changes that it would make; see [dry runs](super#dry-runs).
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

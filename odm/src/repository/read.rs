@@ -86,8 +86,7 @@ impl<M: Document> Repository<M> {
     }
 
     /// Loads the cold part in a field into a document, or into many by one query:
-    /// `load(&mut movies, Movie::fields().details)`. The stored value replaces the one in the field,
-    /// which is unloaded if none is stored.
+    /// `load(&mut movies, Movie::fields().details)`. The stored value replaces the value in the field, which is unloaded if none is stored.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -170,10 +169,9 @@ impl<M: Document> Repository<M> {
     /// `reviews.after_subset(&product, Product::fields().reviews)`, for a page that continues the list
     /// in the product. Only children that match the filter of the subset are among them.
     ///
-    /// It continues after the elements in `parent`, as they were read. A child that has changed since
-    /// may come again. No child is left out that was not seen, unless it is newer than those that
-    /// were. The call reads at most twice as many children as the subset shows; the query that it
-    /// returns, to limit or page, reads only the children after them.
+    /// It continues after the elements in `parent`, as they were read. A child that has changed since may come again. No unseen child is
+    /// left out, unless it is newer than the seen ones. The call reads at most twice as many children as the subset shows; the query that
+    /// it returns, to limit or page, reads only the children after them.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

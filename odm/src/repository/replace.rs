@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// A replacement of a document, from [`Repository::replace`](super::Repository::replace) or
-/// [`Repository::upsert`](super::Repository::upsert). Awaiting it returns what was stored.
+/// [`Repository::upsert`](super::Repository::upsert). Awaiting it returns the stored document.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -44,8 +44,7 @@ impl<M: Document> Replace<M> {
         }
     }
 
-    /// Runs the write, rolls it back, and returns what it would change; see
-    /// [dry runs](super#dry-runs).
+    /// Runs the write, rolls it back, and returns the changes that it would make; see [dry runs](super#dry-runs).
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -77,7 +76,7 @@ impl<M: Document> WriteBuilder for Replace<M> {
 }
 
 /// Upserts of several documents, from [`Repository::upsert_many`](super::Repository::upsert_many). Awaiting it
-/// returns what was stored, in the same order.
+/// returns the stored documents, in the same order.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -97,8 +96,7 @@ impl<M: Document> UpsertMany<M> {
         UpsertMany { session, documents }
     }
 
-    /// Runs the write, rolls it back, and returns what it would change; see
-    /// [dry runs](super#dry-runs).
+    /// Runs the write, rolls it back, and returns the changes that it would make; see [dry runs](super#dry-runs).
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -158,8 +156,8 @@ pub(super) async fn modify<M: Document, E: From<Error> + Send>(
     mut change: impl FnMut(&mut M) -> Result<(), E> + Send,
 ) -> Result<M, E> {
     let id = id?;
-    // Each attempt that fails is one that another succeeded in, so that all of them come to an end. Where a transaction
-    // makes others wait, none of them is to be outrun for long.
+    // An attempt fails only if a concurrent write succeeded, so that all calls end at some time. After some failed attempts, a transaction
+    // excludes concurrent writes, if the store can.
     let can_exclude = !session.is_bound() && !session.is_side_by_side();
     let mut attempts = 0;
     while !can_exclude || attempts < ATTEMPTS {
@@ -176,7 +174,7 @@ pub(super) async fn modify<M: Document, E: From<Error> + Send>(
     Ok(document)
 }
 
-/// What ended an attempt: only one that others were faster in is made again.
+/// The cause of a failed attempt. Only after a conflict with a concurrent write is the attempt repeated.
 enum Failure<E> {
     Write(Error),
     Closure(E),
@@ -219,7 +217,7 @@ async fn attempt<M: Document, E: From<Error> + Send>(
     Ok(read_back.take()?.swap_remove(0))
 }
 
-/// Reads a document, and what it is stored as.
+/// Reads a document, as stored and as its type.
 async fn read<M: Document>(session: &Session, id: &RawBson) -> Result<(RawDocumentBuf, M)> {
     let operation = Operation::begin("get", M::COLLECTION);
     let view = session.reader(M::COLLECTION, &[]).await?;

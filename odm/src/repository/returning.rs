@@ -38,8 +38,8 @@ pub struct Returning<W> {
 }
 
 impl<M: Document, T> Update<M, T> {
-    /// Returns the changed document, or all of those that match the filter, as they are stored then; one that is
-    /// as it was before among them.
+    /// Returns the document, or all documents that match the filter, as stored after the update, including any that the update left
+    /// unchanged.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -54,7 +54,7 @@ impl<M: Document, T> Update<M, T> {
         }
     }
 
-    /// Returns the document, or all of those that match the filter, as they were before the update.
+    /// Returns the document, or all documents that match the filter, as they were before the update.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -108,7 +108,7 @@ impl<M: Document> DeleteWhere<M> {
 pub(super) struct Returned<M>(Arc<Mutex<Vec<M>>>);
 
 impl<M: Document> Returned<M> {
-    /// What makes a write return its documents, and where they are then.
+    /// Makes the request for a write to return its documents, and the place that receives them.
     pub(super) fn new(before: bool) -> (Self, maintain::Returning) {
         let documents = Arc::new(Mutex::new(Vec::new()));
         let read = documents.clone();
@@ -125,7 +125,7 @@ impl<M: Document> Returned<M> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// That of a write that matches the document that it names.
+    /// Takes the document of a write of one `_id` that matched.
     pub(super) fn take_one(self) -> Result<M> {
         let one = self.take().pop();
         one.ok_or_else(|| Error::new(ErrorKind::Closed, "the store did not return the document"))

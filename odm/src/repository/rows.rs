@@ -109,7 +109,7 @@ pub(super) fn refuse_null_id<M: Document>(document: &RawDocument) -> Result<()> 
     Ok(())
 }
 
-/// What makes the stored `_id` of a number, if the values have none, and their `_id`s are numbers of a sequence.
+/// Returns the function from a number to a stored `_id`, if the values have no `_id`, and get one from a sequence.
 pub(super) fn id_of_number<M: Document, N: Insertable<M>>() -> Option<IdOfNumber> {
     N::id_of_number().map(|_| -> IdOfNumber {
         |number| {
@@ -168,8 +168,8 @@ pub(super) fn value<V: model::Returned<How>, How>(
     })
 }
 
-/// The documents that a write returns, read as their type. What the caller sent is read before the unit, on
-/// its own thread; what the unit makes of it, within the unit: so nothing is stored that cannot be read.
+/// The documents that a write returns, read as their type. The sent documents are read before the unit, on the thread of the caller, and
+/// documents that the unit changes within the unit. So an unreadable document is never stored.
 pub(super) struct ReadBack<M>(Arc<Mutex<Vec<Returned<M>>>>);
 
 struct Returned<M> {
@@ -185,7 +185,7 @@ impl<M: Document> ReadBack<M> {
         Self::of(sent, |sent| Some(decode(M::COLLECTION, sent)))
     }
 
-    /// That of structs of new documents.
+    /// Makes it for structs of new documents.
     pub(super) fn of_new(sent: &[Doc]) -> Self {
         Self::of(sent, |_| None)
     }
@@ -199,8 +199,8 @@ impl<M: Document> ReadBack<M> {
         ReadBack(Arc::new(Mutex::new(returned.collect())))
     }
 
-    /// The check that reads the documents as they will be stored. There are as many as were sent, or
-    /// none where they are stored as they were sent.
+    /// The check that reads the documents as they will be stored. It gets one document for each sent one, or none if all are stored as they
+    /// were sent.
     pub(super) fn check(&self) -> ReturnedCheck {
         let returned = self.0.clone();
         ReturnedCheck::new(move |stored| {

@@ -1,7 +1,7 @@
 //! Semi-joins: conditions on the documents on the other side of a reference.
 //!
-//! The other side is read first, and what it leads to becomes a plain filter of the query: both on one view. So a
-//! query with semi-joins is sorted, counted and read in pages as any other.
+//! The other side is read first, and its result becomes a plain filter of the query: both on one view. So a query with semi-joins is
+//! sorted, counted and read in pages as any other.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -70,7 +70,7 @@ impl SemiJoin {
         Ok(SemiJoin { find, from, to })
     }
 
-    /// What it says, for the hash of a query.
+    /// Its text, for the hash of a query.
     pub(super) fn text(&self) -> String {
         let filter = self.find.filter.to_document();
         format!(
@@ -112,10 +112,9 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// Keeps the documents that are referenced, in this field, by any document that matches a filter, such as the
     /// products that have a review of five stars.
     ///
-    /// The documents that reference are found first, by an index that answers their filter, and then those of this
-    /// query among what they reference. Both are read from one state of the data, within the operation: also of a
-    /// transaction, of a [snapshot](crate::Database::snapshot) and of each page. A second call adds a condition, of
-    /// which another document may be the reason.
+    /// The referrers are found first, by an index that answers their filter, and then the documents of this query among the referenced
+    /// ones. Both are read from one state of the data: also in a transaction, in a [snapshot](crate::Database::snapshot), and for each
+    /// page. A second call adds a condition, which another referrer may fulfil.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -141,8 +140,7 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// Keeps the documents whose referenced document, or one of them, matches a filter, such as the reviews whose
     /// product is a bolt: [`any_referrer`](Query::any_referrer) in the other direction.
     ///
-    /// The referenced documents are found first, and then those of this query that reference them, by the index of
-    /// the reference.
+    /// The referenced documents are found first, and then the documents of this query that reference them, by the index of the reference.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

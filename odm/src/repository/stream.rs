@@ -64,7 +64,7 @@ enum StreamState<T> {
     Done,
 }
 
-/// A chunk that was read, and those after it.
+/// The rows of a chunk that was read, and the chunks after it.
 type ReadChunk<T> = (Box<Chunks>, VecDeque<Result<T>>);
 
 /// The chunks of a stream as they are read.
@@ -190,8 +190,8 @@ impl Chunks {
         self.find.after = last;
         self.find.skip = 0;
         self.left = self.left.map(|left| left - documents.len() as u64);
-        // Where an index gives the order, a chunk costs what it returns. Where all is sorted for
-        // every chunk, larger and larger ones keep the work in proportion to the result.
+        // If an index gives the order, the cost of a chunk is proportional to its size. If every chunk takes a sort of all matches, growing
+        // chunks keep the work in proportion to the result.
         let looked_at = cost.documents_examined.max(cost.keys_examined);
         self.size = if looked_at > 4 * size {
             self.size.saturating_mul(4)
@@ -216,8 +216,8 @@ impl Chunks {
         Ok(cost)
     }
 
-    /// Returns the state of the data for the next chunk, and since when it is kept: the one of the
-    /// chunk before, or a newer one if the stream is not a `snapshot`.
+    /// Returns the state of the data for the next chunk, and since when it is kept: the state of the chunk before, or a newer one if the
+    /// stream is not a `snapshot`.
     fn state_of_data(&mut self, snapshot: bool) -> Result<(ReadView<'static>, Instant)> {
         let collection = &self.find.collection;
         match self.held.take() {

@@ -33,7 +33,7 @@ use crate::{
 pub struct OneDocument {
     session: Session,
     id: Result<RawBson>,
-    /// The versions of which the document must have one.
+    /// The versions one of which the document must have.
     versions: Option<Result<Vec<RawBson>>>,
 }
 
@@ -162,8 +162,9 @@ impl<M: Document> Update<M, OneDocument> {
     }
 
     /// Updates the document only if it has the version of an [`ETag`] that its reader has seen: by the header `If-Match` of a
-    /// request, which is a list of tags, or `*`. The rest of the tag is not compared, so that a change of derived data
-    /// refuses no update. A weak tag (`W/`) is none of the document, as RFC 9110 has it in section 13.1.1.
+    /// request, which is a list of tags, or
+    /// `*`. The rest of the tag is not compared, so that a change of derived data refuses no update. A weak tag (`W/`) never matches, by
+    /// section 13.1.1 of RFC 9110.
     ///
     /// # Errors
     ///
@@ -209,8 +210,7 @@ impl<M: Document> Update<M, OneDocument> {
         Ok(PreparedWrite::new(target.session, write, finish).of_one(named))
     }
 
-    /// Runs the write, rolls it back, and returns what it would change; see
-    /// [dry runs](super#dry-runs).
+    /// Runs the write, rolls it back, and returns the changes that it would make; see [dry runs](super#dry-runs).
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -226,7 +226,7 @@ impl<M: Document> Update<M, OneDocument> {
 }
 
 impl<M: Document> Update<M, MatchingDocuments> {
-    /// An upsert without a change inserts what the filter fixes.
+    /// Accepts an upsert without a change: it inserts the fields that the filter fixes.
     fn check_matching(&self) -> Result<()> {
         match self.target.upsert {
             true => Ok(()),
@@ -234,7 +234,7 @@ impl<M: Document> Update<M, MatchingDocuments> {
         }
     }
 
-    /// The write of all that match, whose result `finish` reads.
+    /// The write of all matching documents, whose result `finish` reads.
     pub(super) fn prepared<T: Send + 'static>(
         self,
         returning: Option<Returning>,
@@ -252,8 +252,7 @@ impl<M: Document> Update<M, MatchingDocuments> {
         Ok(PreparedWrite::new(session, write, finish))
     }
 
-    /// Runs the write, rolls it back, and returns what it would change; see
-    /// [dry runs](super#dry-runs).
+    /// Runs the write, rolls it back, and returns the changes that it would make; see [dry runs](super#dry-runs).
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

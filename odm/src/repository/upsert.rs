@@ -19,9 +19,9 @@ use crate::{
     session::Session,
 };
 
-/// An insert of a document, or a change of the one that has its unique key, from
-/// [`Repository::upsert_by`](super::Repository::upsert_by). Awaiting it returns the document as it is stored then,
-/// with those cold parts that the given one has values of.
+/// An insert of a document, or a change of the existing document with its unique key, from
+/// [`Repository::upsert_by`](super::Repository::upsert_by). Awaiting it returns the stored document, with the cold parts that the given
+/// document has.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -72,7 +72,7 @@ impl<M: Document> UpsertBy<M> {
         self
     }
 
-    /// Leaves a document that is found as it is: the new one is inserted only if there is none.
+    /// Does not change an existing document: the new one is inserted only if there is none.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -87,8 +87,7 @@ impl<M: Document> UpsertBy<M> {
         self
     }
 
-    /// Runs the write, rolls it back, and returns what it would change; see
-    /// [dry runs](super#dry-runs).
+    /// Runs the write, rolls it back, and returns the changes that it would make; see [dry runs](super#dry-runs).
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

@@ -62,9 +62,8 @@ impl<M: Document> Watch<M> {
     /// Sets how many commits are kept for a reader who is slow: 1,024 by default, and at least 1. A commit that changes nothing
     /// in the collection does not count.
     ///
-    /// They are kept in memory with all documents that they have changed in the collection, as they were and as
-    /// they are, those that do not match the filter included. A MongoDB server keeps them itself, in its oplog, and the number is
-    /// not used.
+    /// They are kept in memory with all documents that they have changed in the collection, before and after, also if the documents do not
+    /// match the filter. A MongoDB server keeps them itself, in its oplog, and the number is not used.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -79,8 +78,8 @@ impl<M: Document> Watch<M> {
         self
     }
 
-    /// Goes on after a change that another watch of the same collection has shown, by its [`token`](ChangeEvent::token): what
-    /// was committed meanwhile comes first. So a client that was away misses nothing.
+    /// Goes on after a change that another watch of the same collection has shown, by its [`token`](ChangeEvent::token): the changes
+    /// committed meanwhile come first. So a client that was away misses nothing.
     ///
     /// On the embedded store a token is good until the store is closed, as long as the changes since are kept: the newest
     /// 1,024 commits at least (less if their documents have more than 8 MiB), while the collection is watched and for a minute
@@ -102,7 +101,7 @@ impl<M: Document> Watch<M> {
     ///
     /// # Errors
     ///
-    /// Of the watch: `Lagged` if the changes after the token are gone, and `InvalidQuery` if the store has not made it.
+    /// When the watch is awaited: `Lagged` if the changes after the token are gone, and `InvalidQuery` if the store has not made it.
     pub fn resume_after(mut self, token: ResumeToken) -> Self {
         self.after = Some(token);
         self
@@ -161,8 +160,8 @@ pub struct ChangeEvent<M: Document> {
 
 /// The changes of a collection as they are committed, from [`Repository::watch`](super::Repository::watch).
 ///
-/// On the embedded store, a change is what a commit has made of a document in all. On a MongoDB server each statement of a
-/// transaction is one, after the commit: see "Differences" in the page about MongoDB.
+/// On the embedded store, a change is the total effect of a commit on a document. On a MongoDB server each statement of a transaction is a
+/// change, after the commit: see "Differences" in the page about MongoDB.
 ///
 /// It is a [`Stream`], so that the adapters of `futures_util` work on it; [`next`](ChangeStream::next) and
 /// [`try_next`](ChangeStream::try_next) need none. It ends when the store is closed. Dropping it ends the watch.
@@ -206,10 +205,10 @@ impl<M: Document> ChangeStream<M> {
         None
     }
 
-    /// The place after the last change that was taken, or the one at which the stream has begun.
+    /// The place after the last change that was taken, or else the start of the stream.
     ///
-    /// A program that reads the documents after it has begun to watch them keeps a copy of the collection: what is read and what
-    /// is shown lead to the same, since a change that was read already is applied once more.
+    /// A program that reads the documents after it has begun to watch them keeps a copy of the collection: a change that the read included
+    /// already is applied once more, with the same result.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

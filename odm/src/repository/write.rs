@@ -14,8 +14,8 @@ use crate::{
 
 /// # Writes
 impl<M: Document> Repository<M> {
-    /// Stores a new document, and returns what was stored. It takes the model, or the struct of a new
-    /// document, which has only the fields that a caller gives: `#[document(new = "NewTask")]` makes it.
+    /// Stores a new document, and returns it as stored. It takes the model, or the struct of a new document that
+    /// `#[document(new = "NewTask")]` makes, with only the fields that a caller gives.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -32,9 +32,8 @@ impl<M: Document> Repository<M> {
     /// ```
     ///
     /// A field of the document itself, other than `_id`, that is `Timestamp(0, 0)` gets the current time, as
-    /// in MongoDB: later ones of a process are greater. So it is in [`replace`](Repository::replace) and
-    /// [`upsert`](Repository::upsert), but not in updates, nor in [`modify`](Repository::modify), which store
-    /// single fields.
+    /// in MongoDB: later ones of a process are greater. [`replace`](Repository::replace) and [`upsert`](Repository::upsert) do the same,
+    /// but not updates and [`modify`](Repository::modify), which store single fields.
     ///
     /// # Errors
     ///
@@ -44,8 +43,7 @@ impl<M: Document> Repository<M> {
         Insert::new(self.session.clone(), document)
     }
 
-    /// Stores new documents as one unit, and returns what was stored, in the same order. The documents
-    /// may refer to each other.
+    /// Stores new documents as one unit, and returns them as stored, in the same order. The documents may refer to each other.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -62,7 +60,7 @@ impl<M: Document> Repository<M> {
     ///
     /// # Errors
     ///
-    /// Those of [`insert`](Repository::insert), for any of the documents. Nothing is stored then.
+    /// The errors of [`insert`](Repository::insert), for any of the documents. Nothing is stored then.
     pub fn insert_many<N: Insertable<M>>(
         &self,
         documents: impl IntoIterator<Item = N>,
@@ -82,7 +80,7 @@ impl<M: Document> Repository<M> {
     ///
     /// # Errors
     ///
-    /// `NotFound` if there is no such document; those of [`insert`](Repository::insert) for the
+    /// `NotFound` if there is no such document; the errors of [`insert`](Repository::insert) for the
     /// changed document.
     pub fn update(&self, id: impl IntoId<M>) -> Update<M, OneDocument> {
         Update::with_target(OneDocument::new(
@@ -103,8 +101,8 @@ impl<M: Document> Repository<M> {
     ///
     /// # Errors
     ///
-    /// Those of [`insert`](Repository::insert) for any changed document; `Limit` if more documents
-    /// match than a unit may touch. Nothing is changed then.
+    /// The errors of [`insert`](Repository::insert) for any changed document; `Limit` if more documents match than a unit may touch.
+    /// Nothing is changed then.
     pub fn update_where(&self, filter: Filter<M>) -> Update<M, MatchingDocuments> {
         Update::with_target(MatchingDocuments::new(
             self.session.clone(),
@@ -114,7 +112,7 @@ impl<M: Document> Repository<M> {
 
     /// Reads the document with an `_id`, lets the closure change it, and stores the fields that differ,
     /// if the document has not been changed in between. Otherwise it starts again, so the closure may
-    /// run more than once. Fields that the model does not name are kept. Returns what was stored.
+    /// run more than once. Fields that the model does not name are kept. Returns the stored document.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -125,7 +123,7 @@ impl<M: Document> Repository<M> {
     ///
     /// # Errors
     ///
-    /// `NotFound` if there is no such document; those of [`insert`](Repository::insert) for the changed
+    /// `NotFound` if there is no such document; the errors of [`insert`](Repository::insert) for the changed
     /// document.
     pub fn modify<'f>(
         &self,
@@ -164,7 +162,7 @@ impl<M: Document> Repository<M> {
     ///
     /// # Errors
     ///
-    /// That of the closure, and those of [`modify`](Repository::modify).
+    /// The errors of the closure and of [`modify`](Repository::modify).
     pub fn try_modify<'f, E: From<Error> + Send + 'f>(
         &self,
         id: impl IntoId<M>,
@@ -177,7 +175,7 @@ impl<M: Document> Repository<M> {
         ))
     }
 
-    /// Replaces the document with the same `_id`, and returns what was stored.
+    /// Replaces the document with the same `_id`, and returns the stored document.
     ///
     /// Changes that others made since it was read are lost, unless the model has a `#[version]`.
     ///
@@ -193,14 +191,13 @@ impl<M: Document> Repository<M> {
     ///
     /// # Errors
     ///
-    /// `NotFound` if there is no such document; `Stale` if the model has a `#[version]` and the document was
-    /// changed since it was read; those of [`insert`](Repository::insert).
+    /// `NotFound` if there is no such document; `Stale` if the model has a
+    /// `#[version]` and the document was changed since it was read; the errors of [`insert`](Repository::insert).
     pub fn replace(&self, document: M) -> Replace<M> {
         Replace::new(self.session.clone(), document, false)
     }
 
-    /// Replaces the document with the same `_id`, or inserts it if there is none. Returns what was
-    /// stored.
+    /// Replaces the document with the same `_id`, or inserts it if there is none. Returns the stored document.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -216,13 +213,12 @@ impl<M: Document> Repository<M> {
     ///
     /// # Errors
     ///
-    /// Those of [`replace`](Repository::replace), except `NotFound`.
+    /// The errors of [`replace`](Repository::replace), except `NotFound`.
     pub fn upsert(&self, document: M) -> Replace<M> {
         Replace::new(self.session.clone(), document, true)
     }
 
-    /// Stores documents as [`upsert`](Repository::upsert) does, as one unit, and returns what was stored, in the same
-    /// order.
+    /// Stores documents as [`upsert`](Repository::upsert) does, as one unit, and returns the stored ones, in the same order.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -236,18 +232,18 @@ impl<M: Document> Repository<M> {
     ///
     /// # Errors
     ///
-    /// Those of [`upsert`](Repository::upsert), for any of the documents; `InvalidQuery` if two of them have the same
-    /// `_id`. Nothing is stored then.
+    /// The errors of [`upsert`](Repository::upsert), for any of the documents; `InvalidQuery` if two of them have the same `_id`. Nothing
+    /// is stored then.
     pub fn upsert_many(&self, documents: impl IntoIterator<Item = M>) -> UpsertMany<M> {
         UpsertMany::new(self.session.clone(), documents.into_iter().collect())
     }
 
-    /// Inserts a document, unless there is one with the same unique key: that one gets the fields of the new one, and
-    /// keeps its `_id`. Returns the document as it is stored then. [`update`](UpsertBy::update) makes other changes of
-    /// the one that is there, and [`keep`](UpsertBy::keep) none. Of several such calls at once, one inserts.
+    /// Inserts a document, unless a document with the same unique key exists: the existing one then gets the fields of the new one, and
+    /// keeps its `_id`. Returns the stored document. [`update`](UpsertBy::update) makes other changes to the existing document, and
+    /// [`keep`](UpsertBy::keep) none. If several such calls run at once, only one inserts.
     ///
-    /// The key is a field of the document with `#[index(unique)]`, or a tuple of those of a unique index of several
-    /// fields. If the document that is given was read, its `#[version]` is compared as by
+    /// The key is a field of the document with
+    /// `#[index(unique)]`, or a tuple of the fields of a unique index. If the given document was read, its `#[version]` is compared as by
     /// [`replace`](Repository::replace).
     ///
     /// ```
@@ -266,8 +262,8 @@ impl<M: Document> Repository<M> {
     ///
     /// # Errors
     ///
-    /// Those of [`insert`](Repository::insert) and [`replace`](Repository::replace); `InvalidQuery` if a field of the
-    /// key has no value in the document, or is derived.
+    /// The errors of [`insert`](Repository::insert) and [`replace`](Repository::replace); `InvalidQuery` if a field of the key has no value
+    /// in the document, or is derived.
     pub fn upsert_by<K: UniqueKey<M>>(&self, _: K, document: impl Insertable<M>) -> UpsertBy<M> {
         UpsertBy::new(self.session.clone(), K::STORED, &document)
     }

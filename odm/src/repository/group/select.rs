@@ -1,4 +1,4 @@
-//! What documents are grouped by, what is computed of the groups, and how both are read from their rows.
+//! The keys and the aggregates of groups, and how both are read from the rows.
 
 use std::fmt;
 
@@ -126,7 +126,7 @@ where
     }
 }
 
-/// What is computed of each group: [`count`](crate::query::count), a sum, mean, minimum or maximum of a field, or a tuple of these.
+/// The aggregates of each group: [`count`](crate::query::count), a sum, mean, minimum or maximum of a field, or a tuple of these.
 #[diagnostic::on_unimplemented(
     message = "this is not computed of a group",
     label = "not an aggregate",
@@ -140,7 +140,7 @@ pub trait Aggregates<S, How> {
     fn into_computed(self) -> ComputedOf<Self::Values>;
 }
 
-/// What is computed of a group, and how it is read.
+/// The aggregates of a group, and how they are read.
 pub struct ComputedOf<V> {
     pub(super) computed: Vec<Computed>,
     pub(super) read: Read<V>,

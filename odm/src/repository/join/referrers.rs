@@ -26,7 +26,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// assert!(rows[2].1.is_empty(), "nobody has reviewed the table");
     /// # Ok(()) });
     /// ```
-    // What is no reference is found where it is joined.
+    // The field need not be a reference here: a join checks that.
     pub fn referrers(self) -> Referrers<V, P, K> {
         let find = Ok(store::Find::default());
         Referrers {

@@ -33,7 +33,7 @@ pub struct Cursor {
     keys: Vec<RawBson>,
 }
 
-/// What a position is in. Its text begins with the byte of the variant.
+/// The query or collection of a position. The text of a position begins with the byte of the variant.
 #[derive(Debug, Clone, PartialEq)]
 enum CursorOf {
     /// A query, by its hash.
@@ -45,7 +45,7 @@ enum CursorOf {
 const QUERY: u8 = 1;
 const COLLECTION: u8 = 2;
 
-/// The hash by which a position knows its query. It guards against mistakes, not against those who make cursors.
+/// The hash by which a position identifies its query. It guards against mistakes, not against forged cursors.
 pub(super) fn hash(find: &Find, semi_joins: &[SemiJoin]) -> u64 {
     let (filter, sort) = (find.filter.to_document(), find.sort.total());
     let mut text = format!("{}\n{filter}\n{sort}", find.collection);
@@ -57,7 +57,7 @@ pub(super) fn hash(find: &Find, semi_joins: &[SemiJoin]) -> u64 {
 }
 
 impl Cursor {
-    /// The position of a document in a query, of which this is the hash.
+    /// The position of a document in the query with a hash.
     pub(super) fn new(query: u64, keys: Vec<RawBson>) -> Self {
         Cursor {
             of: CursorOf::Query(query),
@@ -83,7 +83,7 @@ impl Cursor {
         }
     }
 
-    /// Returns the keys, if the position is one in this query.
+    /// Returns the keys, if the position is in this query.
     pub(super) fn keys_in(&self, find: &Find, semi_joins: &[SemiJoin]) -> Result<Vec<RawBson>> {
         if self.of == CursorOf::Query(hash(find, semi_joins)) {
             return Ok(self.keys.clone());
