@@ -33,7 +33,7 @@ use super::{Embed, Path, RefersWithin, Through};
 pub struct Cold<T>(Option<Box<T>>);
 
 impl<T> Cold<T> {
-    /// Creates one that is loaded, to be stored.
+    /// Creates a loaded part, to be stored.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -47,7 +47,7 @@ impl<T> Cold<T> {
         Cold(Some(Box::new(value)))
     }
 
-    /// Creates one that is not loaded, and that a write leaves as it is.
+    /// Creates a part that is not loaded, and that a write does not change.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

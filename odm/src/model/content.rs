@@ -18,11 +18,10 @@ use super::{
     schema::{any, any_array, nullable, of_types},
 };
 
-/// A type of which the library knows whether there are references in it: a scalar, an embedded value, or
-/// a container or tuple of these.
+/// A type whose references the library knows: a scalar, an embedded value, or a container or tuple of these.
 ///
-/// The type of each field without `#[opaque]` is one. The derive of `Embed` implements it. A generic model
-/// names it where its own bounds do not imply it.
+/// The type of each field without `#[opaque]` implements it. The derive of `Embed` implements it. A generic model names it as a bound if no
+/// other bound implies it.
 #[diagnostic::on_unimplemented(
     message = "what is in `{Self}` is not known, and it could hold references",
     label = "neither a scalar, nor a container of scalars",
@@ -36,7 +35,7 @@ pub trait Known {
     /// Whether there are references or embedded values in it, so that a field of it has a mark.
     #[doc(hidden)]
     const RELATED: bool = false;
-    /// What a request can compare a field of it with.
+    /// The values that a request can compare a field of this type with.
     #[doc(hidden)]
     const OPERAND: Option<Operand> = None;
     /// Whether there are functions that check values of it.
@@ -97,7 +96,7 @@ impl<K: MapKey + ?Sized> MapKey for Rc<K> where Rc<K>: Serialize {}
 impl<K: MapKey + ?Sized> MapKey for Arc<K> where Arc<K>: Serialize {}
 impl<K: MapKey + ToOwned + ?Sized> MapKey for Cow<'_, K> {}
 
-/// What a request can compare a field of a type with: its scalars, or nothing.
+/// The values that a request can compare a field of a type with: its scalars, or nothing.
 macro_rules! operand {
     (ordered $type:ty) => {
         Some(Operand::ordered::<$type>())
@@ -182,7 +181,7 @@ impl Known for str {
     }
 }
 
-/// The schema of integers in a range, of which BSON has those that are an `i64`.
+/// The schema of integers in a range, limited to `i64`, the largest integers of BSON.
 fn integers(min: i128, max: i128) -> bson::Document {
     let mut schema = of_types(&["int", "long"]);
     if let Ok(min) = i64::try_from(min)

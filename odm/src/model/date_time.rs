@@ -13,10 +13,10 @@ use super::read::DATE_TIME;
 /// It is native in BSON, and in JSON and other text formats it is a text in RFC 3339 form, with three digits
 /// below the second, as JavaScript writes dates. A year outside of 0 to 9999 has a sign and at least six
 /// digits, as there; JavaScript itself reads years up to ±271821. Every date is read back as it was written.
-/// As with [`ObjectId`](super::ObjectId), `bson::serialize_to_bson` writes the text, and `bson::serialize_to_vec` what is stored.
+/// As with [`ObjectId`](super::ObjectId), `bson::serialize_to_bson` writes the text, and `bson::serialize_to_vec` the stored form.
 ///
-/// It is parsed from such a text, with any offset from UTC and any number of digits below the second, of
-/// which those below the millisecond are dropped, or from a date alone, which is the start of that day.
+/// It is parsed from such a text, with any offset from UTC and any number of digits below the second, truncated to milliseconds, or from a
+/// date alone, which is the start of that day.
 ///
 /// ```
 /// let date: odm::DateTime = "2014-03-28T09:42:41.382Z".parse().unwrap();
@@ -80,7 +80,7 @@ const CYCLE_START: i128 = 946_684_800_000;
 
 impl fmt::Display for DateTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The same second of the cycle from 2000 on, of which RFC 3339 has the year.
+        // The same second of the cycle from 2000 on, whose years RFC 3339 can write.
         let since = i128::from(self.timestamp_millis()) - CYCLE_START;
         let (cycles, within) = (since.div_euclid(CYCLE), since.rem_euclid(CYCLE));
         let fraction = within % 1000;
@@ -208,8 +208,8 @@ impl<'de> de::Visitor<'de> for Readable {
         text.parse().map_err(E::custom)
     }
 
-    // What serde buffers of BSON, for a flattened struct or an enum without a tag outside,
-    // comes as extended JSON from a deserializer that calls itself human readable.
+    // BSON that serde buffers, for a flattened struct or an enum that is not externally tagged, comes as extended JSON from a deserializer
+    // that reports itself as human readable.
     fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<DateTime, A::Error> {
         bson::DateTime::deserialize(de::value::MapAccessDeserializer::new(map)).map(DateTime)
     }

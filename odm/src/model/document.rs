@@ -40,7 +40,7 @@ pub trait Structure: Sized + 'static {
     /// The names of flattened values, which are stored beside `NAMES`.
     #[doc(hidden)]
     const FLATTENED: &'static [&'static ShownNames] = &[];
-    /// For which of `NAMES` serde has a default, in their order; empty if for none.
+    /// Whether serde has a default for each of `NAMES`, in their order; empty if it has none.
     #[doc(hidden)]
     const DEFAULTED: &'static [bool] = &[];
     /// Whether it can be read from a document without any of its fields.
@@ -161,7 +161,7 @@ pub trait Document:
     /// literals, since two models ask each other.
     #[doc(hidden)]
     const INVERSES: &'static [(&'static str, &'static str)] = &[];
-    /// The document. A bound of it is not looked at where it is none.
+    /// The document. The compiler does not check a bound on it for a type that is no document.
     #[doc(hidden)]
     type Itself;
     /// The hash of the collection's name.
@@ -178,8 +178,8 @@ pub trait Document:
     /// ```
     fn id(&self) -> &Self::Id;
 
-    /// Returns the schema of the documents, in the form of MongoDB's `$jsonSchema`: the types of the fields,
-    /// and what `#[validate(..)]` says of them. Every write is validated by it; see
+    /// Returns the schema of the documents, in the form of MongoDB's
+    /// `$jsonSchema`: the types of the fields, and the rules of `#[validate(..)]`. Every write is validated by it; see
     /// [`ValidationLevel`](super::ValidationLevel).
     ///
     /// A field is required unless it is an `Option`, has a default for serde, is derived, or is a version. That a type of
@@ -215,7 +215,7 @@ pub trait Document:
     fn model() -> &'static Model;
 }
 
-/// What makes the `_id` of a number, if there is one for it.
+/// A function from a number to an `_id`, or `None` if the number has none.
 #[doc(hidden)]
 pub(super) type IdOfNumber<T> = fn(i64) -> Option<T>;
 
@@ -251,13 +251,13 @@ pub trait Insertable<M: Document>: Serialize {
         None
     }
 
-    /// Makes the `_id` of a value that has none.
+    /// Makes the `_id` of a value without one.
     #[doc(hidden)]
     fn make_id() -> Option<M::Id> {
         None
     }
 
-    /// What makes the `_id` of a value that has none of the next number of a sequence.
+    /// Returns the function that makes the `_id` of a value without one from the next number of a sequence.
     #[doc(hidden)]
     fn id_of_number() -> Option<IdOfNumber<M::Id>> {
         None
@@ -331,7 +331,7 @@ impl AutoId for bson::Uuid {
     note = "implement `odm::model::SequenceId` for a type of your own, or use an integer"
 )]
 pub trait SequenceId: Sized {
-    /// Returns the `_id` of a number, which is 1 or more, if there is one.
+    /// Returns the `_id` for a number, which is 1 or more, or `None` if the number is too large for the type.
     ///
     /// ```
     /// use odm::model::SequenceId;

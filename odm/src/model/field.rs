@@ -27,7 +27,7 @@ use super::{Path, Structure};
 /// ```
 pub struct Field<V, P, K = Plain>(Types<V, P, K>);
 
-/// Types without a value: `Send`, `Sync` and `Copy`, whatever they are.
+/// Types without a value: `Send`, `Sync` and `Copy` for all parameters.
 type Types<V, P, K> = PhantomData<fn() -> (V, P, K)>;
 
 impl<V, P, K> Field<V, P, K> {

@@ -1,5 +1,4 @@
-//! The paths of the references in a value, wherever they are: the library writes none of which it does
-//! not know.
+//! The paths of the references in a value, at any depth: the library refuses to write a reference that it does not know.
 
 use std::{cell::Cell, fmt::Display};
 
@@ -22,7 +21,7 @@ pub(super) fn note() {
 }
 
 /// Returns the paths of the references in a value, as stored names. The elements of an array are at the
-/// path of the array. What cannot be serialized has none.
+/// path of the array. A value that cannot be serialized has none.
 pub(crate) fn references<V: Serialize + ?Sized>(value: &V) -> Vec<Vec<String>> {
     let mut paths = Paths::default();
     REFERENCE.set(false);
@@ -302,7 +301,7 @@ impl ser::SerializeMap for Entries<'_> {
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Stop> {
         self.key = key.serialize(Key)?;
-        // A reference in a key is one at the path of the map.
+        // A reference in a key counts as one at the path of the map.
         self.paths.begin();
         Ok(())
     }

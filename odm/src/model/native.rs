@@ -1,8 +1,8 @@
 //! Values of other crates' types, each stored as BSON's own type for it: `#[serde(with = "odm::native")]`.
 //!
-//! serde stores a date of `chrono` as a text, and a UUID as bytes of no kind. On a field of such a type, of an `Option`,
-//! a list or a map of it, this module stores the value as the table says. A field without it does not compile, so that
-//! none is stored otherwise than filters, updates and indexes take it. In JSON it is the text that is usual.
+//! serde stores a date of `chrono` as a text, and a UUID as bytes without a subtype. On a field of such a type, or of an `Option`, a list
+//! or a map of it, this module stores the value in the form of the table. A field without it does not compile, so that all values are
+//! stored in the form that filters, updates and indexes use. In JSON a value is the usual text.
 //!
 //! | type | Cargo feature | in BSON | in JSON |
 //! |---|---|---|---|
@@ -14,13 +14,13 @@
 //! | `rust_decimal::Decimal` | `rust_decimal` | decimal | a text, `"12.50"` |
 //! | `IpAddr`, `Ipv4Addr`, `Ipv6Addr` | - | string | a text |
 //!
-//! All but the addresses, which texts do not sort, have an order. They can be ids, sort keys, sources of copies, and
-//! have indexes; a reference to a document whose `_id` is one is stored as the `_id` is.
+//! All types but addresses, whose texts do not sort in their order, are ordered. Their values can be ids, sort keys and sources of copies,
+//! and have indexes; a reference is stored in the form of the `_id` that it names.
 //!
-//! A date has milliseconds. What is finer is cut off towards the past, in a field as in a filter, and what a write
-//! returns is what is stored. An offset from UTC is not stored: an `OffsetDateTime` is read in UTC. A write of a value that the
-//! type does not have, such as a decimal of more than 28 digits behind the point, is refused by the stored schema, also where a
-//! program does not have the model. That of a type of your own is checked in programs that have it.
+//! A date has milliseconds. Fields and filters truncate finer times towards the past, and a write returns the stored value. An offset from
+//! UTC is not stored: an `OffsetDateTime` is read in UTC. The stored schema refuses a value that the type cannot represent, such as a
+//! decimal of more than 28 digits behind the point, also in programs without the model. Values of a type of your own are checked only in
+//! programs that have the type.
 //!
 //! serde asks no function for a missing field, so that an `Option` beside `with` takes `default`, where a document may
 //! lack it:
@@ -123,11 +123,11 @@ mod time;
 #[cfg(feature = "uuid")]
 mod uuid;
 
-/// Writes a value in its native form. It is called by what serde derives.
+/// Writes a value in its native form. The code that serde derives calls it.
 ///
 /// # Errors
 ///
-/// Those of the serializer.
+/// The errors of the serializer.
 #[doc(hidden)]
 pub fn serialize<T: NativeForm, S: Serializer>(
     value: &T,
@@ -136,11 +136,11 @@ pub fn serialize<T: NativeForm, S: Serializer>(
     value.to_form().serialize(serializer)
 }
 
-/// Reads a value in its native form. It is called by what serde derives.
+/// Reads a value in its native form. The code that serde derives calls it.
 ///
 /// # Errors
 ///
-/// Those of the deserializer, and one of its own if the type does not have the value.
+/// The errors of the deserializer, and an error if the type cannot represent the value.
 #[doc(hidden)]
 pub fn deserialize<'de, T: NativeForm, D: Deserializer<'de>>(
     deserializer: D,
@@ -198,7 +198,7 @@ pub trait NativeForm: Sized {
     /// ```
     fn to_form(&self) -> Self::Form;
 
-    /// Returns the value of what is stored.
+    /// Returns the value of a stored form.
     ///
     /// ```
     /// use odm::native::NativeForm;
@@ -224,8 +224,8 @@ pub trait NativeForm: Sized {
 
 /// The value of a field that is stored in its native form.
 ///
-/// The typed field of a `Uuid` with `#[serde(with = "odm::native")]` is one of `Native<Uuid>`. It is compared with a `Uuid`
-/// and set to one, and queries return its values as `Uuid`s.
+/// The typed field of a `Uuid` with `#[serde(with = "odm::native")]` has the type `Native<Uuid>`. It is compared with a
+/// `Uuid` and set to one, and queries return its values as `Uuid`s.
 ///
 /// ```
 /// # #[cfg(feature = "uuid")] {
@@ -317,7 +317,7 @@ where
     }
 }
 
-// What a document can lack is there in the greatest and the least of the values: one `Option` says both.
+// The least and greatest values of an optional field are never null: one `Option` is enough.
 #[diagnostic::do_not_recommend]
 impl<T> Returned<ViaSome<ViaSome<InForm>>> for Option<Native<Option<T>>>
 where

@@ -10,8 +10,8 @@ use odm_store::{Error, ErrorKind};
 /// A 12-byte id: 4 bytes of time, 5 of chance, 3 of a counter.
 ///
 /// It is native in BSON, and 24 hexadecimal digits in JSON and other text formats. `bson::serialize_to_bson` and
-/// `serialize_to_document` write the text, as they count as formats for humans; `serialize_to_raw_document_buf` and
-/// `serialize_to_vec` write what is stored.
+/// `serialize_to_document` write the text, since they report themselves as human readable; `serialize_to_raw_document_buf` and
+/// `serialize_to_vec` write the stored form.
 ///
 /// ```
 /// use odm::bson::{doc, serialize_to_document, serialize_to_raw_document_buf};
@@ -170,8 +170,8 @@ impl<'de> Deserialize<'de> for ObjectId {
                 Ok(ObjectId::from_bytes(bytes))
             }
 
-            // What serde buffers of BSON, for a flattened struct or an enum without a tag outside,
-            // comes as extended JSON from a deserializer that calls itself human readable.
+            // BSON that serde buffers, for a flattened struct or an enum that is not externally tagged, comes as extended JSON from a
+            // deserializer that reports itself as human readable.
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<ObjectId, A::Error> {
                 bson::oid::ObjectId::deserialize(de::value::MapAccessDeserializer::new(map))
                     .map(ObjectId)

@@ -1,4 +1,4 @@
-//! What a request can compare a field with.
+//! The values that a request can compare a field with.
 
 use bson::RawBson;
 use serde::{Serialize, de::DeserializeOwned};
@@ -15,7 +15,7 @@ pub struct Operand {
     is_nullable: bool,
 }
 
-/// What a field holds the scalars in.
+/// The container of the scalars in a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Holder {
     Itself,
@@ -32,11 +32,11 @@ enum Scalar {
     Value(ReadScalar),
     /// The names of an enum without content.
     Name(&'static [&'static str]),
-    /// A value that is no scalar in JSON, so that none can be read.
+    /// A value that is no scalar in JSON, and cannot be read from a request.
     Unread,
 }
 
-/// Reads a value, and writes it as the field stores it. An error is what is wrong with the value.
+/// Reads a value, and writes it as the field stores it. The error describes the mistake in the value.
 type ReadScalar = fn(&mut dyn erased_serde::Deserializer<'_>) -> Result<RawBson, String>;
 
 impl Operand {
@@ -69,7 +69,7 @@ impl Operand {
         }
     }
 
-    /// That of an `Option`.
+    /// The operand of an `Option`.
     pub(super) const fn nullable(of: Option<Self>) -> Option<Self> {
         match of {
             Some(of) => Some(Operand {
@@ -80,7 +80,7 @@ impl Operand {
         }
     }
 
-    /// That of a list, unless it is one of lists.
+    /// The operand of a list; `None` for a list of lists or maps.
     pub(super) const fn list(of: Option<Self>) -> Option<Self> {
         match of {
             Some(of) if matches!(of.holder, Holder::Itself) => Some(Operand {
@@ -92,7 +92,7 @@ impl Operand {
         }
     }
 
-    /// That of a map, unless it is one of lists or maps.
+    /// The operand of a map; `None` for a map of lists or maps.
     pub(super) const fn map(of: Option<Self>) -> Option<Self> {
         match of {
             Some(of) if matches!(of.holder, Holder::Itself) => Some(Operand {
@@ -106,7 +106,7 @@ impl Operand {
         }
     }
 
-    /// That of an entry, if the field is a map. A document can lack it.
+    /// The operand of an entry, if the field is a map. A document can lack the entry.
     pub(crate) fn entry(self) -> Option<Self> {
         match self.holder {
             Holder::Map { is_ordered } => Some(Operand {
@@ -129,7 +129,7 @@ impl Operand {
         self.is_nullable
     }
 
-    /// Reads a value that is not null as the type of the field. An error is what is wrong with it.
+    /// Reads a value that is not null as the type of the field. The error describes the mistake in it.
     pub(crate) fn read(
         &self,
         value: &mut dyn erased_serde::Deserializer<'_>,

@@ -67,8 +67,8 @@ impl<P: Path, O: Structure, const I: usize> Path for FieldPath<P, O, I> {
     };
 }
 
-/// The path `P` of a flattened value. If `OPTIONAL`, a stored value can lack all of its fields: they are
-/// those of one variant of an enum, or of an `Option`.
+/// The path `P` of a flattened value. If `OPTIONAL`, a stored value can lack all of its fields: they belong to one variant of an enum, or
+/// to an `Option`.
 pub struct FlatPath<P, const OPTIONAL: bool>(PhantomData<fn() -> P>);
 
 impl<P: Path, const OPTIONAL: bool> Path for FlatPath<P, OPTIONAL> {
@@ -152,12 +152,11 @@ const fn join(mut bytes: [u8; MAX], mut len: usize, name: &str) -> [u8; MAX] {
     bytes
 }
 
-/// The parts of a path that are compared. Of a longer path the rest is left out, which can only make
-/// two paths overlap that do not.
+/// The number of compared parts of a path. The rest of a longer path is ignored, so that two paths may count as overlapping that do not
+/// overlap, but never the reverse.
 const PARTS: usize = 16;
 
-/// A path as hashes, one for each part and what is before it. Comparing bytes costs the compiler
-/// seconds in a program of some hundred models.
+/// A path as hashes, one for each prefix. Comparing bytes costs the compiler seconds in a program of some hundred models.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct PathHash {

@@ -1,4 +1,4 @@
-//! What clients see of documents.
+//! The form in which clients see documents.
 
 use std::fmt;
 
@@ -11,10 +11,10 @@ use serde::{
 use super::{Container, FieldShape, Shape, Structure};
 
 /// A document, an embedded value or a projection as clients see it: it is serialized, as to JSON, without the fields that are marked
-/// `#[public(skip)]`, and with those that are marked `#[public(rename = "..")]` under that name, also in what is embedded, in cold
-/// parts, in subsets and in copies. It is stored as without the marks.
+/// `#[public(skip)]`, and with fields that are marked `#[public(rename = "..")]` under that name, also in embedded values, cold parts,
+/// subsets and copies. The marks do not change the stored form.
 ///
-/// So a model can be what an API shows, and a view adds what there is besides, by `#[serde(flatten)]`.
+/// So an API can show the model itself, and a view adds further fields by `#[serde(flatten)]`.
 ///
 /// ```
 /// use odm::{Public, prelude::*};
@@ -40,8 +40,7 @@ use super::{Container, FieldShape, Shape, Structure};
 /// # Ok::<_, serde_json::Error>(())
 /// ```
 ///
-/// The value is serialized as JSON first: it has the forms that it has there in every format, and none that JSON does not have is
-/// an error.
+/// The value is serialized as JSON first, so it has its JSON forms in every format. A value without a JSON form is an error.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Public<T>(pub T);
 
@@ -67,7 +66,7 @@ enum Json {
 }
 
 impl Json {
-    /// Leaves what clients see of a value with these fields, or of each in a list.
+    /// Removes the hidden fields of a value with these fields, or of each value in a list.
     fn show(&mut self, shape: &Shape) {
         match self {
             Json::List(values) => values.iter_mut().for_each(|value| value.show(shape)),
@@ -86,8 +85,8 @@ impl Json {
     }
 }
 
-/// Leaves what clients see of a field, and says whether that is anything. Variants of an enum can share a name, which is hidden if
-/// it is in one of them.
+/// Removes the hidden fields in the value of a field, and returns whether clients see the field. Variants of an enum can share a name,
+/// which is hidden if it is hidden in one of them.
 fn show(shape: &Shape, name: &mut String, value: &mut Json) -> bool {
     let mut public = None;
     for field in fields(shape, name) {
@@ -108,7 +107,7 @@ fn show(shape: &Shape, name: &mut String, value: &mut Json) -> bool {
     true
 }
 
-/// The fields that are stored under a name, one for each variant that has it. What is in a hidden value is hidden.
+/// The fields that are stored under a name, one for each variant that has it. All fields of a hidden value are hidden.
 fn fields(shape: &Shape, name: &str) -> Vec<FieldShape> {
     let mut found = Vec::new();
     for field in shape.fields {

@@ -1,4 +1,4 @@
-//! Reading stored values as their types, and the path of what cannot be read.
+//! Reading stored values as their types, and the path of a value that cannot be read.
 
 mod decoder;
 
@@ -17,7 +17,7 @@ pub struct Unreadable {
     /// The dotted path, with the positions of elements as numbers: `parts.0.name`. It is empty for the whole
     /// value, and where the path is not known.
     pub path: String,
-    /// What is wrong there.
+    /// The reason why it cannot be read.
     pub reason: String,
     /// The error of the decoder or encoder.
     pub source: bson::error::Error,
@@ -42,10 +42,10 @@ pub(crate) fn read_value<V: DeserializeOwned>(value: RawBson) -> Result<V, Box<U
     Ok(read::<Single<V>>(&single)?.v)
 }
 
-/// Reads all that `bson` can read, and follows the path to what it cannot.
+/// Reads every value that `bson` can read, and tracks the path to a value that it cannot.
 ///
-/// The type sees an erased deserializer: what it would generate for the dozen maps of `bson`, each followed and not, took
-/// half of the time in which a program with many models is compiled.
+/// The type gets an erased deserializer: generating code for the dozen maps of `bson`, each with and without the tracking, took half of the
+/// compile time of a program with many models.
 #[cold]
 fn read_slowly<T: DeserializeOwned>(stored: &RawDocument) -> Result<T, Box<Unreadable>> {
     let mut value = None;
@@ -56,7 +56,7 @@ fn read_slowly<T: DeserializeOwned>(stored: &RawDocument) -> Result<T, Box<Unrea
     Ok(value.expect("a value was read"))
 }
 
-/// Reads with a function, and follows the path to what it cannot read.
+/// Reads with a function, and tracks the path to a value that it cannot read.
 fn follow(
     stored: &RawDocument,
     read: &mut dyn FnMut(
@@ -117,7 +117,7 @@ impl Unreadable {
         Box::new(unreadable)
     }
 
-    /// Says what serde says in the words of documents, with the name of a missing field in the path.
+    /// Rewords the message of serde in the terms of documents, and moves the name of a missing field to the path.
     fn reword(&mut self) {
         let text = self.reason.as_str();
         let missing = text.strip_prefix("missing field `");
@@ -148,7 +148,7 @@ impl Unreadable {
     }
 }
 
-/// Says what serde says of a value of another type in the words of documents.
+/// Rewords the message of serde about a value of another type in the terms of documents.
 pub(super) fn reworded(text: &str) -> String {
     let mistyped = text.strip_prefix("invalid type: ");
     let mistyped = mistyped.or_else(|| text.strip_prefix("invalid value: "));

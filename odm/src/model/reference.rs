@@ -23,8 +23,8 @@ use super::{Document, Operand, ReferenceField, SchemaTypes, hidden};
 /// assert_eq!(review.product, Ref::from(&lamp));
 /// # Ok(()) });
 /// ```
-// The bound, and those of the traits below, hold for all types with a derive of this library: a reference
-// to one that is no document would else be reported once for each trait that its holder implements.
+// The bounds here and on the traits below hold for all types with a derive of this library. Otherwise a reference to a type that is no
+// document would be reported once for each trait that its holder implements.
 pub struct Ref<T: Referable>(T::Key, PhantomData<fn() -> T>);
 
 /// A type that a [`Ref`] can be written of. The derives implement it: a mark on the field checks that it is
@@ -41,7 +41,7 @@ pub trait Referable {
     /// The type that says how it is stored: the same, or [`Native`](super::Native) of it.
     type StoredKey;
 
-    /// What a request can compare an `_id` with.
+    /// The values that a request can compare an `_id` with.
     const KEY_OPERAND: Option<Operand> = None;
 
     /// The schema of the `_id`.
@@ -85,7 +85,7 @@ impl<I> IdFrom<I> for I {
     }
 }
 
-/// The `_id` of what is no document. There are no values of it.
+/// The type of `_id` of a type that is no document. It has no values.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum NoKey {}

@@ -42,11 +42,11 @@ pub trait EmbedField: Known {
     type ParentCardinality;
 }
 
-/// That the parent in an embedded value is `X`, with the cardinality `K`. It is a bound with a parameter, so that the compiler does not
-/// ask for it where the value is declared, and what is no embedded value is reported there once.
+/// States that the parent in an embedded value is `X`, with the cardinality `K`. It is a bound with a parameter, so that the compiler does
+/// not check it where the value is declared, and reports a type that is no embedded value once.
 #[doc(hidden)]
 pub trait ParentIn<X, K> {
-    /// That of [`EmbedField`].
+    /// The same as in [`EmbedField`].
     type ParentPath<P: Path>: Path;
 }
 

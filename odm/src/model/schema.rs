@@ -1,8 +1,7 @@
 //! The schema of a type, in the form of MongoDB's `$jsonSchema`.
 //!
-//! A schema says what can be read as the type: a number that is stored as another type of number
-//! conforms where serde converts it. A type within itself is any object there, since the form has no
-//! references.
+//! A schema accepts the values that can be read as the type: a number that is stored as another type of number conforms if serde converts
+//! it. A recursive type is any object at the second level, since the form has no references.
 
 use std::any::TypeId;
 
@@ -24,7 +23,7 @@ pub struct Property {
     pub required: bool,
     /// The schema of its type.
     pub schema: SchemaOf,
-    /// What `#[validate(..)]` adds.
+    /// The rules of `#[validate(..)]`.
     pub rules: &'static [Rule],
 }
 
@@ -72,7 +71,7 @@ pub struct VariantSchema {
     pub name: &'static str,
     /// How it is stored.
     pub form: EnumForm,
-    /// The schema of its content; `None` where it has none.
+    /// The schema of its content; `None` without content.
     pub content: Option<SchemaOf>,
 }
 
@@ -107,7 +106,7 @@ pub fn any(_: &mut SchemaTypes) -> Document {
     Document::new()
 }
 
-/// The schema of an array, of which no more is known.
+/// The schema of an array with unknown elements.
 pub fn any_array(_: &mut SchemaTypes) -> Document {
     doc! { "bsonType": "array" }
 }
@@ -162,7 +161,7 @@ pub fn object<T: 'static>(
     made.unwrap_or_else(|| doc! { "bsonType": "object" })
 }
 
-/// Whether functions check what is in the fields of a type `T`.
+/// Whether functions check values in the fields of a type `T`.
 pub fn any_has_checks<T: 'static>(
     types: &mut SchemaTypes,
     fields: &[fn(&mut SchemaTypes) -> bool],
@@ -307,10 +306,10 @@ fn open(schema: &mut Document) {
     }
 }
 
-/// Adds a rule, which takes the place of what the type says of the same.
+/// Adds a rule, which replaces the same keyword of the type.
 fn set_rule(schema: &mut Document, rule: &Rule) {
     let mut value = Bson::from(rule.value);
-    // A closed list of values is one also for a value that may be null.
+    // If the value may be null, the closed list of values includes null.
     if rule.keyword == "enum"
         && let Bson::Array(values) = &mut value
         && is_nullable(schema)

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Check, Operand, PathHash, ReadCheck, Validation, derived::DerivedShape};
 
-/// A model: what a `Document` declares besides its fields.
+/// A model: the declarations of a `Document` besides its fields.
 #[derive(Debug, Clone, Copy)]
 pub struct Model {
     /// The name of the Rust type.
@@ -18,7 +18,7 @@ pub struct Model {
     pub collection: &'static str,
     /// Its fields.
     pub shape: fn() -> &'static Shape,
-    /// Its indexes, besides those that references need.
+    /// Its indexes, besides the ones for references.
     pub indexes: &'static [Index],
     /// When its documents expire.
     pub expires: Option<Expires>,
@@ -68,7 +68,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The stored names, those of flattened values among them.
+    /// The stored names, including the fields of flattened values.
     pub(crate) fn names(&self) -> Vec<&'static str> {
         let mut names = Vec::new();
         for field in self.fields {
@@ -93,7 +93,7 @@ impl Shape {
             FieldKind::Plain => false,
             FieldKind::Reference(_) => rest.is_empty(),
             FieldKind::Derived(_) => true,
-            // In a map there is none.
+            // A map contains no references.
             FieldKind::Embed { shape, .. } => shape().has_reference(rest),
             FieldKind::Split(split) => (split.shape)().has_reference(rest),
         })
@@ -107,11 +107,11 @@ pub struct FieldShape {
     pub name: &'static str,
     /// Its content.
     pub kind: FieldKind,
-    /// What a request can compare it with, if a request can name it.
+    /// The values that a request can compare it with, if a request can name it.
     pub operand: Option<Operand>,
-    /// The name that clients see; `None` if they see nothing of it.
+    /// The name that clients see; `None` if it is hidden.
     pub public: Option<&'static str>,
-    /// The fields of the embedded value of which it is a copy, and what is around it.
+    /// The fields of the embedded value that it copies, and its container.
     pub copied: Option<Inner>,
 }
 
@@ -147,19 +147,19 @@ impl FieldShape {
         Some(Inner { shape, container })
     }
 
-    /// The field, as one that no client sees.
+    /// The field, hidden from clients.
     pub const fn hidden(mut self) -> Self {
         self.public = None;
         self
     }
 
-    /// The field, as one that clients see under another name.
+    /// The field, shown to clients under another name.
     pub const fn shown_as(mut self, name: &'static str) -> Self {
         self.public = Some(name);
         self
     }
 
-    /// The field, as one that a request can name.
+    /// The field, which requests can name.
     pub const fn comparable(mut self, operand: Option<Operand>) -> Self {
         self.operand = operand;
         self
@@ -290,7 +290,7 @@ pub struct Outline {
     pub embedded: &'static [(&'static str, u64, &'static Outline)],
 }
 
-/// What a derived field reads, besides references.
+/// The fields that a derived field reads, besides references.
 #[doc(hidden)]
 pub struct DerivedReads {
     /// The hash of the collection of the documents.
@@ -306,7 +306,7 @@ pub struct DerivedReads {
 pub struct ShownNames {
     /// The type's own names.
     pub own: &'static [u64],
-    /// Those of values that are flattened into it.
+    /// The names of values that are flattened into it.
     pub flattened: &'static [&'static ShownNames],
 }
 
@@ -330,7 +330,7 @@ impl Outline {
         found
     }
 
-    /// That of a type that the checks need not look into.
+    /// The outline of a type that needs no checks.
     pub const EMPTY: &'static Outline = &Outline {
         references: false,
         opaque: false,
@@ -350,7 +350,7 @@ pub struct Index {
     pub unique: bool,
     /// Texts that differ in nothing but case are one key.
     pub case_insensitive: bool,
-    /// What must hold of the documents in it.
+    /// The filter that the documents in it match.
     pub filter: Option<fn() -> Result<mql::Filter>>,
 }
 
@@ -359,7 +359,7 @@ pub struct Index {
 pub struct IndexField {
     /// The stored path.
     pub path: &'static str,
-    /// Of a map, the key of the entry.
+    /// The key of the entry, if the field is a map.
     pub key: Option<&'static str>,
     /// The direction.
     pub direction: Direction,

@@ -12,7 +12,7 @@ use super::{Field, Path};
             `#[document(unique(fields = \"a, b\"))]` in this order: their values are those of the document"
 )]
 pub trait UniqueKey<M> {
-    /// What is stored of it.
+    /// Its stored form.
     #[doc(hidden)]
     const STORED: StoredKey;
 }

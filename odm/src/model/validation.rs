@@ -1,4 +1,4 @@
-//! What a model says of the validation of its documents.
+//! The validation of documents that a model declares.
 
 use bson::{Document, RawDocument};
 use odm_mql::Violation;
@@ -29,9 +29,9 @@ use super::{List, Number, Text};
 pub enum ValidationLevel {
     /// None.
     Off,
-    /// Those that are inserted, and those that conformed before they change.
+    /// Inserted documents, and changed documents that conformed before.
     Moderate,
-    /// All that a write names.
+    /// All documents that a write names.
     #[default]
     Strict,
 }
@@ -63,7 +63,7 @@ pub enum ValidationAction {
     Error,
 }
 
-/// A function of the user's that checks a document as it will be stored. It adds what it finds.
+/// A function of the user's that checks a document as it will be stored. It adds the violations that it finds.
 pub type Check = fn(&RawDocument, &mut Vec<Violation>);
 
 /// The validation of the documents of one model.
@@ -71,9 +71,9 @@ pub type Check = fn(&RawDocument, &mut Vec<Violation>);
 pub struct Validation {
     /// The documents that are validated.
     pub level: ValidationLevel,
-    /// The effect of one that does not conform.
+    /// The effect of a document that does not conform.
     pub action: ValidationAction,
-    /// The schema that a function of the user's returns, beside the generated one.
+    /// A function of the user's that returns a schema in addition to the generated one.
     pub schema: Option<fn() -> Document>,
     /// The check by functions of the user's, if there are any.
     pub check: fn() -> Option<Check>,

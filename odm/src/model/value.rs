@@ -93,8 +93,7 @@ pub(crate) fn to_raw<V: Serialize + ?Sized>(value: &V) -> Result<RawBson> {
     written(value).map_err(|why| unwritten(*why))
 }
 
-/// The id as BSON: that of [`to_raw`], without the document by way of which serde writes a value, for the types
-/// that most ids have.
+/// The id as BSON: the same as by [`to_raw`], but for the common types of ids without the document through which serde writes a value.
 pub(crate) fn id_to_raw<M: Document>(id: &M::Id) -> Result<RawBson> {
     struct Key<'a, M: Document>(&'a M::Id);
 
@@ -176,7 +175,7 @@ fn written<V: Serialize + ?Sized>(value: &V) -> Result<RawBson, Box<Unreadable>>
     note = "an IP address is stored as its text, which sorts otherwise"
 )]
 pub trait Ordered {
-    /// The type of a value that is there: of an `Option` that of what it holds, else the type itself.
+    /// The type of a present value: the inner type of an `Option`, else the type itself.
     type Present: ?Sized;
 }
 
@@ -223,15 +222,14 @@ pub trait Optional {}
 
 impl<T> Optional for Option<T> {}
 
-/// Values of which a query can list the distinct ones: values with an order, and lists of such, whose elements are
-/// listed.
+/// Types whose distinct values a query can list: types with an order, and lists of such, whose elements are listed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no values in an order that could be listed",
     label = "neither ordered nor a list of ordered values",
     note = "a number, string, date, id, bool, an `Option` of one, or a list of these has"
 )]
 pub trait Distinct {
-    /// The type of a listed value: of an array, that of its elements.
+    /// The type of a listed value: the element type of an array, else the type itself.
     type Value;
 }
 
@@ -289,7 +287,7 @@ pub trait Addable {
     type Sum;
     /// The type of a mean.
     type Mean;
-    /// Makes of a sum one that its type is read from.
+    /// Converts a sum so that its type can be read from it.
     #[doc(hidden)]
     fn widen(sum: RawBson) -> RawBson {
         sum

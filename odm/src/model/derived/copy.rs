@@ -48,7 +48,7 @@ pub const fn copy<S: Structure>(position: usize) -> FieldShape {
     FieldShape::new(name, FieldKind::Derived(DerivedShape::Copy(copied.shape)))
 }
 
-/// What a copy reads.
+/// The fields that a copy reads.
 pub const fn copy_reads<S: Structure>(position: usize) -> DerivedReads {
     let copied = &S::COPIES[position].2;
     DerivedReads {

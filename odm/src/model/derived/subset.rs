@@ -22,7 +22,7 @@ pub struct SubsetShape {
     pub sort: &'static [(&'static str, Direction)],
     /// The shown fields of a child; `None` for all.
     pub shown: Option<fn() -> &'static Shape>,
-    /// The fields of a child, all or those that are shown.
+    /// The fields of a child: the shown ones, or all.
     pub item: fn() -> &'static Shape,
     /// The children that count; all by default.
     pub filter: Option<fn() -> Result<mql::Filter>>,
@@ -62,7 +62,7 @@ pub const fn subset<T: SubsetField>(name: &'static str, declared: DeclaredSubset
     FieldShape::new(name, kind)
 }
 
-/// What the derive asks of the type of a subset.
+/// The properties of the type of a subset that the derive needs.
 pub struct ShownChild<F> {
     /// The hash of the collection of the children.
     pub collection: u64,
@@ -70,7 +70,7 @@ pub struct ShownChild<F> {
     pub fields: F,
     /// The stored names that are shown, if not the whole child.
     pub names: Option<&'static ShownNames>,
-    /// Whether there is a subset in what is shown.
+    /// Whether a shown field is, or has within it, a subset.
     pub nested: bool,
 }
 

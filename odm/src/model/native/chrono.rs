@@ -10,7 +10,7 @@ use super::{
 use crate::model::DateTime;
 
 impl From<chrono::DateTime<Utc>> for DateTime {
-    /// Cuts off what is below the millisecond. A leap second is the last millisecond before it.
+    /// Truncates to milliseconds. A leap second is the last millisecond before it.
     #[allow(
         clippy::arithmetic_side_effects,
         reason = "the years of the crate are far from the bounds"

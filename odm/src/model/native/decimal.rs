@@ -90,12 +90,12 @@ impl<'de> de::Visitor<'de> for Readable {
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> std::result::Result<StoredDecimal, E> {
-        // The shortest text is what stood in the JSON.
+        // The shortest text is the text of the JSON.
         self.visit_str(&number.to_string())
     }
 
-    // What serde buffers of BSON, for a flattened struct or an enum without a tag outside,
-    // comes as extended JSON from a deserializer that calls itself human readable.
+    // BSON that serde buffers, for a flattened struct or an enum that is not externally tagged, comes as extended JSON from a deserializer
+    // that reports itself as human readable.
     fn visit_map<A: de::MapAccess<'de>>(
         self,
         map: A,

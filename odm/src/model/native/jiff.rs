@@ -15,7 +15,7 @@ const NANOS: i128 = 1_000_000;
 const FIRST: Date = Date::constant(1970, 1, 1);
 
 impl From<Timestamp> for DateTime {
-    /// Cuts off what is below the millisecond.
+    /// Truncates to milliseconds.
     fn from(date: Timestamp) -> Self {
         let millis = date.as_nanosecond().div_euclid(NANOS);
         DateTime::from_millis(i64::try_from(millis).expect("the years of `jiff` are few"))

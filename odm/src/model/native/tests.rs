@@ -13,7 +13,7 @@ use rust_decimal::Decimal;
 use super::{ByForm, Native, NativeForm};
 use crate::model::{read, to_raw};
 
-/// What is stored of a value, as BSON and as it is read.
+/// The stored form of a value, as BSON and as it is read back.
 fn stored<T: NativeForm>(value: T) -> (bson::RawBson, T) {
     let form = to_raw(&Native(value)).unwrap();
     let mut document = bson::RawDocumentBuf::new();
@@ -22,7 +22,7 @@ fn stored<T: NativeForm>(value: T) -> (bson::RawBson, T) {
     (form, holder.into_values().next().unwrap().0)
 }
 
-/// Checks two values, of which `cut` is what can be stored.
+/// Checks two values; `cut` truncates a value to the stored precision.
 fn check<T: NativeForm + Ord + Debug + Clone>(one: &T, other: &T, cut: impl Fn(&T) -> T) {
     let (form, read) = stored(one.clone());
     assert_eq!(read, cut(one));

@@ -12,7 +12,7 @@ use crate::model::DateTime;
 const NANOS: i128 = 1_000_000;
 
 impl From<OffsetDateTime> for DateTime {
-    /// Cuts off what is below the millisecond, and the offset.
+    /// Truncates to milliseconds, and drops the offset.
     fn from(date: OffsetDateTime) -> Self {
         let millis = date.unix_timestamp_nanos().div_euclid(NANOS);
         DateTime::from_millis(i64::try_from(millis).expect("the years of `time` are few"))
@@ -20,7 +20,7 @@ impl From<OffsetDateTime> for DateTime {
 }
 
 impl From<UtcDateTime> for DateTime {
-    /// Cuts off what is below the millisecond.
+    /// Truncates to milliseconds.
     fn from(date: UtcDateTime) -> Self {
         OffsetDateTime::from(date).into()
     }

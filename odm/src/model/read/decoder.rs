@@ -1,9 +1,9 @@
 //! A deserializer of stored bytes, several times as fast as that of [`bson`].
 //!
-//! What it reads is what `bson` reads. It makes no messages, and it gives up where it is not sure: at damaged
-//! bytes, at types that are rare in documents, at the types of `bson` with a protocol of their own, and where a
-//! type asks for the text of an error. The caller then asks `bson`, which has the last word on what a value is and
-//! on what is wrong with it.
+//! It reads a value exactly as
+//! `bson` does. It makes no messages, and gives up where it cannot decide: at damaged bytes, at types that are rare in documents, at the types of `bson`
+//! with a protocol of their own, and where a type asks for the text of an error. The caller then uses `bson`, which decides on the value
+//! and on the error.
 
 mod extended;
 
@@ -37,7 +37,7 @@ thread_local! {
 /// Why no value was read.
 #[derive(Debug, PartialEq)]
 pub(super) enum Undecoded {
-    /// The type does not accept what is stored. `bson` would not read it either.
+    /// The type does not accept the stored value. `bson` would not read it either.
     Refused,
     /// Only `bson` can tell.
     GaveUp,
@@ -108,7 +108,7 @@ impl de::Error for Failed {
 #[derive(Clone, Copy)]
 struct Value<'de> {
     kind: ElementType,
-    /// Of texts, documents and arrays without the length and the final zero, of all others everything.
+    /// All bytes of the value; for texts, documents and arrays without the length and the final zero.
     bytes: &'de [u8],
 }
 
@@ -231,8 +231,8 @@ impl<'de> Deserializer<'de> for Value<'de> {
 
 /// The elements of a document or array that come next.
 ///
-/// What takes the next one is always inlined: as calls, which move an element through memory each, they double the time
-/// of an array of numbers.
+/// The methods that take the next one are always inlined: calls, each of which moves an element through memory, double the time to read an
+/// array of numbers.
 struct Elements<'de> {
     rest: &'de [u8],
     /// The value of the field whose name was read last.

@@ -1,5 +1,4 @@
-//! The property of the decoder: where it does not give up, it reads what `bson` reads, and refuses what `bson`
-//! refuses.
+//! The property of the decoder: unless it gives up, it reads the same values as `bson`, and refuses the same ones.
 
 #![allow(dead_code, reason = "values are compared by their Debug texts")]
 
@@ -50,10 +49,11 @@ fn compare<T: de::DeserializeOwned + Debug>(bytes: &[u8], tally: &mut Tally) {
     }
 }
 
-/// What a type reads from an erased deserializer, and the error with its path, are those of the deserializer itself.
+/// Compares the value that a type reads from an erased deserializer, and the error with its path, with the result of the deserializer
+/// itself.
 fn compare_slow<T: de::DeserializeOwned + Debug>(document: &RawDocument) {
-    // The first keeps the text of an error, which may have more or less of the words of `bson` around it. To the
-    // other one `bson` gives the name of the one field of an object id again and again.
+    // `Kept` types hold the text of an error, in which the prefix by `bson` may differ. A
+    // `NamesOnly` type gets the name of the one field of an object id from `bson` again and again.
     let name = std::any::type_name::<T>();
     if name.contains("Kept") || name.contains("NamesOnly") {
         return;
@@ -205,7 +205,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Forgiving<T> {
     }
 }
 
-/// What a visitor of bytes gets.
+/// The bytes that a visitor gets.
 #[derive(Debug)]
 struct Bytes(Vec<u8>);
 
@@ -362,7 +362,7 @@ fn compare_types(bytes: &[u8], tallies: &mut Tallies) {
     );
 }
 
-/// A value of any type; the ones that are common in documents are more frequent.
+/// A value of any type; types that are common in documents are more frequent.
 fn value() -> impl Strategy<Value = Bson> {
     let common = prop_oneof![
         prop_oneof![-1..4i32, any::<i32>()].prop_map(Bson::Int32),
@@ -458,7 +458,7 @@ fn document(value: impl Strategy<Value = Bson>) -> impl Strategy<Value = Documen
     })
 }
 
-/// The bytes of a document, of which some may be changed, and which may be cut.
+/// The bytes of a document, possibly with changed bytes or cut.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let damage = prop_oneof![
         3 => Just(vec![]),
