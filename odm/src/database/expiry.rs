@@ -26,8 +26,8 @@ fn expiring(models: &[&'static Model]) -> Vec<(&'static str, Expires)> {
     expiring.collect()
 }
 
-/// Starts the worker that deletes what has expired, at once and then at each interval, until the session is dropped or
-/// the store is closed. There is none without such a model.
+/// Starts the worker that deletes expired documents, at once and then at each interval, until the session is dropped or the store is
+/// closed. It starts none if no model expires.
 pub(super) fn start(
     session: &Session,
     models: &[&'static Model],
@@ -71,7 +71,7 @@ async fn work(
     }
 }
 
-/// Deletes what has expired, and returns the number of documents.
+/// Deletes expired documents, and returns their number.
 pub(super) async fn delete_expired(session: &Session, models: &[&'static Model]) -> Result<u64> {
     delete(session, &expiring(models)).await
 }
@@ -129,7 +129,7 @@ async fn delete_of(session: &Session, collection: &str, expires: Expires) -> Res
             }
             Err(error) => return Err(error),
         }
-        // Those that are left are behind the position, and stop nothing.
+        // Documents that could not be deleted are before the position, and not visited again.
         let is_last = (positions.len() as u64) < UNIT;
         find.after = positions.into_iter().next_back();
         if is_last {

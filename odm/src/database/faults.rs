@@ -1,5 +1,5 @@
-//! Disks that fail and power that is lost while a new version of a program opens its data, changes it by the
-//! steps of a migration, computes what it declares, and writes. Until that is done the old version goes on.
+//! Disks that fail and power that is lost while a new version of a program opens its data, changes it by the steps of a migration, computes
+//! the declared fields, and writes. Until that is done the old version goes on.
 
 use std::collections::HashMap;
 
@@ -174,7 +174,7 @@ async fn open(disk: &Disk) -> Result<Embedded> {
         .await
 }
 
-/// What the new version does with the data. `done` counts the writes that were acknowledged.
+/// Runs the new version on the data. `done` counts the writes that were acknowledged.
 async fn changed_by_the_new_version(disk: &Disk, done: &mut i32) -> Result<()> {
     let blog = new::Blog::open(open(disk).await?).await?;
     // Before, while and after the relations are computed.
@@ -344,7 +344,7 @@ fn a_new_version_on_a_disk_that_fails_at_any_operation_leaves_right_or_pending_d
                 assert!(at > operations / 2, "{at} of {operations} operations");
                 break;
             }
-            // What fails in the close, after all is durable, is left to the next open.
+            // A failure in the close, after all is durable, is left to the next open.
             assert!(ran.is_err() || done == WRITES, "operation {at} is not told");
             for left in [
                 disk.after_exit(),

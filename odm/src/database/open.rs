@@ -45,7 +45,7 @@ pub struct OpenOptions {
     refresh_interval: RefreshInterval,
 }
 
-/// How often the worker deletes what has expired.
+/// How often the worker deletes expired documents.
 #[derive(Debug, Clone, Copy)]
 struct ExpiryInterval(Option<Duration>);
 
@@ -67,8 +67,8 @@ impl Default for RefreshInterval {
 
 impl OpenOptions {
     /// Sets how often the documents that have expired are [deleted](crate::Database::delete_expired) in the
-    /// background. The default is a minute, as in MongoDB, the least a millisecond. `None` turns the worker off: for a
-    /// program that calls `delete_expired` itself, or one of several whose databases have the model.
+    /// background. The default is a minute, as in MongoDB, the least a millisecond.
+    /// `None` turns the worker off: for a program that calls `delete_expired` itself, or if another program with the model does the work.
     ///
     /// The worker goes on in another runtime where that of `open` ends, as that of [`refresh_every`](OpenOptions::refresh_every)
     /// does.
@@ -92,10 +92,10 @@ impl OpenOptions {
         self.expiry_interval.0
     }
 
-    /// Sets how often the worker looks for [refreshes](crate::Database::lag) that other databases on the store have left: of
-    /// the fields with `fan_out = "background"` and `refresh = "batched"`. Those that follow from writes of this one it begins
-    /// at once. The default is a second, the least a millisecond. `None` turns the worker off: for a program that calls
-    /// [`caught_up`](crate::Database::caught_up) itself, or leaves the work to others.
+    /// Sets how often the worker looks for [refreshes](crate::Database::lag) that other databases on the store have left, of fields with
+    /// `fan_out = "background"` or `refresh = "batched"`. Refreshes after writes of this database begin at once. The default is a second,
+    /// the least a millisecond. `None` turns the worker off: for a program that calls [`caught_up`](crate::Database::caught_up) itself, or
+    /// leaves the work to others.
     ///
     /// The worker is a task in the runtime of `open`. When that ends, a `tracing` event at the level `WARN` says so, and the
     /// worker goes on in the runtime in which the database is used next.
@@ -120,9 +120,9 @@ impl OpenOptions {
         self.refresh_interval.0
     }
 
-    /// Makes `open` fail, and change nothing, where it would have to backfill: where a derived field that has no
-    /// empty value, such as a copy that is a `String`, was declared over existing documents. What follows from a
-    /// migration is computed nevertheless.
+    /// Makes
+    /// `open` fail, and change nothing, if it would have to backfill: if a derived field without an empty value, such as a copy that is a `String`,
+    /// was declared over existing documents. Derived fields that follow from a migration are computed nevertheless.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -158,16 +158,16 @@ impl OpenOptions {
         self
     }
 
-    /// Sets the time from which on an operation is slow: one that takes longer emits a `tracing` event at the
-    /// level `WARN` under the target `odm`. The default is 100 ms; `Duration::MAX` turns it off.
+    /// Sets the time from which on an operation is slow: an operation that takes longer emits a `tracing` event at the level `WARN` under
+    /// the target `odm`. The default is 100 ms; `Duration::MAX` turns it off.
     ///
-    /// The time is that of the whole operation, as its caller sees it: a write waits for other writes, and for the
-    /// disk. Of a stream each chunk is an operation. One that is given many documents, as `insert_many`, `get_many`, a `bulk` and
-    /// the chunks of an audit, an export and an import are, or that writes many, with all that follows from it, may take the time
-    /// again for each 100 of them. Of the writes of a `bulk`, which all take the time of its unit, the first one warns. The event
-    /// has the fields of the one that each operation emits at the level `DEBUG`: `operation`, `collection`, `elapsed_us`, the numbers
-    /// of a [`Cost`](odm_store::Cost), and of a search the shape of its `filter`, in which `?` stands for each value, its `sort`, and
-    /// the `index`.
+    /// The measured time is that of the whole operation, as its caller sees it, with the waits of a write for other writes and for the
+    /// disk. Each chunk of a stream is an operation. An operation on many documents, such as `insert_many`, `get_many`, a
+    /// `bulk` and the chunks of an audit, an export and an import, or a write with many effects, may take the time again for each 100 documents. Only the first write of a `bulk`
+    /// warns, since all take the time of the unit. The event has the same fields as the event at the level
+    /// `DEBUG` that each operation emits: `operation`, `collection`, `elapsed_us`, the numbers of a
+    /// [`Cost`](odm_store::Cost), and for a search the shape of its `filter`, in which `?` stands for each value, its `sort`, and the
+    /// `index`.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -186,10 +186,9 @@ impl OpenOptions {
 
     /// Sets the number of documents from which on a scan is large: an operation that reads more of them without an
     /// index ([`documents_scanned`](odm_store::Cost::documents_scanned)) emits a `tracing` event at the level
-    /// `WARN` under the target `odm`, with the fields that [`slow_operation`](OpenOptions::slow_operation) lists. So does one
-    /// that examines more keys of indexes than that for which it neither returns nor writes a document, as a count does, or a
-    /// search by an index that does not have all of its conditions; one that is given many documents may examine as many again for
-    /// each 100 of them. The default is 10,000; `u64::MAX` turns it off.
+    /// `WARN` under the target `odm`, with the fields that
+    /// [`slow_operation`](OpenOptions::slow_operation) lists. So does an operation that examines more than so many index keys without returning or writing their documents, as a count, or a search by an index that does not cover all conditions; an operation on many documents may examine as many again for each 100 of them. The default is 10,000; `u64::MAX`
+    /// turns it off.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -230,7 +229,7 @@ impl fmt::Debug for OpenOptions {
 /// A database that was opened.
 struct Opened {
     catalog: Catalog,
-    /// The number of steps, if what follows from a migration is still to be computed.
+    /// The number of steps, if the derived fields are still to be computed after a migration.
     migrated: Option<usize>,
 }
 
@@ -271,7 +270,7 @@ pub(super) async fn database<D: Database>(store: impl Store, options: OpenOption
     Ok(D::bind(&session.with_workers(workers)))
 }
 
-/// Says what is pending.
+/// Reports the pending fields.
 fn report_pending(session: &Session, name: &str) {
     let catalog = session.catalog();
     if !catalog.pending().is_empty() {
@@ -311,7 +310,7 @@ async fn backfill_unreadable(session: &Session, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Computes the derived fields that follow from what a migration of so many steps has changed.
+/// Computes the derived fields after a migration of so many steps.
 async fn compute_derived(session: &Session, steps: usize, options: &OpenOptions) -> Result<()> {
     let name = session.database();
     let mut backfill = Audit::of_models(session, AuditMode::Backfill);

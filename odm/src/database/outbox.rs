@@ -77,7 +77,7 @@ async fn work(session: Arc<impl Fn() -> Option<Session>>, outbox: Arc<Outbox>, i
     }
 }
 
-/// How long the worker waits after so many errors in a row. It is longer each time, whatever new records there are.
+/// How long the worker waits after so many errors in a row. It is longer each time, even if new records arrive.
 fn pause(failures: u32) -> Duration {
     (FIRST * 2_u32.saturating_pow(failures - 1)).min(LONGEST)
 }

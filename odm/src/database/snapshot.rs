@@ -10,7 +10,7 @@ where
     E: From<Error>,
     F: AsyncFnOnce(D) -> Result<T, E>,
 {
-    // The end of the closure, or the drop of its future, ends the snapshot, whoever has the repositories then.
+    // The end of the closure, or the drop of its future, ends the snapshot, even if other tasks still hold the repositories.
     let (session, _ending) = database.session().snapshot()?;
     run(D::bind(&session)).await
 }

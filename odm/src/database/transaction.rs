@@ -75,8 +75,8 @@ impl<D: Database> TransactionGuard<D> {
     ///
     /// # Errors
     ///
-    /// That of the disk, if commits were lost that the transaction has read: what it read was never durable. A
-    /// transaction that has run out of time was rolled back then, and this returns at once.
+    /// The error of the disk, if commits that the transaction has read were lost, and never became durable. A transaction that has run out
+    /// of time was rolled back then, and this returns at once.
     pub async fn rollback(self) -> Result<()> {
         self.bound.rollback().await
     }
@@ -109,7 +109,7 @@ where
     F: AsyncFnOnce(D) -> Result<T, E> + Repeatable,
 {
     if let Some(outer) = database.session().bound() {
-        // Part of the transaction around it: what it wrote before it failed must not be committed.
+        // Part of the transaction around it: if it fails, its earlier writes must not be committed.
         let mut aborting = AbortOnDrop::new(outer, inner_failed());
         let result = run(database.clone()).await;
         if result.is_ok() {
@@ -185,7 +185,7 @@ fn inner_failed() -> Error {
     )
 }
 
-/// A closure that can run several times, each time from the same start: one that is `Clone`.
+/// A closure that can run several times, each time from the same start, by being `Clone`.
 #[diagnostic::on_unimplemented(
     message = "the closure of a transaction may run again, and cannot change or use up what is around it",
     label = "changes or uses up what it captures",

@@ -17,8 +17,7 @@ pub use export::Export;
 pub use files::ImportFiles;
 pub use import::Import;
 
-/// How far an [`Export`], an [`Import`], an [import of files](ImportFiles) or a [copy](CopyTo) is, and what a copy has
-/// done.
+/// How far an [`Export`], an [`Import`], an [import of files](ImportFiles) or a [copy](CopyTo) is, and the result of a copy.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -34,13 +33,13 @@ pub use import::Import;
 pub struct TransferProgress {
     /// The number of documents that are written, or stored.
     pub documents: u64,
-    /// The number of all documents of the export, or of the source of a copy. Of an import of files it is not known, and 0.
+    /// The number of all documents of the export, or of the source of a copy. For an import of files it is not known, and 0.
     pub of: u64,
-    /// Of an import of files, the number of bytes that are read.
+    /// The number of bytes that an import of files has read.
     pub bytes: u64,
-    /// Of a copy, the number of documents that were there before.
+    /// The number of documents that a copy found in the target.
     pub found: u64,
-    /// Of a copy, the number of stored documents that the audit at its end has checked.
+    /// The number of stored documents that the audit at the end of a copy has checked.
     pub checked: u64,
 }
 

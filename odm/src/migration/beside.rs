@@ -1,4 +1,4 @@
-//! The copy of a collection, beside which it is built anew.
+//! The copy of a collection into a staged one.
 
 use std::sync::Arc;
 

@@ -1,12 +1,11 @@
-//! What a version of the models changes on a store, in words.
+//! The changes that a version of the models makes on a store, in words.
 
 use std::fmt;
 
 use super::{Failure, Plan, failure::Failures};
 use crate::catalog::{Declaration, FieldChange, FieldChangeKind, Stored, differences};
 
-/// What opening a database changes on a store; see [`Database::check`](crate::Database::check). As text, it has
-/// a line for each.
+/// The changes that opening a database makes on a store; see [`Database::check`](crate::Database::check). As text, it has a line for each.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -26,16 +25,16 @@ pub struct Changes {
     pub to: u32,
     /// The steps of the migration that are left.
     pub steps: Vec<String>,
-    /// What differs between the models of the two versions, but for what the steps remove or rename.
+    /// The differences between the models of the two versions, without fields that the steps remove or rename.
     pub fields: Vec<FieldChange>,
-    /// The relations that are declared anew, or differently, as `collection.path`. Over documents that exist
-    /// they are pending, until [`backfill`](crate::Database::backfill).
+    /// The new and changed relations, as
+    /// `collection.path`. Over existing documents they are pending until [`backfill`](crate::Database::backfill).
     pub new_relations: Vec<String>,
     /// The relations that are not declared any more: nothing follows them from then on.
     pub gone_relations: Vec<String>,
     /// The documents for which `open` would fail: the first 1,000.
     pub failures: Vec<Failure>,
-    /// The number of all failures. Of a document with several, one of a step is the only one that is known.
+    /// The number of all failures. If a step fails on a document, further failures of the document are not known.
     pub failure_count: u64,
 }
 
@@ -48,14 +47,14 @@ impl Changes {
             Some(models) => differences(models, &declaration.models),
             None => Vec::new(),
         };
-        // Of what a step removes or renames, the step tells.
+        // The list of steps tells which fields a step removes or renames.
         let touched = plan.touched();
         fields.retain_mut(|change| {
             let field = (change.collection.clone(), change.path.clone());
             let is_touched = touched.contains(&field);
             match &mut change.kind {
                 FieldChangeKind::Added { like, .. } if is_touched => like.clear(),
-                // What a step takes is no older name of another field.
+                // A field that a step takes is no older name of another field.
                 FieldChangeKind::Added { like, .. } => like.retain(|old| {
                     let is_taken = |(collection, path): &(String, String)| {
                         *collection == change.collection && (path == old || path.is_empty())
@@ -79,7 +78,7 @@ impl Changes {
         }
     }
 
-    /// Adds what a trial has found.
+    /// Adds the findings of a trial.
     pub(crate) fn with_failures(mut self, failures: Failures) -> Self {
         self.failure_count = failures.number();
         self.failures = failures.into_listed();

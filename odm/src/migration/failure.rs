@@ -1,4 +1,4 @@
-//! What a trial finds, and the error of it.
+//! The failures that a trial finds, and their error.
 
 use std::fmt;
 
@@ -50,11 +50,11 @@ pub struct Failure {
     pub collection: String,
     /// The `_id` of the document.
     pub id: RawBson,
-    /// The path of what is wrong, if it is known.
+    /// The path of the mistake, if it is known.
     pub path: Option<String>,
     /// The name of the index.
     pub index: Option<String>,
-    /// What is wrong.
+    /// The reason.
     pub reason: String,
 }
 
@@ -77,7 +77,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// All that a trial has found: the first failures, and the number of all.
+/// The result of a trial: the first failures, and the number of all.
 #[derive(Debug, Default)]
 pub(crate) struct Failures {
     listed: Vec<(Failure, Option<Error>)>,
@@ -183,7 +183,7 @@ impl Failures {
             rest => format!("; there are {rest} more failures, which `check` reports"),
         };
         let error = Error::new(first.kind, format!("{what}{rest}"));
-        // Of a key that is taken the location has the key.
+        // The location of a duplicate key includes the key.
         let location = source.as_ref().and_then(Error::location);
         let location = location.filter(|_| first.kind == ErrorKind::DuplicateKey);
         let mut error = match location {

@@ -1,4 +1,4 @@
-//! The steps that lead from what is stored to a declaration.
+//! The steps that lead from the stored version to a declaration.
 
 use std::collections::BTreeSet;
 
@@ -24,12 +24,11 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Finds the steps that lead from what is stored to a declaration.
+    /// Finds the steps that lead from the stored version to a declaration.
     ///
     /// # Errors
     ///
-    /// `Schema` if a step is invalid, if one changes what another database declares, or if the migration that
-    /// has begun had other steps.
+    /// `Schema` if a step is invalid or changes a field that another database declares, or if the migration that has begun had other steps.
     pub(crate) async fn new(
         reader: &dyn Reader,
         stored: &Stored,

@@ -34,9 +34,8 @@ pub(crate) fn with_changed_models(stored: &Stored, declaration: &Declaration) ->
         .collect()
 }
 
-/// Why a document cannot be read: what it violates is about types, and not only about the values that
-/// `#[validate(..)]` allows. A range can be about either, which reading tells. Reading alone would not do: a derived
-/// field that is new is not there yet.
+/// Returns the violation because of which a document cannot be read: of the rules for types, not of the values that `#[validate(..)]`
+/// allows. A range can belong to either, so a trial read decides. Reading alone would not do: a new derived field is not there yet.
 pub(super) fn unreadable(
     schema: &Schema,
     read: Option<ReadCheck>,

@@ -53,7 +53,7 @@ pub(crate) async fn begin(
 ///
 /// # Errors
 ///
-/// Those of the steps, and of the store. What was done stays, and the next run goes on there.
+/// The errors of the steps, and of the store. Finished units stay, and the next run goes on there.
 pub(crate) async fn run(
     store: &dyn Store,
     plan: &Plan,
@@ -289,8 +289,7 @@ pub(super) fn with_same_id(
     }
 }
 
-/// Writes documents as they are: no relation of the new version is in force yet, and none of the version
-/// before any more.
+/// Writes documents as they are: the relations of the new version are not in force yet, and those of the version before no longer.
 async fn apply<const N: usize>(
     transaction: &mut dyn Transaction,
     writes: [(&str, Vec<DocumentWrite<'_>>); N],

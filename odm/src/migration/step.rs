@@ -1,4 +1,4 @@
-//! One step of a migration, and what it does to a document.
+//! One step of a migration, and its effect on a document.
 
 use std::{
     error::Error as StdError,
@@ -41,7 +41,7 @@ pub struct Step {
     pub(super) touched: Vec<(String, String)>,
 }
 
-/// What a step does.
+/// The action of a step.
 #[derive(Clone)]
 pub(super) enum Action {
     /// Changes each document by itself.
@@ -52,7 +52,7 @@ pub(super) enum Action {
     Drop,
     /// Puts the cold parts at a path back into their documents.
     Inline { path: String },
-    /// It was made of what is no step.
+    /// Its arguments make no valid step.
     Invalid(Error),
 }
 
@@ -214,8 +214,8 @@ impl Step {
         })
     }
 
-    /// Makes another document of each document of a collection, with the same `_id`, by a function from a
-    /// type that reads the old ones to one that writes the new ones. `bson::Document` is any document.
+    /// Replaces each document of a collection by the result of a function from a type that reads the old documents to a type that writes
+    /// the new ones, with the same `_id`. `bson::Document` is any document.
     ///
     /// ```
     /// # use odm::migration::{Migrations, Step};
@@ -463,7 +463,7 @@ impl Step {
     }
 }
 
-/// What it does, as `rename `votes` of `parts` to `ratings``.
+/// The action, as `rename `votes` of `parts` to `ratings``.
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -493,7 +493,7 @@ fn written<V: Serialize>(value: &V) -> std::result::Result<Bson, Cause> {
     Ok(Bson::try_from(to_raw(value)?)?)
 }
 
-/// What serde says of a value that cannot be read.
+/// The message of serde about a value that cannot be read.
 fn unreadable(error: bson::error::Error) -> Cause {
     match &error.message {
         Some(message) => message.trim_end_matches('.').to_owned().into(),
@@ -501,7 +501,7 @@ fn unreadable(error: bson::error::Error) -> Cause {
     }
 }
 
-/// The error of a step on a document, without what to do. Its source says why.
+/// The error of a step on a document, without advice. Its source is the reason.
 pub(super) fn failed(
     step: impl fmt::Display,
     collection: &str,
@@ -520,7 +520,7 @@ fn whole<const N: usize>(collections: [&str; N]) -> Vec<(String, String)> {
     all.map(|name| (name.to_owned(), String::new())).collect()
 }
 
-/// The path of what holds a field, and its name there.
+/// The path of the value that holds a field, and the name of the field in it.
 fn parent_and_name(path: &str) -> (&str, &str) {
     path.rsplit_once('.').unwrap_or(("", path))
 }

@@ -1,8 +1,8 @@
-//! The trial of a migration: what can fail of it, found without writing.
+//! The trial of a migration: it finds the failures of a migration without writing.
 //!
-//! Each document goes through all steps that are left, and what comes out is held against the new models and the keys of
-//! unique indexes. Documents are read in portions, and none is held. Keys are compared by their hashes, in as many rounds
-//! through the documents as the memory takes: one for four million keys.
+//! Each document goes through all steps that are left, and the result is checked against the new models and the keys of unique indexes.
+//! Documents are read in portions, and not kept in memory. Keys are compared by their hashes, in as many rounds through the documents as
+//! the memory takes: one for four million keys.
 
 mod keys;
 mod passage;
@@ -29,7 +29,7 @@ use crate::{
     model::{Model, ReadCheck},
 };
 
-/// What is to be tried before a version of a database is opened.
+/// The steps, models and indexes that are tried before a version of a database is opened.
 pub(crate) struct Trial<'t> {
     plan: &'t Plan,
     models: HashMap<&'t str, TriedModel>,
@@ -45,8 +45,8 @@ struct TriedModel {
 }
 
 impl<'t> Trial<'t> {
-    /// `changed` are the collections whose models can read less than those of the version before, `collections` have all
-    /// indexes that are in force then, and `new_indexes` are those of them that nobody has declared before.
+    /// `changed` are the collections whose models can read fewer documents than the models of the version before, `collections` have all
+    /// indexes that are in force after the migration, and `new_indexes` are the indexes among them that nobody has declared before.
     pub(crate) fn new(
         plan: &'t Plan,
         declaration: &'t Declaration,
@@ -90,11 +90,11 @@ impl<'t> Trial<'t> {
         })
     }
 
-    /// Tries all that can fail.
+    /// Runs the trial.
     ///
     /// # Errors
     ///
-    /// Those of the store alone.
+    /// The errors of the store alone.
     pub(crate) async fn run(&self, store: &dyn Store) -> Result<Failures> {
         let (mut failures, mut keys) = (Failures::default(), Keys::new());
         self.pass_all(store, &mut |end| {
@@ -203,7 +203,7 @@ impl<'t> Trial<'t> {
         self.indexes.get(collection).into_iter().flatten().copied()
     }
 
-    /// The keys of a document in unique indexes. An index in which it has none, by an error, was reported.
+    /// The keys of a document in unique indexes. An index for which the computation of the keys fails was reported already.
     fn keys_of(&self, document: &Passing, mut each: impl FnMut(&IndexSpec, Vec<RawBson>)) {
         for index in self
             .indexes_of(&document.collection)

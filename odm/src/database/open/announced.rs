@@ -1,4 +1,4 @@
-//! What a program has announced on a store while it opens a database, until it is declared or withdrawn.
+//! The announcements of a program that opens a database, until the database is declared or they are withdrawn.
 
 use std::{
     collections::HashMap,
@@ -11,16 +11,16 @@ use tokio::runtime::Handle;
 
 use crate::catalog::{self, Announcement};
 
-/// Withdraws what was announced, and made, when it is dropped, as with the future of an `open`. Where that fails, as after
-/// the end of the process, the next `open` does it.
+/// Withdraws the announcements, and undoes changes of indexes, when it is dropped, as with the future of an
+/// `open`. If that fails, as after the end of the process, the next `open` does it.
 pub(super) struct Announced {
     store: Arc<dyn Store>,
     name: String,
-    /// That something else is about to be declared, so that nobody runs a write alone.
+    /// The announcement of a new declaration, which prevents updates alone.
     pub(super) change: Option<Announcement>,
-    /// A migration that has not begun, so that nobody else writes to the collections of the database.
+    /// A migration that has not begun, and prevents writes by others to the collections of the database.
     pub(super) migration: Option<ObjectId>,
-    /// Whether indexes may have been made and removed for what is not declared yet.
+    /// Whether indexes may have been made and removed for the new declaration.
     pub(super) has_indexes: bool,
 }
 
@@ -40,7 +40,7 @@ impl Announced {
         (self.change, self.migration, self.has_indexes) = (None, None, false);
     }
 
-    /// Withdraws what still stands.
+    /// Withdraws the announcements that still stand.
     pub(super) async fn withdraw(&mut self) {
         if let Some(left) = self.left() {
             left.withdraw().await;
@@ -73,7 +73,7 @@ impl Drop for Announced {
     }
 }
 
-/// What is to be withdrawn.
+/// The announcements to withdraw.
 struct Left {
     store: Arc<dyn Store>,
     name: String,
@@ -85,7 +85,7 @@ struct Left {
 impl Left {
     async fn withdraw(self) {
         let store = &*self.store;
-        // Indexes first: while they are restored nobody writes what these would refuse.
+        // Indexes first: until the migration is withdrawn, nobody writes documents that they would refuse.
         if self.has_indexes {
             catalog::restore_indexes(store).await.ok();
         }
@@ -101,8 +101,8 @@ impl Left {
 
 type Lock = tokio::sync::Mutex<()>;
 
-/// The lock of the databases that are being opened on a store: between what one reads in the catalog
-/// and what it declares there, no other may change the indexes. Stores without an identity share one.
+/// The lock for opening databases on a store: from reading the catalog until the declaration in it, no other database may change the
+/// indexes. Stores without an identity share one lock.
 pub(super) fn lock_of(store: &dyn Store) -> Arc<Lock> {
     static LOCKS: LazyLock<Mutex<HashMap<Option<StoreId>, Weak<Lock>>>> =
         LazyLock::new(Mutex::default);

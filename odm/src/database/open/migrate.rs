@@ -1,4 +1,4 @@
-//! The migration of a database that was tried, and its declaration: in place, or beside what is there.
+//! The migration of a database after its trial, and its declaration: in place, or in staged collections.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -31,7 +31,7 @@ impl Program<'_> {
             migration::begin(store, &intent.plan, announced.migration).await?;
             announced.migration = None;
         }
-        // What has begun goes on, and is not withdrawn.
+        // A migration that has begun goes on, and is not withdrawn.
         announced.has_indexes = !intent.plan.has_begun() && !intent.plan.has_left();
         if intent.has_unrecorded() {
             catalog::record_indexes(store, self.declaration).await?;
@@ -46,8 +46,8 @@ impl Program<'_> {
         Ok(opened)
     }
 
-    /// Builds what the migration touches beside what is there, and puts it in its place by one commit: until then nothing
-    /// has changed, and after it nothing is left to do.
+    /// Builds new versions of the collections that the migration touches as staged collections, and replaces the old ones by one commit:
+    /// before it nothing has changed, and after it the migration is complete.
     pub(super) async fn migrate_beside(
         &self,
         store: &Arc<dyn Store>,
@@ -79,7 +79,7 @@ impl Program<'_> {
         let opened = self
             .declare(&beside, intent, options, &mut None, left)
             .await?;
-        // What is computed then, in one pass: a write elsewhere begins it again.
+        // These fields are computed in one pass, which starts again after a write to a collection that is not staged.
         let catalog = catalog::load(&*beside.reader()?).await?;
         let computed = match opened.migrated {
             Some(_) => catalog.pending().clone(),
@@ -100,7 +100,7 @@ impl Program<'_> {
             };
             match (computed, beside.missing()) {
                 (Ok(()), _) => break,
-                // It holds fields that follow from what has changed.
+                // The missing collection holds fields that follow from the changed ones.
                 (Err(_), Some(collection)) => {
                     migration::stage(&**store, &beside, name, migration, &collection).await?;
                 }
@@ -155,15 +155,15 @@ impl Program<'_> {
     }
 }
 
-/// Lets the store accept what the steps of a migration write, which conforms to what is declared after them.
+/// Drops the validators of the collections that steps change: the written documents conform only to the new declaration, after all steps.
 async fn unvalidate(store: &dyn Store, touched: &BTreeSet<String>) -> Result<()> {
     let mut validations = catalog::load(&*store.reader()?).await?.validations();
     validations.retain(|of| !touched.contains(&of.collection));
     store.validate(&validations).await
 }
 
-/// Removes the unique indexes of fields that steps change: between two of them documents may have the same key, and
-/// when all are done none have, as the trial has found.
+/// Removes the unique indexes of fields that steps change: between two steps documents may have the same key; after all steps no two have,
+/// as the trial has found.
 async fn unindex(
     store: &dyn Store,
     touched: &[(String, String)],

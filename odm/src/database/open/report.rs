@@ -1,4 +1,4 @@
-//! What is said of an `open`: events, and errors with what to do.
+//! The reports of an `open`: events, and errors with advice.
 
 use std::collections::BTreeSet;
 

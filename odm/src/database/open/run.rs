@@ -1,6 +1,6 @@
 //! The order in which a database is opened.
 //!
-//! What can fail is tried before the first write that cannot be withdrawn: announce, try, then migrate and declare, or
+//! All operations that can fail are tried before the first write that cannot be withdrawn: announce, try, then migrate and declare, or
 //! withdraw.
 
 use std::{collections::BTreeSet, sync::Arc};
@@ -47,7 +47,7 @@ pub(super) async fn open(
     opened
 }
 
-/// What opening a database would change.
+/// Returns the changes that opening a database would make.
 pub(in crate::database) async fn check(
     store: &dyn Store,
     declaration: &Declaration,
@@ -76,7 +76,7 @@ pub(super) struct Program<'p> {
     may_backfill: bool,
 }
 
-/// What is about to be done.
+/// The actions that are about to be taken.
 pub(super) struct Intent {
     stored: Option<Stored>,
     pub(super) prepared: Prepared,
@@ -129,7 +129,7 @@ impl Program<'_> {
         })
     }
 
-    /// Tries all that can fail, without writing.
+    /// Tries all operations that can fail, without writing.
     async fn try_all(&self, store: &dyn Store, intent: &Intent) -> Result<Failures> {
         let Prepared::Newest {
             collections,
@@ -162,7 +162,7 @@ impl Program<'_> {
         let mut intent = self.intent(&*store.reader()?).await?;
         let is_left = |stored: &Stored| stored.migration.as_ref().is_some_and(|of| !of.has_begun());
         if intent.stored.as_ref().is_some_and(is_left) {
-            // Of a program that has ended, or that gives way: its migration has not begun.
+            // It is by a program that has ended, or that gives way: its migration has not begun.
             catalog::withdraw_migration(store, name, None).await?;
             intent = self.intent(&*store.reader()?).await?;
         }
@@ -198,7 +198,7 @@ impl Program<'_> {
         })
     }
 
-    /// Announces what is about to be done. Returns whether there is anything to announce.
+    /// Announces the intent. Returns whether there is anything to announce.
     async fn announce(
         &self,
         store: &dyn Store,

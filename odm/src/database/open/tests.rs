@@ -174,10 +174,10 @@ async fn opened(store: Arc<dyn Store>, name: &str, version: u32, indexes: &Index
         .map(drop)
 }
 
-/// What the store has to have, besides the indexes.
+/// The expected state of the store.
 #[derive(Default)]
 struct Expected {
-    /// For each database, its newest version and the indexes that it declares.
+    /// The newest version and the declared indexes of each database.
     declared: [(u32, Indexes); 2],
     by_hand: Indexes,
 }

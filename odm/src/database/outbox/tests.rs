@@ -120,7 +120,7 @@ async fn renamed(disk: &Disk, is_renamed: &mut bool) -> Result<()> {
     store.close().await
 }
 
-/// What is wrong waits, and is right in the end.
+/// Stale fields wait, and are correct in the end.
 async fn assert_goes_on(disk: &Disk, is_renamed: bool, at: usize) {
     let opened = open(disk).await;
     let (_, shop) = opened.unwrap_or_else(|error| panic!("after operation {at}: {error}"));

@@ -1,4 +1,4 @@
-//! The copy of a database into another store: an import of what an export passes, without lines between them.
+//! The copy of a database into another store: an import of the documents of an export, without lines between them.
 
 use std::{collections::HashMap, fmt, future::IntoFuture};
 
@@ -105,7 +105,7 @@ impl CopyTo {
             let copied = pass(source.clone(), self.version, &self.models, &mut copier).await;
             importer = copier.importer;
             match copied {
-                // The last unit of a call that was dropped may still be stored after it, and so may those of another call.
+                // The last unit of a dropped call may be stored after the check above, and so may units of another call.
                 Err(error) if error.kind() == ErrorKind::DuplicateKey => {
                     let there = count(&self.target, &collections).await?;
                     if last_there.replace(there) == Some(there) {
@@ -196,8 +196,8 @@ async fn count(session: &Session, collections: &[String]) -> Result<u64> {
     Ok(documents)
 }
 
-/// Checks that the target has no documents of a collection but those of the source, as an earlier copy has left them. What
-/// is derived in them may follow from others that are still to come.
+/// Checks that each document of a collection in the target is the document of the source, from an earlier copy. Derived fields may differ,
+/// since they may follow from documents that are still to come.
 async fn check_stored(source: &Session, target: &Session, collection: &str) -> Result<()> {
     let catalog = target.catalog();
     let mut after = None;
@@ -255,9 +255,9 @@ fn foreign(collection: &str, id: RawBson, original: Option<RawDocumentBuf>) -> E
     Error::new(ErrorKind::InvalidImport, message).at(collection, None, Some(id))
 }
 
-/// Imports the documents that are passed, but for those that are there.
+/// Imports the documents of the source that the target lacks.
 struct Copier {
-    /// The state that they are of.
+    /// The state of the source.
     source: Session,
     importer: Importer,
     /// The documents that were passed since the last look at the target.

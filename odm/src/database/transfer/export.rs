@@ -1,4 +1,4 @@
-//! The export: documents in an order in which each comes after those that it refers to.
+//! The export: documents in an order in which each comes after the documents that it refers to.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -105,10 +105,10 @@ impl fmt::Debug for Export<'_> {
     }
 }
 
-/// Where the documents of a database go, each after those that it refers to.
+/// The destination of the documents of a database, each after the documents that it refers to.
 #[async_trait]
 pub(super) trait Sink: Send {
-    /// Takes what is said of the whole.
+    /// Takes the description of the whole.
     async fn begin(&mut self, head: Head) -> Result<()>;
 
     /// Takes a document with its cold parts.
@@ -144,7 +144,7 @@ pub(super) async fn pass<S: Sink>(
 struct Exporter<'s, S> {
     session: Session,
     collections: Vec<Exported>,
-    /// The keys of the documents of each collection that come before their turn, since others refer to them.
+    /// The keys of the documents of each collection that are written before their turn, since others refer to them.
     ahead: Vec<HashSet<Vec<u8>>>,
     /// The collection that is gone through, and the key of the document there that has its turn.
     passed: Option<(usize, Vec<u8>)>,
@@ -194,7 +194,7 @@ impl Sink for Lines<'_> {
     }
 }
 
-/// A document that is written after those that it names.
+/// A document that is written after the documents that it names.
 struct Waiting {
     collection: usize,
     id: RawBson,
@@ -278,8 +278,7 @@ impl<S: Sink> Exporter<'_, S> {
         Ok(documents)
     }
 
-    /// Writes a document after all that it names and that is not written yet, and so on. Of documents that name each
-    /// other in a cycle, one is first.
+    /// Writes a document after all unwritten documents that it names, recursively. In a cycle of documents one is first.
     async fn with_named(&mut self, at: usize, document: RawDocumentBuf) -> Result<()> {
         let named = self.unwritten(at, &document);
         if named.is_empty() {
@@ -344,7 +343,7 @@ impl<S: Sink> Exporter<'_, S> {
         named
     }
 
-    /// Whether a document is written, or waits for those that it names.
+    /// Whether a document is written, or waits for documents that it names.
     fn is_written(&self, at: usize, id: &RawBson) -> bool {
         let key = key::of(id.as_raw_bson_ref());
         let is_passed = self

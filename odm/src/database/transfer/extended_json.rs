@@ -79,8 +79,7 @@ fn double(number: f64) -> String {
     }
 }
 
-/// Refuses a document that would not be read back as it is: one that is too deeply nested, or has a name that is
-/// taken for a type.
+/// Refuses a document that would not be read back unchanged: if it is nested too deeply, or has a name that is taken for a type.
 pub(super) fn check_read_back(collection: &str, document: &RawDocument) -> Result<()> {
     if !is_doubtful(document, 1)? {
         return Ok(());
@@ -106,7 +105,7 @@ pub(super) fn check_read_back(collection: &str, document: &RawDocument) -> Resul
     Err(Error::new(ErrorKind::Encode, message).at(collection, None, id))
 }
 
-/// Whether a document is deep, or has a name that begins as those of types do.
+/// Whether a document is deep, or has a name that begins like the name of a type.
 fn is_doubtful(document: &RawDocument, depth: usize) -> Result<bool> {
     if depth > DEEPEST {
         return Ok(true);

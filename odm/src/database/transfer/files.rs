@@ -28,10 +28,9 @@ type Reader<'r> = Box<dyn AsyncBufRead + Unpin + Send + 'r>;
 /// An import of files of other programs, from [`Database::import_files`](crate::Database::import_files). Awaiting it stores
 /// the documents, and returns their number.
 ///
-/// The files are those of mongoexport, as lines or as a list, and those of mongodump, which writes a file of BSON for each
-/// collection. [`file`](ImportFiles::file) adds one, which is read from its beginning to its end, and not held in memory.
-/// Extended JSON is read in its canonical and its relaxed form, and as older versions of mongoexport have written it. A number
-/// without a type is the smallest of `i32`, `i64` and `f64` that has it. An object with a name twice is refused.
+/// The files come from mongoexport, as lines or as a list, or from mongodump, which writes a file of BSON for each collection.
+/// [`file`](ImportFiles::file) adds a file, which is read once from its beginning to its end, and not held in memory. Extended JSON is read in its canonical and its relaxed form, and in the form of older versions of mongoexport. A number without a type is the first of `i32`,
+/// `i64` and `f64` that can represent it. An object with a duplicate name is refused.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -49,13 +48,12 @@ type Reader<'r> = Box<dyn AsyncBufRead + Unpin + Send + 'r>;
 ///
 /// # What is stored
 ///
-/// Documents are stored as by an [`import`](crate::Database::import), in units that are right each: validated, with their
-/// references checked, and all that is derived computed anew, whatever it is in the file. A document may refer to others of all
-/// files, in any order, and to what is stored. Copies with `freeze`, versions and the times of `#[created_at]` and
-/// `#[updated_at]` are kept. Of a document without them, the frozen copy is made, the version is 1, and the times stay absent:
-/// their fields have to be an `Option`, or have a default. Fields that the model does not know are stored as by a
-/// [raw insert](crate::repository::RawRepository::insert). A sequence of `#[id(sequence)]` goes on after the greatest `_id`. A
-/// document is whole, with its cold parts in place.
+/// Documents are stored as by an
+/// [`import`](crate::Database::import), with consistent data after each unit: validated, with their references checked, and all derived fields recomputed, regardless of their values in the file. A document may refer to documents of all files, in any order, and to stored documents. Copies with `freeze`,
+/// versions and the times of `#[created_at]` and `#[updated_at]` are kept. If a document lacks them, the frozen copy is made, the version
+/// is 1, and the times stay absent: their fields have to be an
+/// `Option`, or have a default. Fields that the model does not know are stored as by a [raw insert](crate::repository::RawRepository::insert). A sequence of `#[id(sequence)]`
+/// goes on after the greatest `_id`. A document is whole, with its cold parts in place.
 ///
 /// After an error, or when the future is dropped, the units before it stay, and an `_id` that is taken is an error: so begin
 /// again in a new store, or import within a [`transaction`](crate::Database::transaction), which stores all or nothing if all
@@ -63,12 +61,12 @@ type Reader<'r> = Box<dyn AsyncBufRead + Unpin + Send + 'r>;
 ///
 /// # Errors
 ///
-/// Each names the line of the document, with the column if others begin on that line, or of BSON the offset of its first byte,
-/// and the number of the file if there are several.
-/// `InvalidImport` for what is no extended JSON or no BSON, has a name twice, or is a file of another kind, and for a collection
-/// that no model of the database is stored in; `DuplicateKey`, `DanglingReference`, `Invalid` and others of an insert; `Decode` for
-/// a document that its model cannot read; `Limit` for too many documents that refer to each other, or if more than 256 MiB of
-/// documents come before others that they refer to; `Io` if a reader fails.
+/// Each names the line of the document, with the column if several begin on that line, or in BSON the offset of its first byte, and the
+/// number of the file if there are several.
+/// `InvalidImport` for invalid extended JSON or BSON, for a duplicate name, for a file of another kind, and for a collection without a model in the database; `DuplicateKey`,
+/// `DanglingReference`, `Invalid` and other errors of an insert; `Decode` for a document that its model cannot read; `Limit` for too many
+/// documents that refer to each other, or if more than 256 MiB of documents come before documents that they refer to; `Io` if a reader
+/// fails.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -110,8 +108,8 @@ impl<'r> ImportFiles<'r> {
         self.file_into(M::COLLECTION, reader)
     }
 
-    /// Adds a file of documents of the model that is stored in a collection: for names that a program has from elsewhere, as
-    /// from those of files.
+    /// Adds a file of documents of the model that is stored in a collection: for names that are known at run time alone, such as names of
+    /// files.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -162,7 +160,7 @@ impl<'r> ImportFiles<'r> {
             };
             files.push((rank, file, reader));
         }
-        // Fewer documents wait for those that they refer to.
+        // In this order fewer documents wait for documents that they refer to.
         files.sort_by_key(|(rank, ..)| *rank);
         let mut importer = Importer::new(self.session, self.on_progress);
         let mut read = 0;
@@ -245,10 +243,10 @@ impl<'r> Documents<'r> {
     }
 }
 
-/// What programs put before a text in UTF-8.
+/// The mark that some programs put before a text in UTF-8.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// How many bytes tell what a file is.
+/// The number of bytes that tell the kind of a file.
 const HEAD: u64 = 16;
 
 /// Whether a file that begins with these bytes is of BSON, and not of JSON.

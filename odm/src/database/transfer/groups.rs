@@ -1,20 +1,21 @@
 //! The order in which documents that refer to each other are stored.
 
-/// Puts each after all that it names: the groups of those that name each other, by way of others too, which are stored
-/// together. One that is in no cycle is a group by itself. `named` has, for each, the positions of those that it names.
+/// Topologically sorts the strongly connected components: the groups of documents that name each other directly or indirectly, and are
+/// stored together. A document in no cycle is a group by itself. `named` has, for each document, the positions of the documents that it
+/// names.
 ///
-/// These are the strongly connected components, by Tarjan's algorithm, without recursion: a chain can be long.
+/// This is Tarjan's algorithm, without recursion: a chain can be long.
 pub(super) fn sources_first(named: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut groups = Vec::new();
-    // The number of each in the order in which they are met, and the least that is known to be in its group.
+    // The number of each document in the order of the visits, and the least known number in its group.
     let mut number: Vec<Option<usize>> = vec![None; named.len()];
     let mut least = vec![0; named.len()];
     let mut next = 0;
-    // Those that were met and are in no group yet.
+    // The visited documents that are in no group yet.
     let mut open = Vec::new();
     let mut is_open = vec![false; named.len()];
     for start in 0..named.len() {
-        // The way from the start, with how many are gone through of those that each names.
+        // The path from the start, with the number of visited successors of each document.
         let mut way = match number[start] {
             None => vec![(start, 0)],
             Some(_) => continue,
@@ -59,7 +60,7 @@ mod tests {
 
     use super::sources_first;
 
-    /// Whether one names another, by way of others too.
+    /// Whether one names another, directly or indirectly.
     fn reaches(named: &[Vec<usize>], from: usize, to: usize) -> bool {
         let (mut seen, mut left) = (vec![false; named.len()], named[from].clone());
         while let Some(at) = left.pop() {

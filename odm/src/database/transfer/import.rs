@@ -1,5 +1,4 @@
-//! The import: documents in units of a bounded size, each with all that it refers to stored before or in the same
-//! unit.
+//! The import: documents in units of a bounded size; the documents that one refers to are stored before it or in the same unit.
 
 use std::{fmt, future::IntoFuture};
 
@@ -24,10 +23,10 @@ const MOST_WAITING: usize = 256 << 20;
 /// An import into a database, from [`Database::import`](crate::Database::import). Awaiting it stores the documents,
 /// and returns their number.
 ///
-/// A unit stores up to 500 documents and 4 MiB, or so many more as refer to each other in a cycle, which all have to
-/// be in one unit. So what is stored is right after each unit. After an error, or when the future is dropped, the
-/// units before it stay: begin again in a new store, or import within a [`transaction`](crate::Database::transaction),
-/// whose closure then makes the reader, and which stores all or nothing if all documents are few enough for it.
+/// A unit stores up to 500 documents and 4 MiB, or more if they refer to each other in a cycle, which has to be in one unit. So the stored
+/// data is consistent after each unit. After an error, or when the future is dropped, the units before it stay: begin again in a new store,
+/// or, if the documents are few enough, import within a [`transaction`](crate::Database::transaction), which stores all or nothing, and
+/// whose closure makes the reader.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -230,8 +229,8 @@ impl Importer {
             imported,
         });
         self.read += 1;
-        // Those that wait are looked at again when there are half as many others, so that all this takes time in
-        // proportion to the documents.
+        // Waiting documents are checked again when half as many new ones have come, so that the total time is proportional to the number of
+        // documents.
         let (waiting, fresh) = (&self.waiting, &self.fresh);
         if fresh.documents.len() < UNIT.max(waiting.documents.len() / 2)
             && fresh.bytes < UNIT_BYTES.max(waiting.bytes / 2)
@@ -252,7 +251,7 @@ impl Importer {
         }
     }
 
-    /// Stores what is left.
+    /// Stores the rest.
     pub(super) async fn end(&mut self) -> Result<()> {
         self.store_fresh().await?;
         let left = &self.waiting.documents;
@@ -272,8 +271,8 @@ impl Importer {
         }
     }
 
-    /// Stores what can be of the documents that were read. If that fails by one of them, it stores them in smaller
-    /// units, of which one fails: that of the document.
+    /// Stores the documents read so far as far as they are ready. If one of them fails, it stores them in smaller units, so that only the
+    /// unit of that document fails.
     async fn store_fresh(&mut self) -> Result<()> {
         let fresh = std::mem::take(&mut self.fresh).documents;
         let first = fresh.first().map_or(u64::MAX, |sent| sent.number);
@@ -298,7 +297,7 @@ impl Importer {
         self.store_ready().await
     }
 
-    /// Stores those documents that refer to none which is missing. The others wait.
+    /// Stores the documents that refer to no missing document. The others wait.
     async fn store_ready(&mut self) -> Result<()> {
         let catalog = self.session.catalog();
         let view = self.session.reader("", &[]).await?;

@@ -90,7 +90,7 @@ impl<'r> Lines<'r> {
 
     /// Reads the first line.
     pub(super) async fn head(&mut self) -> Result<Head> {
-        /// What all versions of the format say in the first place.
+        /// The part of the first line that all versions of the format share.
         #[derive(Deserialize)]
         struct Version {
             export: u32,

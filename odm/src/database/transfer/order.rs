@@ -18,8 +18,7 @@ pub(super) struct Exported {
     pub(super) references: Vec<(String, usize)>,
 }
 
-/// The collections of a database in the order of their export: each after those that it refers to, where there is no
-/// cycle.
+/// The collections of a database in the order of their export: each after the collections that it refers to, unless they are in a cycle.
 pub(super) fn in_order(models: &[&'static Model], catalog: &Catalog) -> Vec<Exported> {
     let places = models.iter().enumerate();
     let places: HashMap<&str, usize> = places.map(|(at, model)| (model.collection, at)).collect();
@@ -31,7 +30,7 @@ pub(super) fn in_order(models: &[&'static Model], catalog: &Catalog) -> Vec<Expo
             .collect()
     };
     let declared: Vec<usize> = (0..models.len()).collect();
-    // Those that may dangle decide where the others do not.
+    // References that may dangle decide only if the others leave the order open.
     let all = sources_first(&declared, &|at| named(at, &|_| true));
     let order = sources_first(&all, &|at| named(at, &Edge::is_certain));
     let mut position = vec![0; models.len()];
@@ -67,14 +66,14 @@ pub(super) fn edges_of<'c>(catalog: &'c Catalog, collection: &str) -> Vec<(Strin
         .collect()
 }
 
-/// What a document names by a reference.
+/// The `_id`s in a reference of a document.
 pub(super) fn targets(document: &RawDocument, path: &str) -> Vec<RawBson> {
     let mut targets = Vec::new();
     references(document, path, |id| targets.push(id.into()));
     targets
 }
 
-/// Puts each after all that it names, as far as there is no cycle, and else keeps the order.
+/// Puts each after all that it names, and otherwise keeps the order. Cycles are broken at some place.
 fn sources_first(order: &[usize], named: &dyn Fn(usize) -> Vec<usize>) -> Vec<usize> {
     fn visit(
         at: usize,

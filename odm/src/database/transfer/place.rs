@@ -10,7 +10,7 @@ pub(super) struct Place {
     pub(super) at: At,
 }
 
-/// The place of a document in what is read.
+/// The place of a document in the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum At {
     /// The first line of the document.

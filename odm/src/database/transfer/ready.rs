@@ -1,5 +1,4 @@
-//! Which documents of an import can be stored: those of which all that they refer to is stored, or is stored with
-//! them.
+//! Finds the documents of an import that can be stored: every document that they refer to is stored, or is stored with them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,7 +17,7 @@ use crate::{
     session::ReadView,
 };
 
-/// A reference of a document to one that is neither stored nor there.
+/// A reference to a document that is neither stored nor among the imported ones.
 pub(super) struct Missing {
     /// The position of the document.
     at: usize,
@@ -45,8 +44,8 @@ impl Missing {
     }
 }
 
-/// Returns the positions of the documents that can be stored, each after those that it refers to, in groups of those
-/// that refer to each other and are stored together; and the first reference to what is missing.
+/// Returns the positions of the documents that can be stored, in groups that refer to each other and are stored together, each group after
+/// the groups that it refers to; and the first reference to a missing document.
 pub(super) async fn ready(
     catalog: &Catalog,
     view: &ReadView<'_>,
@@ -105,7 +104,7 @@ pub(super) async fn ready(
     let mut is_ready = vec![true; documents.len()];
     missing.iter().for_each(|of| is_ready[of.at] = false);
     let mut groups = sources_first(&named);
-    // What a group refers to besides is in groups before it.
+    // All other documents that a group refers to are in groups before it.
     groups.retain(|group| {
         let mut all = group.iter().chain(group.iter().flat_map(|&at| &named[at]));
         let is_group_ready = all.all(|&at| is_ready[at]);

@@ -15,8 +15,8 @@ const HASHES: usize = if cfg!(test) { 8 } else { 4 << 20 };
 /// The hashes of keys with a second document that are looked into.
 const REPEATED: usize = 1_000;
 
-/// The hashes of one range after another. Each round goes through all keys, and compares those whose hashes are in its
-/// range, which is as long as the memory lasts.
+/// The hashes of one range after another. Each round goes through all keys, and compares the keys whose hashes are in its range, which the
+/// memory limits.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     hasher: RandomState,
@@ -67,7 +67,7 @@ impl Keys {
         after.is_some()
     }
 
-    /// The hashes that several keys have: those of one key of several documents, or by chance of several keys.
+    /// The hashes that occurred more than once: of one key in several documents, or by collision of several keys.
     pub(super) fn repeated(&self) -> &BTreeSet<u64> {
         &self.repeated
     }

@@ -1,4 +1,4 @@
-//! Reads extended JSON: its canonical and relaxed forms, and what older programs have written.
+//! Reads extended JSON: its canonical and relaxed forms, and the forms of older programs.
 
 use std::fmt;
 
@@ -45,8 +45,8 @@ impl<'de> Deserialize<'de> for ForeignDocument {
 /// Reads any value, and refuses an object that has a name twice.
 #[derive(Clone, Copy)]
 struct Values {
-    /// Whether `{"$regex": .., "$options": ..}` is a regular expression, as versions of mongoexport before 4.2 write one. Of
-    /// an export it is a document with these two names.
+    /// Whether `{"$regex": .., "$options": ..}` is a regular expression, as versions of mongoexport before 4.2 write it. In an export it is
+    /// a document with these two names.
     has_old_forms: bool,
 }
 
@@ -134,7 +134,7 @@ impl<'de> Visitor<'de> for Values {
     }
 }
 
-/// The names that make an object a value of another type, each with the one that may stand beside it.
+/// The names that make an object a value of another type, each with the name that may stand beside it.
 const TYPES: &[(&str, Option<&str>)] = &[
     ("$oid", None),
     ("$date", None),
@@ -289,8 +289,8 @@ fn db_pointer(body: Document) -> Option<Bson> {
     Bson::try_from(pointer).ok()
 }
 
-/// Reads a date: a number of milliseconds, or a text of RFC 3339, of which programs leave out the seconds, and the colon
-/// or the minutes of the offset.
+/// Reads a date: a number of milliseconds, or a text of RFC 3339, possibly without the seconds, and without the colon or the minutes of the
+/// offset.
 fn date(value: Bson) -> Option<DateTime> {
     match value {
         Bson::Int32(millis) => Some(DateTime::from_millis(millis.into())),

@@ -1,4 +1,4 @@
-//! A file of BSON: documents one after another, as mongodump writes those of a collection.
+//! A file of BSON: documents one after another, as mongodump writes a collection.
 
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_store::{Error, ErrorKind, MAX_DEPTH, MAX_LEN, Result};
@@ -79,7 +79,7 @@ impl<'r> BsonFile<'r> {
     }
 }
 
-/// Refuses what a document cannot have, which can be damage: that of a length, a text that is no UTF-8, a name twice.
+/// Refuses a damaged document: with a wrong length, a text that is no UTF-8, or a name twice.
 fn check(document: &RawDocument, depth: usize) -> Result<(), String> {
     if depth > MAX_DEPTH {
         return Err(format!("it is nested deeper than {MAX_DEPTH} levels"));

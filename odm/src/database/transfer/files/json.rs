@@ -24,7 +24,7 @@ pub(super) struct JsonFile<'r> {
     read: u64,
 }
 
-/// What can come next.
+/// The parts that can come next.
 #[derive(Clone, Copy, PartialEq)]
 enum State {
     Start,
@@ -111,7 +111,7 @@ impl<'r> JsonFile<'r> {
         let invalid = |message: &str| invalid(place, message);
         let mut json = Vec::new();
         let mut ends = Ends::default();
-        // What is wrong with a document that does not end is said by its parser.
+        // If the document does not end, its parser reports the mistake.
         while !ends.is_reached && !ends.is_broken {
             let bytes = self.reader.fill_buf().await.map_err(unreadable)?;
             if bytes.is_empty() {
