@@ -88,9 +88,11 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// `Schema` if two models share a collection, if models changed without a new version, if a newer version has been opened on the store that changes models of this one, if another database declares a field or an index differently, or an index of that name exists that no database declares, or if documents could not be read by models that have changed; `DuplicateKey`
-    /// if a unique index cannot be built, since two documents have the same key. The indexes are then as before.
-    /// `FailedMigration` if a step fails on a document. `Migrating` if another program withdraws the migration or migrates.
+    /// `Schema` if two models share a collection, if models changed without a new version, if a newer version has been opened on the store
+    /// that changes models of this one, if another database declares a field or an index differently, or an index of that name exists that
+    /// no database declares, or if documents could not be read by models that have changed; `DuplicateKey` if a unique index cannot be
+    /// built, since two documents have the same key. The indexes are then as before. `FailedMigration` if a step fails on a document.
+    /// `Migrating` if another program withdraws the migration or migrates.
     ///
     /// # New derived fields
     ///
@@ -230,8 +232,9 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// # Errors
     ///
     /// The errors of the closure;
-    /// `TransactionExpired` if it ran into the time limit in every run, or in a run that did not call the store in the last half of the limit while other writes waited: it may await one of these, such as a write by a task that it has spawned; `TransactionAborted`
-    /// if it returned `Ok` although a write in it had failed, and, [retryable](Error::is_retryable), if conflicting transactions committed
+    /// `TransactionExpired` if it ran into the time limit in every run, or in a run that did not call the store in the last half of the
+    /// limit while other writes waited: it may await one of these, such as a write by a task that it has spawned; `TransactionAborted` if
+    /// it returned `Ok` although a write in it had failed, and, [retryable](Error::is_retryable), if conflicting transactions committed
     /// first for two minutes.
     fn transaction<T, F>(&self, run: F) -> impl Future<Output = Result<T>>
     where
@@ -442,9 +445,10 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// of the database or a repository of it: see [`OpenOptions::delete_expired_every`].
     ///
     /// They are deleted as by
-    /// [`delete_where`](crate::Repository::delete_where), with all effects, in units of a hundred. Until then they are read like others. A document that cannot be deleted, for instance because others refer to it, stays; `tracing`
-    /// events under the target `odm` name the first hundred of them. In a [`transaction`](Database::transaction), which cannot go on after
-    /// a refused write, it is an error. Dropping the future ends it between two units.
+    /// [`delete_where`](crate::Repository::delete_where), with all effects, in units of a hundred. Until then they are read like others. A
+    /// document that cannot be deleted, for instance because others refer to it, stays; `tracing` events under the target `odm` name the
+    /// first hundred of them. In a [`transaction`](Database::transaction), which cannot go on after a refused write, it is an error.
+    /// Dropping the future ends it between two units.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

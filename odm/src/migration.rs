@@ -45,11 +45,12 @@
 //! # What is guaranteed
 //!
 //! A failed
-//! [`open`](crate::Database::open) has changed nothing, and the program of the version before goes on. The trial comes before the first document is changed: it runs each step on each document, reads the results by the new models, and checks the keys of unique indexes. [`check`](crate::Database::check)
-//! runs the same trial, and lists each
-//! [`Failure`]. From the trial on the collections of the database accept no other writes: writes there fail with an error of kind [`Migrating`](crate::ErrorKind::Migrating),
-//! which is retryable. A trial holds no documents in memory. It compares keys by their hashes, in up to 32 MiB; every further four million
-//! keys take another round through the documents.
+//! [`open`](crate::Database::open) has changed nothing, and the program of the version before goes on. The trial comes before the first
+//! document is changed: it runs each step on each document, reads the results by the new models, and checks the keys of unique indexes.
+//! [`check`](crate::Database::check) runs the same trial, and lists each [`Failure`]. From the trial on the collections of the database
+//! accept no other writes: writes there fail with an error of kind [`Migrating`](crate::ErrorKind::Migrating), which is retryable. A trial
+//! holds no documents in memory. It compares keys by their hashes, in up to 32 MiB; every further four million keys take another round
+//! through the documents.
 //!
 //! Then the steps run, in their order, each in units of a few
 //! hundred documents. A unit records how far it has come, so that after a crash the next open goes on there, and

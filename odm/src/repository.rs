@@ -201,8 +201,8 @@ impl<M: Document> Repository<M> {
     /// A document that was stored before the validation was declared, or under the level `moderate` or the
     /// action `warn`, is not checked until it changes. To see what a stricter model would refuse,
     /// open it with the action
-    /// `warn` and call this. All validators in force are checked, also the ones that other databases declare on the collection. Under the level `off`
-    /// there is none.
+    /// `warn` and call this. All validators in force are checked, also the ones that other databases declare on the collection. Under the
+    /// level `off` there is none.
     ///
     /// ```
     /// # use odm::{Embedded, Problem, derive::examples::Part};
@@ -259,8 +259,8 @@ impl<M: Document> Repository<M> {
     ///
     /// # Errors
     ///
-    /// `InvalidQuery` if the store cannot be watched, as any other than the embedded one, or if the filter is invalid or names a field of a cold part; `OutsideTransaction`
-    /// inside a transaction or a snapshot; `Closed` if the store is closed.
+    /// `InvalidQuery` if the store cannot be watched, as any other than the embedded one, or if the filter is invalid or names a field of a
+    /// cold part; `OutsideTransaction` inside a transaction or a snapshot; `Closed` if the store is closed.
     pub fn watch(&self, filter: Filter<M>) -> Watch<M> {
         Watch::new(self.session.clone(), filter)
     }

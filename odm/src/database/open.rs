@@ -121,8 +121,8 @@ impl OpenOptions {
     }
 
     /// Makes
-    /// `open` fail, and change nothing, if it would have to backfill: if a derived field without an empty value, such as a copy that is a `String`,
-    /// was declared over existing documents. Derived fields that follow from a migration are computed nevertheless.
+    /// `open` fail, and change nothing, if it would have to backfill: if a derived field without an empty value, such as a copy that is a
+    /// `String`, was declared over existing documents. Derived fields that follow from a migration are computed nevertheless.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -163,11 +163,10 @@ impl OpenOptions {
     ///
     /// The measured time is that of the whole operation, as its caller sees it, with the waits of a write for other writes and for the
     /// disk. Each chunk of a stream is an operation. An operation on many documents, such as `insert_many`, `get_many`, a
-    /// `bulk` and the chunks of an audit, an export and an import, or a write with many effects, may take the time again for each 100 documents. Only the first write of a `bulk`
-    /// warns, since all take the time of the unit. The event has the same fields as the event at the level
-    /// `DEBUG` that each operation emits: `operation`, `collection`, `elapsed_us`, the numbers of a
-    /// [`Cost`](odm_store::Cost), and for a search the shape of its `filter`, in which `?` stands for each value, its `sort`, and the
-    /// `index`.
+    /// `bulk` and the chunks of an audit, an export and an import, or a write with many effects, may take the time again for each 100
+    /// documents. Only the first write of a `bulk` warns, since all take the time of the unit. The event has the same fields as the event
+    /// at the level `DEBUG` that each operation emits: `operation`, `collection`, `elapsed_us`, the numbers of a [`Cost`](odm_store::Cost),
+    /// and for a search the shape of its `filter`, in which `?` stands for each value, its `sort`, and the `index`.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -187,8 +186,9 @@ impl OpenOptions {
     /// Sets the number of documents from which on a scan is large: an operation that reads more of them without an
     /// index ([`documents_scanned`](odm_store::Cost::documents_scanned)) emits a `tracing` event at the level
     /// `WARN` under the target `odm`, with the fields that
-    /// [`slow_operation`](OpenOptions::slow_operation) lists. So does an operation that examines more than so many index keys without returning or writing their documents, as a count, or a search by an index that does not cover all conditions; an operation on many documents may examine as many again for each 100 of them. The default is 10,000; `u64::MAX`
-    /// turns it off.
+    /// [`slow_operation`](OpenOptions::slow_operation) lists. So does an operation that examines more than so many index keys without
+    /// returning or writing their documents, as a count, or a search by an index that does not cover all conditions; an operation on many
+    /// documents may examine as many again for each 100 of them. The default is 10,000; `u64::MAX` turns it off.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

@@ -341,8 +341,8 @@ impl Step {
     }
 
     /// Puts the cold parts of a `#[split(..)]` that the stored version has declared at a path back into their
-    /// documents. Values that were not divided stay where they are. The opposite needs no step: where a model declares a `#[split(..)]`, `open` divides the
-    /// documents.
+    /// documents. Values that were not divided stay where they are. The opposite needs no step: where a model declares a `#[split(..)]`,
+    /// `open` divides the documents.
     ///
     /// ```
     /// # use odm::{Embedded, migration::{Migrations, Step}, prelude::*}; use serde::{Deserialize, Serialize};

@@ -17,8 +17,9 @@ use crate::model::{Document, IntoId, Versioned, fnv1a, id_to_raw, to_raw};
 /// client avoids overwriting the changes of others, the [version](crate::query::Update::if_match) alone. Nothing is stored for it.
 ///
 /// The tag is a strong one of RFC 9110, section 8.8.3. Its
-/// `Display` has the quotes of the header. The hash has 64 bits, and guards against accidental collisions only: a user who can choose the stored values can find two documents with the same hash. A `HashMap`
-/// in the answer has another order each time, and so the tag differs each time.
+/// `Display` has the quotes of the header. The hash has 64 bits, and guards against accidental collisions only: a user who can choose the
+/// stored values can find two documents with the same hash. A `HashMap` in the answer has another order each time, and so the tag differs
+/// each time.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {

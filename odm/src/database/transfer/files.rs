@@ -29,7 +29,8 @@ type Reader<'r> = Box<dyn AsyncBufRead + Unpin + Send + 'r>;
 /// the documents, and returns their number.
 ///
 /// The files come from mongoexport, as lines or as a list, or from mongodump, which writes a file of BSON for each collection.
-/// [`file`](ImportFiles::file) adds a file, which is read once from its beginning to its end, and not held in memory. Extended JSON is read in its canonical and its relaxed form, and in the form of older versions of mongoexport. A number without a type is the first of `i32`,
+/// [`file`](ImportFiles::file) adds a file, which is read once from its beginning to its end, and not held in memory. Extended JSON is read
+/// in its canonical and its relaxed form, and in the form of older versions of mongoexport. A number without a type is the first of `i32`,
 /// `i64` and `f64` that can represent it. An object with a duplicate name is refused.
 ///
 /// ```
@@ -49,11 +50,12 @@ type Reader<'r> = Box<dyn AsyncBufRead + Unpin + Send + 'r>;
 /// # What is stored
 ///
 /// Documents are stored as by an
-/// [`import`](crate::Database::import), with consistent data after each unit: validated, with their references checked, and all derived fields recomputed, regardless of their values in the file. A document may refer to documents of all files, in any order, and to stored documents. Copies with `freeze`,
-/// versions and the times of `#[created_at]` and `#[updated_at]` are kept. If a document lacks them, the frozen copy is made, the version
-/// is 1, and the times stay absent: their fields have to be an
-/// `Option`, or have a default. Fields that the model does not know are stored as by a [raw insert](crate::repository::RawRepository::insert). A sequence of `#[id(sequence)]`
-/// goes on after the greatest `_id`. A document is whole, with its cold parts in place.
+/// [`import`](crate::Database::import), with consistent data after each unit: validated, with their references checked, and all derived
+/// fields recomputed, regardless of their values in the file. A document may refer to documents of all files, in any order, and to stored
+/// documents. Copies with `freeze`, versions and the times of `#[created_at]` and `#[updated_at]` are kept. If a document lacks them, the
+/// frozen copy is made, the version is 1, and the times stay absent: their fields have to be an `Option`, or have a default. Fields that
+/// the model does not know are stored as by a [raw insert](crate::repository::RawRepository::insert). A sequence of `#[id(sequence)]` goes
+/// on after the greatest `_id`. A document is whole, with its cold parts in place.
 ///
 /// After an error, or when the future is dropped, the units before it stay, and an `_id` that is taken is an error: so begin
 /// again in a new store, or import within a [`transaction`](crate::Database::transaction), which stores all or nothing if all
@@ -63,10 +65,10 @@ type Reader<'r> = Box<dyn AsyncBufRead + Unpin + Send + 'r>;
 ///
 /// Each names the line of the document, with the column if several begin on that line, or in BSON the offset of its first byte, and the
 /// number of the file if there are several.
-/// `InvalidImport` for invalid extended JSON or BSON, for a duplicate name, for a file of another kind, and for a collection without a model in the database; `DuplicateKey`,
-/// `DanglingReference`, `Invalid` and other errors of an insert; `Decode` for a document that its model cannot read; `Limit` for too many
-/// documents that refer to each other, or if more than 256 MiB of documents come before documents that they refer to; `Io` if a reader
-/// fails.
+/// `InvalidImport` for invalid extended JSON or BSON, for a duplicate name, for a file of another kind, and for a collection without a
+/// model in the database; `DuplicateKey`, `DanglingReference`, `Invalid` and other errors of an insert; `Decode` for a document that its
+/// model cannot read; `Limit` for too many documents that refer to each other, or if more than 256 MiB of documents come before documents
+/// that they refer to; `Io` if a reader fails.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {

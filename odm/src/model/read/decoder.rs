@@ -1,9 +1,9 @@
 //! A deserializer of stored bytes, several times as fast as that of [`bson`].
 //!
 //! It reads a value exactly as
-//! `bson` does. It makes no messages, and gives up where it cannot decide: at damaged bytes, at types that are rare in documents, at the types of `bson`
-//! with a protocol of their own, and where a type asks for the text of an error. The caller then uses `bson`, which decides on the value
-//! and on the error.
+//! `bson` does. It makes no messages, and gives up where it cannot decide: at damaged bytes, at types that are rare in documents, at the
+//! types of `bson` with a protocol of their own, and where a type asks for the text of an error. The caller then uses `bson`, which decides
+//! on the value and on the error.
 
 mod extended;
 
