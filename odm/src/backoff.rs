@@ -1,12 +1,12 @@
-//! Waits of those that have lost a conflict.
+//! Waits after lost conflicts.
 
 use std::time::Duration;
 
 const FIRST: Duration = Duration::from_millis(5);
 const LONGEST: Duration = Duration::from_millis(500);
 
-/// Random waits that grow, so that those that have lost do not meet again. They are those that MongoDB's specification has for
-/// `withTransaction`.
+/// Growing random waits, so that the losers of a conflict do not collide again. The waits are those of `withTransaction` in MongoDB's
+/// specification.
 #[derive(Debug)]
 pub(crate) struct Backoff {
     /// The next wait is shorter.

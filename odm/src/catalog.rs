@@ -1,8 +1,7 @@
 //! The relations of all models as data, and the collections and indexes that they need.
 //!
-//! The catalog is built of what the derives declare, stored beside the data when a database is
-//! opened, and read from there, merged with what other databases on the same store have declared.
-//! `maintain` follows it on every write, and knows nothing of Rust types.
+//! The catalog is built from the declarations of the derives, stored beside the data when a database is opened, and read from there, merged
+//! with the declarations of other databases on the same store. `maintain` follows it on every write, and knows nothing of Rust types.
 
 mod build;
 mod check;
@@ -68,7 +67,7 @@ pub(crate) struct Catalog {
     nodes: HashMap<String, CollectionNode>,
     /// The fields that older documents may not follow yet, as `collection.path`.
     pending: BTreeSet<String>,
-    /// Those of them that have an empty value, by collection.
+    /// The pending fields with an empty value, by collection.
     pending_fields: HashMap<String, Vec<PendingField>>,
     /// The validators of each collection that has some.
     validators: HashMap<String, Arc<Vec<ActiveValidator>>>,
@@ -76,7 +75,7 @@ pub(crate) struct Catalog {
     owners: Vec<OwnerVersion>,
     /// The fields at the top of documents that models of any database name, by collection.
     named: HashMap<String, BTreeSet<String>>,
-    /// Those of them that the models of this program do not name.
+    /// The named fields that the models of this program do not name.
     unnamed: HashMap<String, BTreeSet<String>>,
     /// The fields that others always have a copy of, by collection.
     copied: HashMap<String, Arc<Vec<CopiedField>>>,
@@ -86,7 +85,7 @@ pub(crate) struct Catalog {
     read_checks: HashMap<String, Arc<Vec<ModelReadCheck>>>,
     /// The number of changes of the stored catalog that led to this state of it.
     epoch: i64,
-    /// A database is about to change what is declared.
+    /// Whether a database is about to change the declarations.
     is_changing: bool,
 }
 
@@ -164,7 +163,7 @@ pub(crate) struct OrderedField<'c> {
     pub(crate) is_pending: bool,
 }
 
-/// A field that follows from what a unit changes.
+/// A derived field that follows from the changes of a unit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Following<'c> {
     pub(crate) ordered: OrderedField<'c>,
@@ -238,8 +237,8 @@ impl Catalog {
         })
     }
 
-    /// Adds what is not stored: the checks of a program's models, which are functions, and the fields that
-    /// only models of others name.
+    /// Adds the parts that are not stored: the checks of a program's models, which are functions, and the fields that only models of other
+    /// programs name.
     pub(crate) fn for_program(mut self, models: &[&'static Model]) -> Self {
         for model in models {
             if let Some(named) = self.named.get(model.collection) {
@@ -254,7 +253,7 @@ impl Catalog {
         self.with_checks(models)
     }
 
-    /// Refuses a program that must not go on beside what is declared by now.
+    /// Refuses a program that must not go on beside the present declarations.
     ///
     /// # Errors
     ///
@@ -279,7 +278,7 @@ impl Catalog {
         self.epoch
     }
 
-    /// Whether a database is about to change what is declared.
+    /// Whether a database is about to change the declarations.
     pub(crate) fn is_changing(&self) -> bool {
         self.is_changing
     }
@@ -330,12 +329,12 @@ impl Catalog {
             let mut followed = node.followed.iter();
             followed.any(|followed| followed.is_empty() || path::overlap(followed, &path))
         };
-        // A definition may read what every change changes.
+        // A definition may read the fields that every write sets.
         node.is_split || node.write_fields.changing().any(read) || paths.into_iter().any(read)
     }
 
-    /// Whether an insert of documents of a collection has consequences besides a record of it in them. That a copy is made of
-    /// one is none where what refers to it was inserted later.
+    /// Whether an insert of documents of a collection has consequences besides a record of it in them. Copies of an inserted document are
+    /// no consequence if its referrers can only be inserted after it.
     pub(crate) fn is_insert_followed(&self, collection: &str) -> bool {
         let follows = |&at: &usize| {
             let copy = CopyDefinition::from_derived(&self.relations.derived[at]);
@@ -364,8 +363,7 @@ impl Catalog {
             .is_some_and(|node| node.is_split || !node.into.is_empty() || !node.readers.is_empty())
     }
 
-    /// The derived fields in levels: those of a level read only fields of earlier levels, and base
-    /// data.
+    /// The derived fields in levels: the fields of a level read only fields of earlier levels, and base data.
     pub(crate) fn levels(&self) -> impl Iterator<Item = Vec<OrderedField<'_>>> {
         let ordered = |level: usize, &at: &'_ usize| {
             let field = &self.relations.derived[at];
@@ -409,7 +407,7 @@ impl Catalog {
         following
     }
 
-    /// Whether a unit may try blind updates of documents of a collection: not for some units after one that has missed.
+    /// Whether a unit may try blind updates of documents of a collection: not for some units after a missed one.
     pub(crate) fn tries_blind(&self, collection: &str) -> bool {
         let node = self.nodes.get(collection);
         node.is_some_and(|node| {
@@ -436,7 +434,7 @@ impl Catalog {
         all.filter(move |field| field.holder() == collection)
     }
 
-    /// Whether a field is deferred: the worker of the outbox follows what it is computed from.
+    /// Whether a field is deferred: the worker of the outbox refreshes it.
     pub(crate) fn has_deferred(&self) -> bool {
         self.relations
             .derived
@@ -456,7 +454,7 @@ impl Catalog {
         edge.is_some_and(Edge::is_certain) && !self.is_pending(collection, path)
     }
 
-    /// Whether each document that is referred to along an edge counts all that refer to it so, at once.
+    /// Whether each document that is referred to along an edge counts all its referrers along it, within the unit.
     pub(crate) fn is_counted(&self, edge: &Edge) -> bool {
         let counts = self.derived_in(&edge.to);
         let mut counts = counts.filter_map(CountDefinition::from_derived);

@@ -21,7 +21,7 @@ struct Measurement {
     outer: Option<Arc<Measurement>>,
 }
 
-/// What the operations of a future cost.
+/// The cost of the operations of a future.
 #[derive(Debug, Default)]
 pub struct Measured {
     cost: Cost,
@@ -35,8 +35,8 @@ struct MeasuredOperation {
     queries: u64,
 }
 
-/// Runs a future, and returns its output and what the operations in it cost: the requests to the store,
-/// the index entries and documents that were read, the documents that were returned and written.
+/// Runs a future, and returns its output and the cost of its operations: the requests to the store, the index entries and documents that
+/// were read, the documents that were returned and written.
 ///
 /// Operations of tasks that the future spawns are not counted.
 ///
@@ -52,7 +52,7 @@ pub async fn measure<F: Future>(future: F) -> (F::Output, Cost) {
     (output, measured.cost)
 }
 
-/// Runs a future, and returns its output and what each operation in it cost.
+/// Runs a future, and returns its output and the cost of each operation in it.
 pub async fn measured<F: IntoFuture>(future: F) -> (F::Output, Measured) {
     run(future.into_future(), true).await
 }
@@ -71,7 +71,7 @@ async fn run<F: Future>(future: F, lists_operations: bool) -> (F::Output, Measur
     (output, std::mem::take(&mut *state))
 }
 
-/// Adds the cost of an operation to what the current task measures.
+/// Adds the cost of an operation to the measurement of the current task.
 pub(crate) fn report(name: &'static str, collection: &str, cost: Cost) {
     let _ = MEASUREMENT.try_with(|innermost| {
         let mut next = Some(innermost);
@@ -115,11 +115,11 @@ impl Measured {
     }
 }
 
-/// Runs a future, and asserts how many requests to the store the operations in it make. Returns what the future
-/// returns. It is for tests, as of a page that must not read each of its rows by a query of its own.
+/// Runs a future, and asserts how many requests to the store the operations in it make. Returns the output of the future. It is for tests,
+/// for instance of a page that must not read each of its rows by a query of its own.
 ///
-/// The future is any that can be awaited, a builder or an `async` block, and the macro awaits it. `<=`, `<` and `==`
-/// compare the number with the one that is given. Operations of tasks that the future spawns are not counted.
+/// The future is a builder, an `async` block or any other value that can be awaited, and the macro awaits it. `<=`, `<` and `==` compare
+/// the number with the expected one. Operations of tasks that the future spawns are not counted.
 ///
 /// ```
 /// # use odm::{Embedded, assert_queries, prelude::*}; use serde::{Deserialize, Serialize};

@@ -1,8 +1,7 @@
 //! The path of an operation: to the store, or to the transaction that it is part of.
 //!
-//! Everything that a repository reads and writes goes through a [`Session`]. What it reads, it reads
-//! through a [`ReadView`], in which the documents are those of the models: cold parts of split
-//! documents are found and loaded as if they were stored in place.
+//! Everything that a repository reads and writes goes through a [`Session`]. Reads use a [`ReadView`], in which documents have the form of
+//! the models: cold parts of split documents are found and loaded as if they were stored in place.
 
 mod bound;
 mod check;
@@ -49,9 +48,8 @@ pub struct Session {
     catalog: Arc<SharedCatalog>,
     /// The program: its database and the models of it.
     program: Arc<ProgramModels>,
-    /// Whether a read has to ask the catalog for cold parts. Another database on the store may
-    /// declare some later, of which the models of this one know nothing. The same holds for fields that
-    /// are pending.
+    /// Whether a read has to ask the catalog for cold parts. Another database on the store may declare some later that the models of this
+    /// one do not know. The same holds for pending fields.
     has_cold_parts: bool,
     has_pending: bool,
     bound: Option<Arc<Bound>>,
@@ -192,19 +190,19 @@ impl Session {
         Ok(catalog)
     }
 
-    /// Returns the catalog that is in force, read anew.
+    /// Reads and returns the catalog that is in force.
     pub(crate) async fn current_catalog(&self) -> Result<Arc<Catalog>> {
         let source = self.source().await?;
         self.reload(source.reader()).await
     }
 
-    /// Applies one write as a unit, with all that follows from it.
+    /// Applies one write as a unit, with all effects and refreshes.
     pub(crate) async fn write(&self, write: Write) -> Result<WriteOutcome> {
         let write = Arc::new(write);
         let (name, collection) = (write.name(), write.collection());
         self.refuse_in_snapshot(|| format!("{name} in `{collection}`"))?;
         let operation = Operation::begin(name, collection).of(write.documents());
-        // What finds no document, or another version of it, has written nothing yet.
+        // A write that finds no document, or another version of it, has written nothing yet.
         let is_of_one = match &*write {
             Write::Modify { .. } => true,
             Write::Replace { documents, .. } => documents.len() == 1,
@@ -217,7 +215,7 @@ impl Session {
         Ok(outcome)
     }
 
-    /// Applies several writes as one unit, each with all that follows from it before the next.
+    /// Applies several writes as one unit, each with all effects and refreshes before the next.
     pub(crate) async fn write_all(&self, writes: Vec<NamedWrite>) -> Result<Vec<WriteOutcome>> {
         self.refuse_in_snapshot(|| "bulk".to_owned())?;
         let writes = Arc::new(writes);
@@ -234,7 +232,7 @@ impl Session {
             })
             .collect();
         let outcomes = self.work(&writes, |_| false).await;
-        // None of them has happened.
+        // All of them count as failed.
         let failed = |error: &Error| operations.iter().for_each(|of| of.failed(error));
         let outcomes = outcomes.inspect_err(failed)?;
         let written = outcomes
@@ -283,7 +281,7 @@ impl Session {
         }
     }
 
-    /// Reads the catalog that is in force in place of one that a store has refused.
+    /// Replaces a catalog that a store has refused by the one in force.
     async fn replace_catalog(&self, refused: &Catalog) -> Result<()> {
         let catalog = self.reload(&*self.store.reader()?).await?;
         if catalog.is_same_epoch(refused) {
@@ -354,7 +352,7 @@ impl Session {
         })
     }
 
-    /// Records that all documents follow what is declared at these places.
+    /// Records that all documents follow the declarations at these places.
     pub(crate) async fn complete(
         &self,
         declared: &Catalog,
@@ -366,12 +364,12 @@ impl Session {
         self.current_catalog().await.map(drop)
     }
 
-    /// Records that what follows from a migration of the database is computed.
+    /// Records that all fields derived from a migration of the database are computed.
     pub(crate) async fn end_migration(&self) -> Result<()> {
         catalog::end_migration(&*self.store, self.program.database).await
     }
 
-    /// Runs a write, rolls it back, and returns what it would change.
+    /// Runs a write, rolls it back, and returns the changes that it would make.
     pub(crate) async fn plan(&self, write: &Write) -> Result<WritePlan> {
         self.refuse_in_snapshot(|| "plan".to_owned())?;
         if self.is_bound() {

@@ -1,7 +1,7 @@
-//! A store some of whose collections stand beside those of their names.
+//! A store that reads and writes staged collections under the names of the collections that they replace.
 //!
-//! What reads and writes through it knows nothing of that: names are exchanged in each call. A write to another collection
-//! is refused, and [`missing`](Staged::missing) names that collection.
+//! Its users need not know about staging: names are exchanged in each call. A write to another collection is refused, and
+//! [`missing`](Staged::missing) names that collection.
 
 use std::{
     collections::BTreeSet,
@@ -17,7 +17,7 @@ use odm_store::{
     Transaction, TransactionOptions, UnitOfWork, UpdateWrite, Updated,
 };
 
-/// What stands before the name of a collection that is staged.
+/// The prefix of the name of a staged collection.
 const PREFIX: &str = "_odm_staged.";
 
 /// The name of the collection that stands beside one.
@@ -69,7 +69,7 @@ impl Staged {
         }
     }
 
-    /// Reads and writes from now on what stands beside a collection.
+    /// Reads and writes the staged version of a collection from now on.
     pub(crate) fn add(&self, collection: &str) {
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::make_mut(&mut names.staged).insert(collection.to_owned());
@@ -178,7 +178,7 @@ struct StagedTransaction<'t> {
     store: &'t Staged,
 }
 
-/// Reads by the names of what is read.
+/// Implements `Reader` with exchanged names.
 macro_rules! reads {
     ($type:ty, $self:ident, $reader:expr) => {
         #[async_trait]

@@ -1,4 +1,4 @@
-//! What an operation leaves behind: its cost, for [`measure`](fn@crate::measure), and events for `tracing`.
+//! The reports of an operation: its cost, for [`measure`](fn@crate::measure), and events for `tracing`.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use odm_store::{Cost, Error, Find, Result, metrics};
 
 use crate::measure;
 
-/// What an operation may take before there is a warning.
+/// The limits above which an operation causes a warning.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WarningLimits {
     pub(crate) elapsed: Duration,
@@ -22,10 +22,10 @@ impl Default for WarningLimits {
     }
 }
 
-/// The number of documents for which an operation of so many may take the time of another one.
+/// An operation may take the time limit once more for each so many documents.
 const DOCUMENTS: u64 = 100;
 
-/// Of how many operations one of so many documents may take the time.
+/// How many times the time limit an operation on so many documents may take.
 fn times(documents: u64) -> u32 {
     let times = u32::try_from(documents / DOCUMENTS).unwrap_or(u32::MAX);
     times.saturating_add(1)
@@ -35,11 +35,11 @@ fn times(documents: u64) -> u32 {
 pub(crate) struct Operation<'a> {
     name: &'static str,
     collection: &'a str,
-    /// The number of documents that it was given; `None` if it reads all, of which no warning tells.
+    /// The number of documents that it was given; `None` if it reads all, which causes no warning.
     documents: Option<usize>,
-    /// The number of documents that were written in the time that it took, if others than its own were.
+    /// The number of documents that its unit has written, if the unit has other writes, too.
     written: u64,
-    /// Whether a warning may tell of the time that it takes.
+    /// Whether it can cause a warning because of its time.
     warns: bool,
     /// Empty if there are no metrics and no subscriber takes even the warnings: then the clock is not read.
     started: Option<Instant>,
@@ -58,25 +58,25 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// Of so many documents, which may take so much longer.
+    /// Makes it an operation on so many documents, which raises the time limit.
     pub(crate) fn of(mut self, documents: usize) -> Self {
         self.documents = Some(documents);
         self
     }
 
-    /// Of all documents, which is no mistake of who called it.
+    /// Makes it an operation on all documents, as intended by its caller.
     pub(crate) fn of_all(mut self) -> Self {
         self.documents = None;
         self
     }
 
-    /// A part of a unit, of which another part warns.
+    /// Makes it a part of a unit, in which another part warns.
     pub(crate) fn without_warning(mut self) -> Self {
         self.warns = false;
         self
     }
 
-    /// In a unit that has written so many documents, all of them in the time of each operation.
+    /// Makes it a part of a unit that has written so many documents, whose time counts for each operation.
     pub(crate) fn in_unit_of(mut self, written: u64) -> Self {
         self.written = written;
         self
@@ -92,7 +92,7 @@ impl<'a> Operation<'a> {
         metrics::operation_failed(self.name, self.collection, &error.kind());
     }
 
-    /// Adds the cost to what the current task measures, and returns the operation if there are events to emit.
+    /// Adds the cost to the measurement of the current task, and returns the operation if there are events to emit.
     pub(crate) fn end(self, cost: Cost, limits: WarningLimits) -> Option<EndedOperation<'a>> {
         measure::report(self.name, self.collection, cost);
         let elapsed = self.started?.elapsed();
@@ -132,7 +132,7 @@ impl<'a> Operation<'a> {
     }
 }
 
-/// An operation of which there are events to emit.
+/// An operation with events to emit.
 pub(crate) struct EndedOperation<'a> {
     operation: Operation<'a>,
     elapsed: Duration,
@@ -268,9 +268,9 @@ mod tests {
         let one = || Operation::begin("update", "things");
         assert!(is_slow(one(), 99, 11) && !is_slow(one(), 100, 19));
         assert!(is_slow(one(), 500, 61) && !is_slow(one(), 500, 59));
-        // Once for those that it was given and that it has written.
+        // Once for the given and the written documents together.
         assert!(is_slow(one().of(500), 500, 61) && !is_slow(one().of(500), 7, 59));
-        // The others of its unit take their time, too.
+        // The other operations of its unit take time, too.
         let in_unit = || one().in_unit_of(500);
         assert!(is_slow(in_unit(), 100, 61) && !is_slow(in_unit(), 100, 59));
     }

@@ -1,5 +1,4 @@
-//! From the models' static descriptions to the relations, and to the collections and indexes that
-//! they need.
+//! Builds the relations, and the collections and indexes for them, from the models' static descriptions.
 
 use bson::Document;
 use odm_store::{CollectionSpec, Result};
@@ -15,7 +14,7 @@ use super::{
 };
 use crate::model::{Container, Model, SplitShape};
 
-/// What a version of a database declares on a store.
+/// The declarations of a version of a database on a store.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Declaration {
     /// The name of the database.
@@ -29,7 +28,7 @@ pub(crate) struct Declaration {
 }
 
 impl Declaration {
-    /// Returns what a version of a database with these models declares.
+    /// Returns the declarations of a version of a database with these models.
     ///
     /// # Errors
     ///
@@ -52,7 +51,7 @@ impl Declaration {
     }
 }
 
-/// Returns what models declare, and the collections and indexes that this needs.
+/// Returns the relations that models declare, and the collections and indexes for them.
 ///
 /// # Errors
 ///
@@ -99,7 +98,7 @@ pub(crate) fn declared_by(models: &[&'static Model]) -> Result<(Relations, Vec<C
     Ok((relations, specs))
 }
 
-/// What a model declares of one collection: its own, or that of a cold part.
+/// The declarations of a model about one collection: its own, or the collection of a cold part.
 struct CollectionPart {
     model: &'static str,
     collection: String,

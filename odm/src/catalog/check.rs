@@ -118,9 +118,8 @@ fn is_named(collection: &str, path: &str) -> Result<()> {
     }
 }
 
-/// What the library writes itself is not stored in what it writes for another reason, nor in a
-/// reference: a refresh changes no reference, else the graph would cause effects. References in
-/// different variants of an enum can overlap.
+/// Two fields that the library writes do not overlap, and none overlaps a reference: a refresh changes no reference, else the graph would
+/// cause effects. References in different variants of an enum can overlap.
 fn is_apart(roles: &[FieldRole<'_>]) -> Result<()> {
     for roles in roles.chunk_by(|a, b| a.collection == b.collection) {
         for (at, one) in roles.iter().enumerate() {

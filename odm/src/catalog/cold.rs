@@ -61,8 +61,7 @@ impl Split {
         filter.with_paths(&|path| self.cold_path(path))
     }
 
-    /// The query of the cold parts that finds, in the same order, those of the documents that a query
-    /// finds.
+    /// The query that finds the cold parts of the documents that a query finds, in the same order.
     pub(crate) fn find(&self, find: &Find) -> Find {
         let keys = find.sort.total();
         let sort = keys.keys().iter().fold(Sort::new(), |sort, (path, order)| {
@@ -148,7 +147,7 @@ impl Split {
 pub(crate) struct DividedQuery<'c> {
     /// The query of the collection that gives the order.
     pub(crate) main: Find,
-    /// The conditions on the other ones: on a cold part, or on the document itself.
+    /// The conditions on the other collections: of a cold part, or of the document itself.
     pub(crate) others: Vec<Condition<'c>>,
 }
 
@@ -262,7 +261,7 @@ impl Catalog {
         Ok(first.and_then(|(_, split)| split))
     }
 
-    /// Divides a query of whole documents, if it is one of several collections.
+    /// Divides a query of whole documents, if it involves several collections.
     ///
     /// # Errors
     ///
@@ -347,7 +346,7 @@ fn conjuncts(filter: &Filter) -> Vec<&Filter> {
     }
 }
 
-/// The value that a caller gives a cold part; `None` where it is not loaded.
+/// The value that a caller gives a cold part; `None` if it is not loaded.
 pub(crate) fn value_of(split: &Split, value: RawBsonRef<'_>) -> Result<Option<RawDocumentBuf>> {
     match value {
         RawBsonRef::Null => Ok(None),

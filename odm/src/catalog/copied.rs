@@ -68,8 +68,8 @@ pub(super) fn copied_fields(relations: &Relations) -> HashMap<String, Arc<Vec<Co
 }
 
 /// The fields of children without which their parents could not be read, by the models of one database, each with the collection
-/// of the children. A subset shows a field as it is in the child. Where children are validated so that they can be read
-/// themselves, they have all that is shown.
+/// of the children. A subset shows a field as it is in the child. If the validation of children ensures that they can be read themselves,
+/// they have all shown fields.
 pub(super) fn shown_fields(
     relations: &Relations,
     models: &[StoredModel],
@@ -103,7 +103,7 @@ fn follows(copy: &CopyDefinition) -> bool {
     !copy.frozen && matches!(copy.along, Along::Local(_))
 }
 
-/// The copy, or one of those that are made of it, whose documents cannot be read without a value. The graph has no cycles.
+/// The copy, or a copy made of it, whose documents cannot be read without a value. The graph has no cycles.
 fn needed_by<'c>(
     relations: &Relations,
     copies: &[&'c CopyDefinition],

@@ -1,8 +1,7 @@
-//! Derived fields: the list of their kinds, and what every kind states of itself.
+//! Derived fields: the list of their kinds, and the properties of each kind.
 //!
-//! A derived field is a pure function of what is stored. Derived fields are the only nodes of the
-//! [graph](super::graph); everything else that the library changes by itself (inverse references,
-//! delete rules, cold parts, versions) is an effect on base data.
+//! A derived field is a pure function of the stored data. Derived fields are the only nodes of the [graph](super::graph); everything else
+//! that the library changes by itself (inverse references, delete rules, cold parts, versions) is an effect on base data.
 
 use std::borrow::Cow;
 
@@ -21,7 +20,7 @@ pub(crate) use copy::{Along, CopyDefinition};
 pub(crate) use count::CountDefinition;
 pub(crate) use subset::SubsetDefinition;
 
-/// What every kind of derived field states of itself.
+/// The properties that every kind of derived field defines.
 pub(crate) trait FieldDefinition {
     /// The collection of the documents that hold the field.
     fn holder(&self) -> &str;
@@ -40,7 +39,7 @@ pub(crate) trait FieldDefinition {
         None
     }
 
-    /// Whether the worker of the outbox follows what the field is computed from, after the unit that changes it.
+    /// Whether the worker of the outbox refreshes the field, after the unit that changes its sources.
     fn is_deferred(&self) -> bool;
 
     /// The value that a document reads as which lacks the field, since it is from before the declaration.
@@ -50,7 +49,7 @@ pub(crate) trait FieldDefinition {
     fn arrow(&self) -> (&'static str, String);
 }
 
-/// What a derived field reads as in a document that lacks it.
+/// The value that a derived field reads as in a document that lacks it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum EmptyValue {
     /// This value.

@@ -13,7 +13,7 @@ use super::{DerivedField, schema};
 pub(super) struct DerivedGraph {
     /// Every field reads only fields of earlier levels, and base data.
     pub(super) levels: Vec<Vec<usize>>,
-    /// For each field, those that read it.
+    /// For each field, the fields that read it.
     pub(super) dependents: Vec<Vec<usize>>,
 }
 
@@ -94,7 +94,7 @@ pub(super) fn close_over_sources(derived: &[DerivedField], fields: &mut BTreeSet
     }
 }
 
-/// For each field, the positions of those that its definition reads.
+/// For each field, the positions of the fields that its definition reads.
 fn sources(derived: &[DerivedField]) -> Vec<Vec<usize>> {
     let mut by_holder: HashMap<&str, Vec<(usize, String)>> = HashMap::new();
     for (at, field) in derived.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The indexes of a collection: those that its model declares, and those that relations need.
+//! The indexes of a collection: the indexes that its model declares, and the indexes for relations.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ pub(super) struct DeclaredIndex {
 }
 
 impl DeclaredIndex {
-    /// One that a relation needs.
+    /// An index for a relation.
     pub(super) fn implied(spec: IndexSpec) -> Self {
         DeclaredIndex {
             spec,
@@ -86,7 +86,7 @@ fn bad_filter(model: &Model, index: &IndexSpec, error: Error) -> Error {
     .with_source(error)
 }
 
-/// The indexes of a collection: the declared ones, and those that find the holders of a reference.
+/// The indexes of a collection: the declared ones, and the indexes that find the holders of a reference.
 pub(super) fn indexes_of(
     model: &str,
     declared: Vec<DeclaredIndex>,
@@ -110,8 +110,8 @@ pub(super) fn indexes_of(
         add(index.spec.clone())?;
     }
     for FoundReference { path, shape, .. } in references {
-        // Any index that starts with the reference finds its holders, unless it leaves out those
-        // that lack another of its fields, or has an entry of them for each element of another list.
+        // Any index that starts with the reference finds its holders, unless it leaves out holders that lack another of its fields, or has
+        // an entry for each element of another list.
         let finds = |index: &DeclaredIndex| {
             let paths = || index.spec.keys.iter().map(|(path, _)| path.as_str());
             index.spec.keys[0].0 == *path
@@ -141,8 +141,7 @@ fn has_no_list_beside<'p>(
     others.all(|other| lists(schema, other).is_subset(&on_path))
 }
 
-/// The paths of the lists on a path, its own among them if there can be a list. What the schema does not describe can be
-/// one.
+/// The paths of the lists on a path, including its own if there can be a list. A value that the schema does not describe can be a list.
 fn lists(schema: &Document, path: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let parts: Vec<&str> = path.split('.').collect();
@@ -152,7 +151,7 @@ fn lists(schema: &Document, path: &str) -> BTreeSet<String> {
     found
 }
 
-/// Adds the lists on the rest of a path. Returns whether the schema describes what is at its end.
+/// Adds the lists on the rest of a path. Returns whether the schema describes the value at its end.
 fn add_lists(schema: &Document, parts: &[&str], at: usize, found: &mut BTreeSet<String>) -> bool {
     let is_array = match schema.get("bsonType") {
         Some(Bson::Array(types)) => types.iter().any(|one| one.as_str() == Some("array")),
@@ -218,7 +217,7 @@ fn name(spec: &IndexSpec, is_partial: bool) -> String {
     parts.join("_")
 }
 
-/// Takes the indexes of a cold part from those of its model.
+/// Takes the indexes of a cold part from the indexes of its model.
 pub(super) fn cold_indexes(
     model: &Model,
     split: &Split,

@@ -1,5 +1,4 @@
-//! The fields of models as a version of a database has declared them, and what differs between two
-//! versions.
+//! The fields of models as a version of a database has declared them, and the differences between two versions.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,23 +12,23 @@ use serde::{Deserialize, Serialize};
 
 use super::{join, validators};
 
-/// What a version of a database stores in one collection.
+/// The documents of one collection in a version of a database.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct StoredModel {
     pub(crate) collection: String,
-    /// The schema of the type, whatever the validation of the collection.
+    /// The schema of the type, also if the collection is not validated.
     schema: Document,
 }
 
-/// A field of a model, by what its schema says of it.
+/// A field of a model, by its schema.
 #[derive(Debug, Clone, PartialEq)]
 struct Field {
     required: bool,
-    /// All that the schema says of it, without its own fields.
+    /// Its whole schema, without its inner fields.
     rules: Document,
 }
 
-/// A difference between what two versions of a database store.
+/// A difference between the documents of two versions of a database.
 ///
 /// ```
 /// # use odm::{Embedded, migration::FieldChangeKind, prelude::*};
@@ -66,7 +65,7 @@ pub struct FieldChange {
     pub kind: FieldChangeKind,
 }
 
-/// What is different in a field, or a collection, of two versions.
+/// The difference in a field, or a collection, of two versions.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -85,11 +84,10 @@ pub enum FieldChangeKind {
     Added {
         /// Whether every document must have it to be read.
         required: bool,
-        /// The paths of the fields of the same shape that are gone beside it: perhaps it is one of these
-        /// under a new name.
+        /// The paths of removed fields of the same shape beside it: it may be one of these under a new name.
         like: Vec<String>,
     },
-    /// No model has it any more. What is stored stays until a migration removes it.
+    /// No model has it any more. Stored values stay until a migration removes them.
     Removed,
     /// It has another type.
     Retyped {
@@ -118,7 +116,7 @@ impl StoredModel {
     ///
     /// # Errors
     ///
-    /// `InvalidQuery` if a library of another version has stored what this one cannot read.
+    /// `InvalidQuery` if a library of another version has stored a schema that this one cannot read.
     pub(crate) fn parse(&self) -> Result<Schema> {
         validators::parse(&self.collection, &self.schema)
     }
@@ -128,8 +126,7 @@ impl StoredModel {
         self.fields().contains_key(path)
     }
 
-    /// Whether it names what is at a path, or within it. Of a field whose content it does not name, that is all
-    /// that is in it.
+    /// Whether it names the value at a path, or a value within it. A field whose content it does not name includes all values in it.
     pub(super) fn names(&self, path: &str) -> bool {
         let fields = self.fields();
         let is_within = |field: &str, holder: &str| {
@@ -145,8 +142,7 @@ impl StoredModel {
             })
     }
 
-    /// The names of the fields at the top of the documents. Values that are stored beside them, as those of a
-    /// flattened map, are not among them.
+    /// The names of the fields at the top of the documents. They do not include other stored names, such as the keys of a flattened map.
     pub(super) fn top(&self) -> impl Iterator<Item = String> {
         let paths = self.fields().into_keys();
         paths.filter(|path| !path.contains('.'))
@@ -184,7 +180,7 @@ impl StoredModel {
     }
 }
 
-/// What differs between two versions, in the order of collections and paths.
+/// The differences between two versions, in the order of collections and paths.
 pub(crate) fn differences(before: &[StoredModel], after: &[StoredModel]) -> Vec<FieldChange> {
     let by_name = |models: &[StoredModel]| -> BTreeMap<String, StoredModel> {
         let named = models
@@ -218,8 +214,7 @@ pub(crate) fn differences(before: &[StoredModel], after: &[StoredModel]) -> Vec<
     changes
 }
 
-/// Whether programs of the version before can read and write what the version after stores: nothing but
-/// optional fields was added.
+/// Whether programs of the version before can read and write the documents of the version after: only optional fields were added.
 pub(super) fn is_readable_by(before: &[StoredModel], after: &[StoredModel]) -> bool {
     differences(before, after).iter().all(|change| {
         let mut models = before.iter();
@@ -242,7 +237,7 @@ fn between(
     let is_gone = |path: &str| !after.contains_key(path);
     for (path, field) in before {
         match after.get(path) {
-            // A field within one that is gone.
+            // A field within a removed one.
             None if parent(path).is_some_and(is_gone) => {}
             None => add(path, FieldChangeKind::Removed),
             Some(new) => {

@@ -11,7 +11,7 @@ use super::{Catalog, DerivedField, EmptyValue, Relations, graph, without_positio
 pub(crate) struct PendingField {
     /// Its path, through lists.
     pub(crate) path: String,
-    /// The value that a document reads as which lacks it; `None` if it reads as lacking it.
+    /// The value that the field reads as in a document that lacks it; `None` if it reads as missing.
     pub(crate) empty: Option<RawBson>,
 }
 
@@ -51,14 +51,13 @@ impl Catalog {
         fields.map_or(&[], Vec::as_slice)
     }
 
-    /// The pending fields without an empty value, and those that they follow from.
+    /// The pending fields without an empty value, and the pending fields that they are computed from.
     pub(crate) fn unreadable_pending(&self) -> BTreeSet<String> {
         unreadable_pending(&self.relations, &self.pending)
     }
 }
 
-/// Of the pending fields those without an empty value, and those that they follow from: no document
-/// that lacks one can be read.
+/// The pending fields without an empty value, and the pending fields that they are computed from: a document that lacks one cannot be read.
 pub(super) fn unreadable_pending(
     relations: &Relations,
     pending: &BTreeSet<String>,

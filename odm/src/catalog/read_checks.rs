@@ -10,14 +10,13 @@ use crate::model::{
     FieldKind, Model, ReadCheck, Unreadable, Validation, ValidationAction, ValidationLevel,
 };
 
-/// The check that a stored document of one collection can be read as what a model says.
+/// The check that a stored document of one collection can be read as its model.
 #[derive(Debug)]
 pub(crate) struct ModelReadCheck {
     readable: ReadCheck,
-    /// The split, where it is the value in a cold part that is read.
+    /// The split, if the check reads the value in a cold part.
     split: Option<Split>,
-    /// Whether the validation of the model refuses all that cannot be read, but for what a hand-written
-    /// `Deserialize` refuses.
+    /// Whether the validation of the model refuses all unreadable documents, except ones that only a hand-written `Deserialize` refuses.
     pub(crate) is_validated: bool,
     /// Whether the model has turned validation off, so that raw updates may store anything.
     pub(crate) is_off: bool,
@@ -30,8 +29,8 @@ impl Catalog {
         checks.map_or(&[], |checks| checks.as_slice())
     }
 
-    /// The same, for an update. A typed one stores values of the types, so that it takes none where the validators of the
-    /// collection say as much; a raw one takes none where validation is off.
+    /// The same, for an update. A typed update stores values of the types, so that it needs none if the validators of the collection ensure
+    /// readability; a raw update needs none if validation is off.
     pub(crate) fn update_checks(
         &self,
         collection: &str,
@@ -104,8 +103,7 @@ pub(super) fn read_checks_of(
         .collect()
 }
 
-/// Whether a generated schema says all of a type: a type within itself is any object in it, and a type of which
-/// nothing is known any value.
+/// Whether a generated schema describes a type completely: a recursive type is any object in it, and an unknown type any value.
 fn is_complete(schema: &Document) -> bool {
     if schema.is_empty() || *schema == doc! { "bsonType": "object" } {
         return false;

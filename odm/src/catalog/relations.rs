@@ -9,8 +9,7 @@ use super::{DerivedField, Edge, Split, Validator};
 
 /// The relations that the models of a database declare.
 ///
-/// They are stored beside the data, so that a program that has only some of the models maintains
-/// what the others derive from them.
+/// They are stored beside the data, so that a program with only some of the models maintains the fields that the others derive from them.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -42,12 +41,12 @@ pub(crate) struct Collection {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct WriteFields {
-    /// The one that counts the changes of the document.
+    /// The field that counts the changes of the document.
     pub(crate) version: Option<String>,
-    /// The one that holds the time of its insert.
+    /// The field that holds the time of its insert.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) created_at: Option<String>,
-    /// The one that holds the time of its last change.
+    /// The field that holds the time of its last change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) updated_at: Option<String>,
 }
@@ -216,7 +215,7 @@ impl Relations {
     ///
     /// # Errors
     ///
-    /// What the other declares differently.
+    /// The field that the other declares differently.
     pub(crate) fn merge(&mut self, other: Relations) -> Result<(), String> {
         let shared = |name: &str| self.collections.iter().any(|held| held.name == name);
         for Collection { name, .. } in &other.collections {
@@ -265,7 +264,7 @@ impl Relations {
     }
 }
 
-/// What declares something of one field.
+/// A declaration about one field.
 pub(super) trait DeclaredField: PartialEq {
     /// The field, as `collection.path`.
     fn name(&self) -> String;

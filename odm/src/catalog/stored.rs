@@ -2,8 +2,7 @@
 //! version, so that all programs that write to the store follow all of them, and the indexes that it
 //! declares.
 //!
-//! `docs/format.md` describes the stored documents. Their collection is the only one to which anything
-//! but `maintain` writes.
+//! `docs/format.md` describes the stored documents. Only to their collection does code outside of `maintain` write.
 
 mod changing;
 mod declare;
@@ -44,18 +43,18 @@ const EPOCH: &str = "epoch";
 /// not know are ignored; a new kind of relation or of document is a new format.
 const FORMAT: i32 = 3;
 
-/// What the `_id` of the document of a database begins with.
+/// The prefix of the `_id` of the document of a database.
 const OWNER: &str = "database ";
 
-/// What one database has declared.
+/// The declarations of one database.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Owner {
     /// The name of the database, after `database `.
     #[serde(rename = "_id")]
     id: String,
     version: i64,
-    /// The oldest version that may be opened and go on. `None` if a library of an older format has stored
-    /// the document, which allows no older one than `version`.
+    /// The oldest version that may be opened and go on. `None` if a library of an older format has stored the document: then no version
+    /// before `version` may.
     #[serde(default)]
     oldest: Option<i64>,
     /// The fields of the models of its newest version. `None` if a library of an older format has stored
@@ -65,14 +64,13 @@ struct Owner {
     /// The migration to a newer version that has begun.
     #[serde(default)]
     migration: Option<RunningMigration>,
-    /// Whether pending fields follow from what a migration has changed, so that they are computed before the
-    /// database can be used.
+    /// Whether fields are pending because of a migration, so that they are computed before the database can be used.
     #[serde(default)]
     unfinished: bool,
     #[serde(default)]
     relations: Relations,
-    /// The indexes that its newest version declares, those that its relations need among them. `None`
-    /// if a library of format 1 has stored the document.
+    /// The indexes that its newest version declares, including the indexes for its relations. `None` if a library of format 1 has stored
+    /// the document.
     #[serde(default)]
     indexes: Option<BTreeSet<OwnedIndex>>,
     /// The fields that older documents may not follow yet, as `collection.path`.
@@ -87,7 +85,7 @@ struct Epoch {
     id: String,
     format: i32,
     n: i64,
-    /// The programs that are about to change what is declared, each by an `_id` of its own.
+    /// The programs that are about to change the declarations, each by an `_id` of its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     changing: Vec<ObjectId>,
 }
@@ -96,8 +94,7 @@ fn owner_id(name: &str) -> String {
     format!("{OWNER}{name}")
 }
 
-/// Records that all documents follow what a catalog declares of these fields. A field that is declared
-/// otherwise by now stays as it is.
+/// Records that all documents follow the declarations of these fields in a catalog. A field whose declaration has changed since is skipped.
 pub(crate) async fn complete(
     store: &dyn Store,
     catalog: &Catalog,
@@ -146,12 +143,12 @@ pub(crate) async fn load(reader: &dyn Reader) -> Result<Catalog> {
 }
 
 impl Catalog {
-    /// Whether no change of what is declared lies between two catalogs.
+    /// Whether the declarations did not change between two catalogs.
     pub(crate) fn is_same_epoch(&self, other: &Catalog) -> bool {
         self.epoch == other.epoch
     }
 
-    /// Adds what owners say of who may write, the fields that their models name and show in subsets, and their unique indexes.
+    /// Adds the versions of the owners that may write, the fields that their models name and show in subsets, and their unique indexes.
     fn with_owners(mut self, owners: &[Owner]) -> Result<Self> {
         self.owners = owners.iter().map(OwnerVersion::new).collect();
         for owner in owners {
@@ -185,8 +182,8 @@ impl Catalog {
     }
 }
 
-/// Lets a transaction follow a catalog. Returns whether it is the one that is in force, as far as that is known: a store
-/// with locks is asked by [`has_followed`].
+/// Lets a transaction follow a catalog. Returns whether it is in force, as far as that is known: on a store with locks, [`has_followed`]
+/// checks that.
 pub(crate) async fn follow(catalog: &Catalog, transaction: &mut dyn Transaction) -> Result<bool> {
     match transaction.locks() {
         Some(locks) => {
@@ -197,7 +194,7 @@ pub(crate) async fn follow(catalog: &Catalog, transaction: &mut dyn Transaction)
     }
 }
 
-/// Whether what a transaction has done by a catalog is right. A store with locks checks that with a write, so that only a
+/// Whether the catalog that a transaction has followed was in force. A store with locks checks that with a write, so that only a
 /// transaction that wrote nothing costs a request.
 pub(crate) async fn has_followed(
     catalog: &Catalog,
@@ -211,7 +208,7 @@ pub(crate) async fn has_followed(
 
 /// Whether an error may come from a catalog that is no longer in force. The transaction is lost, so that a reader is asked.
 pub(crate) async fn is_outdated(catalog: &Catalog, store: &dyn Store, error: &Error) -> bool {
-    // Of a unit that may be stored, and of a server that does not answer, nothing else is known.
+    // If the unit may be stored, or the server does not answer, no more can be found out.
     let can_ask = error.kind() != ErrorKind::Unavailable;
     if error.is_of_other_epoch() || store.capabilities().single_writer || !can_ask {
         return error.is_of_other_epoch();
@@ -238,7 +235,7 @@ pub(crate) async fn renew_epoch(store: &dyn Store) -> Result<()> {
     store.run(Arc::new(Renew), Durability::Immediate).await
 }
 
-/// Whether a catalog is the one that is in force.
+/// Whether a catalog is in force.
 pub(crate) async fn is_current(catalog: &Catalog, reader: &dyn Reader) -> Result<bool> {
     Ok(epoch(reader).await? == catalog.epoch)
 }

@@ -9,11 +9,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::schema;
 
-/// The filter of the children that a definition is about.
+/// The filter of the children in a definition.
 ///
-/// It is stored as the bytes of its BSON form: its operators are no names of fields. The filter is the
-/// one that is read from there, so that all programs follow the same. Filters are equal if their bytes
-/// are, whatever the values in them say of themselves, as NaN does.
+/// It is stored as the bytes of its BSON form: its operators are no names of fields. The filter is always parsed from these bytes, so that
+/// all programs follow the same filter. Filters are equal if their bytes are, even with values that differ from themselves, as NaN.
 #[derive(Debug, Clone)]
 pub(crate) struct ChildFilter {
     filter: Filter,
@@ -47,15 +46,15 @@ impl ChildFilter {
             Error::new(ErrorKind::Schema, message)
         };
         let filter = declare().map_err(|source| unstorable(&source).with_source(source))?;
-        // An expression can fail on a document, or depend on the time of the declaration, and what is
-        // derived by it would not be a function of what is stored.
+        // An expression can fail on a document, or depend on the time of the declaration, and the derived field would not be a function of
+        // the stored data.
         if filter.has_expr() {
             return Err(schema(format!(
                 "invalid filter: the filter of the derived field `{collection}.{path}` has an `$expr`; \
                  compare fields with values"
             )));
         }
-        // A schema reads fields that no relation names, so that what changes them would not be known.
+        // A schema reads fields that no relation names, so that the catalog would not know which writes change them.
         if filter.has_schema() {
             return Err(schema(format!(
                 "invalid filter: the filter of the derived field `{collection}.{path}` has a \

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Catalog, Split, read_checks::read_checks_of};
 use crate::model::{Check, FieldKind, Model, SplitShape, ValidationAction, ValidationLevel};
 
-/// What a database declares of the documents of a collection, as it is stored.
+/// The declaration of a database about the documents of a collection, as it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Validator {
     pub(crate) collection: String,
@@ -44,7 +44,7 @@ impl Catalog {
         self
     }
 
-    /// What the documents of all collections conform to by their schemas, as far as MongoDB's dialect can say it.
+    /// The schemas of all collections, as far as MongoDB's dialect can express them.
     pub(crate) fn validations(&self) -> Vec<CollectionValidator> {
         let mut all: BTreeMap<&str, CollectionValidator> = BTreeMap::new();
         for validator in &self.relations.validators {
@@ -84,7 +84,7 @@ impl ActiveValidator {
         self.action == ValidationAction::Warn
     }
 
-    /// What a document violates that takes the place of another, as far as the level asks.
+    /// The violations of a document that replaces another, as far as the level requires validation.
     pub(crate) fn violations(
         &self,
         before: Option<&RawDocument>,
@@ -100,10 +100,10 @@ impl ActiveValidator {
         Ok(violations)
     }
 
-    /// A filter: documents that it matches violate nothing before an update, and nothing after it, but for a `nativeForm` that
-    /// other programs have left wrong in a field which stays as it is. `None` if they have to be looked at.
+    /// A filter for documents that conform both before and after an update, except for an invalid `nativeForm` that other programs have
+    /// left in a field which the update does not change. `None` if the documents have to be read.
     pub(crate) fn kept_by(&self, update: &Update) -> Option<Filter> {
-        // A warning is for the document that it is about.
+        // A warning names its document, which therefore has to be read.
         if self.is_warning() || self.check.is_some() {
             return None;
         }
@@ -113,7 +113,7 @@ impl ActiveValidator {
         Some(Filter::Schema(schema.clone()).and(schema.kept_by(update)?))
     }
 
-    /// What a document violates, whatever the level.
+    /// The violations of a document, at any level.
     pub(crate) fn all_violations(&self, document: &RawDocument) -> Result<Vec<Violation>> {
         let mut violations = match &self.schema {
             Some(schema) => schema.violations(document)?,
@@ -142,7 +142,7 @@ pub(super) fn parse(collection: &str, schema: &Document) -> Result<Schema> {
     })
 }
 
-/// What a model declares of the documents of its collection and of those of its cold parts.
+/// The validators that a model declares for its collection and for the collections of its cold parts.
 pub(super) fn declared_of(model: &Model) -> Vec<Validator> {
     let validation = &model.validation;
     if validation.level == ValidationLevel::Off {
@@ -169,7 +169,7 @@ pub(super) fn declared_of(model: &Model) -> Vec<Validator> {
     all
 }
 
-/// Allows fields beside those of a type, where its schema allows no others.
+/// Allows further fields, if the schema of a type allows no others than its own.
 fn allow(schema: &mut Document, names: [&str; 2]) {
     if schema.get("additionalProperties") == Some(&Bson::Boolean(false)) {
         let properties = schema.entry("properties".to_owned());

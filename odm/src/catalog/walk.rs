@@ -17,7 +17,7 @@ pub(super) struct Walk {
     pub(super) derived: Vec<DerivedField>,
     /// The fields that are stored in collections of their own, which only a document itself can have.
     pub(super) splits: Vec<(String, SplitShape)>,
-    /// What is stored at each path.
+    /// The kind of value at each path.
     leaves: HashMap<String, DeclaredLeaf>,
     /// The innermost list that the search is in.
     list: Option<String>,
@@ -145,8 +145,8 @@ impl Walk {
         )))
     }
 
-    /// Records what is stored at a path, and returns whether the path is new. Variants of an enum may
-    /// share a path if they hold the same at it.
+    /// Records the kind of value at a path, and returns whether the path is new. Variants of an enum may share a path if they hold the same
+    /// at it.
     fn leaf(&mut self, path: &str, held: DeclaredLeaf) -> Result<bool> {
         match self.leaves.get(path) {
             None => {
@@ -162,7 +162,7 @@ impl Walk {
     }
 }
 
-/// What is stored at a path.
+/// The kind of value at a path.
 #[derive(PartialEq)]
 enum DeclaredLeaf {
     Plain,

@@ -120,7 +120,7 @@ impl<F: OriginalField> Original<F> {
 
     /// A copy along a reference in the same struct.
     pub const fn along(self, beside: Beside, declared: Declared) -> Copied {
-        // A list is as absent as its type says; what is around it is another matter.
+        // The type of a list decides whether it can be absent itself; an `Option` around it counts separately.
         let absent = F::Path::WITHIN_OPTIONAL || (F::Path::OPTIONAL && !declared.optional);
         let original = self
             .where_(
@@ -304,7 +304,7 @@ pub struct Declared {
     pub background: bool,
 }
 
-/// Whether there is one value behind a field, or none: a copy has one source.
+/// Whether a field leads to at most one value: a copy has one source.
 pub const fn is_single<F: Followed>(_: F) -> bool {
     matches!(F::CONTAINER, Container::One | Container::Optional)
 }

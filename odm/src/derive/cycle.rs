@@ -1,9 +1,9 @@
 //! Cycles of derived fields, which no order of computing could settle.
 //!
 //! Derived fields are the nodes, and an edge leads from each path that a definition reads to the field
-//! that it defines. References are never derived, so those that a definition follows cannot close a
-//! cycle, and a kind that reads nothing else, as a count, is no node. Filters are functions, and values that embed their own kind have no end of paths: the catalog looks for cycles through
-//! these when it is built.
+//! that it defines. References are never derived, so the references that a definition follows cannot close a cycle, and a kind that reads
+//! nothing else, as a count, is no node. Filters are functions, and recursive values have infinitely many paths: the catalog looks for
+//! cycles through these when it is built.
 //!
 //! The compiler runs this for each database, and slowly. So paths and collections are compared by
 //! their hashes, collections are looked up in a table, and each definition is visited once, without
@@ -163,7 +163,7 @@ struct Slot {
     end: usize,
 }
 
-/// All derived fields, those of one model beside each other.
+/// All derived fields, grouped by model.
 struct CycleGraph<const N: usize, const T: usize> {
     nodes: [CycleNode; N],
     len: usize,
@@ -219,7 +219,7 @@ impl<const N: usize, const T: usize> CycleGraph<N, T> {
         }
     }
 
-    /// Enters the nodes since `start` as those of a collection.
+    /// Enters the nodes from `start` on as the nodes of a collection.
     const fn enter(&mut self, hash: u64, start: usize) {
         let mut at = hash as usize % T;
         while self.table[at].end > 0 {
@@ -232,7 +232,7 @@ impl<const N: usize, const T: usize> CycleGraph<N, T> {
         };
     }
 
-    /// The nodes of a collection. One that the database lacks is reported elsewhere.
+    /// The nodes of a collection. A collection that the database lacks is reported elsewhere.
     const fn nodes_of(&self, hash: u64) -> (usize, usize) {
         let mut at = hash as usize % T;
         while self.table[at].end > 0 {
@@ -244,8 +244,7 @@ impl<const N: usize, const T: usize> CycleGraph<N, T> {
         (0, 0)
     }
 
-    /// Follows what a node reads, and all that this reads. Returns the start of a cycle, which ends
-    /// with the trail.
+    /// Visits the nodes that a node reads, directly or indirectly. Returns the start of a cycle, which ends with the trail.
     const fn visit(&mut self, trail: &mut Trail<N>, node: usize) -> Option<usize> {
         if !matches!(self.nodes[node].seen, Visit::Never) {
             return None;
@@ -291,7 +290,7 @@ impl<const N: usize, const T: usize> CycleGraph<N, T> {
     }
 }
 
-/// The nodes from the start of a search, each followed by one that it reads.
+/// The nodes from the start of a search, each followed by a node that it reads.
 struct Trail<const N: usize> {
     steps: [TrailStep; N],
     len: usize,

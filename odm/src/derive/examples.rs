@@ -1,4 +1,4 @@
-//! The shop of the examples in the documentation: its models, a few documents, and what runs an example on them.
+//! The shop of the examples in the documentation: its models, a few documents, and a function that runs an example on them.
 //!
 //! It is compiled with the feature `__examples` alone, which the crate's own tests have.
 

@@ -23,7 +23,7 @@ pub const fn fields_of<T: Structure>() -> T::Fields<Root<T>> {
 pub trait Followed: Copy {
     /// Its fields.
     type Fields: FieldSet;
-    /// What is around them.
+    /// Their container.
     const CONTAINER: Container;
 }
 

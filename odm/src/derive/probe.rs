@@ -15,8 +15,8 @@ use crate::model::{
     Subset, any_schema, check_readable,
 };
 
-/// Asks a concrete type what it implements: an inherent constant hides the one of the trait where
-/// its bound holds. For a type parameter the answer is always the trait's.
+/// Finds the traits that a concrete type implements: an inherent constant hides the constant of the trait if its bound holds. For a type
+/// parameter the answer is always the trait's.
 pub struct Probe<T: ?Sized>(PhantomData<T>);
 
 /// The answers for types that implement nothing.
@@ -27,11 +27,11 @@ pub trait Unknown {
     const OPTIONAL: bool = false;
     /// It is no `Option`.
     const NONE: bool = false;
-    /// It cannot be read where its field is missing.
+    /// It cannot be read if its field is missing.
     const FROM_NOTHING: bool = false;
-    /// It cannot be read from a document without any of its fields, where it is flattened.
+    /// If flattened, it cannot be read from a document without any of its fields.
     const FLAT_FROM_NOTHING: bool = false;
-    /// It is read as absent where none of its fields is there.
+    /// It is read as absent if all of its fields are missing.
     const NEVER_ABSENT: bool = false;
     /// It can be read from a document with other fields.
     const CLOSED: bool = false;
@@ -43,7 +43,7 @@ pub trait Unknown {
     const SHOWN: &'static ShownNames = ShownNames::NONE;
     /// It is no embedded value.
     const EMBEDDED: bool = false;
-    /// Nothing is known of what is in it.
+    /// Its content is unknown.
     const OUTLINE: &'static Outline = Outline::EMPTY;
     /// It is no cold part.
     const COLD: &'static Outline = Outline::EMPTY;
@@ -74,7 +74,7 @@ impl<T: ?Sized + Known> Probe<T> {
     pub const RELATED: bool = T::RELATED;
     /// The schema of its values.
     pub const SCHEMA: SchemaOf = T::schema;
-    /// What a request can compare a field of it with.
+    /// The values that a request can compare a field of it with.
     pub const OPERAND: Option<Operand> = T::OPERAND;
     /// Whether there are functions that check values of it.
     pub const HAS_CHECKS: fn(&mut SchemaTypes) -> bool = T::has_checks;
@@ -123,7 +123,7 @@ subsets!(Subset<T> Option<Subset<T>> Vec<Subset<T>>);
 impl<T: EmbedField> Probe<T> {
     /// It is an embedded value, or a container of such.
     pub const EMBEDDED: bool = true;
-    /// What is in the embedded value.
+    /// The content of the embedded value.
     pub const OUTLINE: &'static Outline = outline::<T>();
     /// Its stored names.
     pub const SHOWN: &'static ShownNames = shown::<T>();
@@ -134,7 +134,7 @@ impl<T: EmbedField> Probe<T> {
     });
     /// Whether it can be read from a document without any of its fields, where it is flattened.
     pub const FLAT_FROM_NOTHING: bool = is_optional::<T>() || <T::Value as Structure>::FROM_NOTHING;
-    /// Whether it is an `Option` that is read as a value without fields where none is there.
+    /// Whether it is an `Option` that reads as a value without fields if all fields are missing.
     pub const NEVER_ABSENT: bool = is_optional::<T>() && <T::Value as Structure>::FROM_NOTHING;
     /// Whether it cannot be read from a document with other fields.
     pub const CLOSED: bool = <T::Value as Structure>::CLOSED;
@@ -145,7 +145,7 @@ const fn is_optional<T: EmbedField>() -> bool {
 }
 
 impl<T: Embed> Probe<Cold<T>> {
-    /// What is in the cold part.
+    /// The content of the cold part.
     pub const COLD: &'static Outline = T::OUTLINE;
 }
 
@@ -156,7 +156,7 @@ impl<T: Document> Probe<T> {
     pub const READABLE: ReadCheck = check_readable::<T>;
     /// The description of the document.
     pub const DESCRIPTION: Option<fn() -> &'static Model> = Some(T::model);
-    /// The collection, and what is in its documents.
+    /// The collection, and the content of its documents.
     pub const MODEL: ModelEntry = ModelEntry {
         collection: T::COLLECTION,
         hash: T::HASH,

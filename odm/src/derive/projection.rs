@@ -1,4 +1,4 @@
-//! The checks of a projection's fields against those of its document.
+//! The checks of a projection's fields against the fields of its document.
 
 use std::marker::PhantomData;
 

@@ -37,8 +37,8 @@ pub const fn reference<T: ReferenceField>(
     FieldShape::new(name, kind)
 }
 
-/// Checks that a delete rule fits what is around a reference. In an embedded value, which can be the
-/// element of a list, `pull` is checked when the catalog is built.
+/// Checks that a delete rule fits the container of a reference. In an embedded value, which can be the element of a list, `pull` is checked
+/// when the catalog is built.
 #[track_caller]
 pub const fn delete_rule<T: ReferenceField>(rule: OnDelete, embedded: bool) {
     let problem = match (rule, T::CONTAINER) {

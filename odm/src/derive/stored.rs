@@ -1,4 +1,4 @@
-//! The checks that what serde writes is what it reads.
+//! The checks that serde reads what it writes.
 
 use super::{cycle::MessageText, projection::same};
 use crate::model::{ShownNames, Structure};
@@ -47,7 +47,7 @@ pub const fn assert_own_names<T: Structure>(
     }
 }
 
-/// Whether a name of one is among those of the other.
+/// Whether the two have a name in common.
 const fn overlap(one: &ShownNames, other: &ShownNames) -> bool {
     let mut i = 0;
     while i < one.own.len() {

@@ -46,7 +46,7 @@ fn check_stored<T: Structure + DeserializeOwned>(stored: &RawDocument, found: &m
     found.push(Violation::new("", "with", message));
 }
 
-/// Adds what a function says of a value.
+/// Adds the violation that a function reports for a value.
 pub fn check_with<E: Display>(
     checked: Result<(), E>,
     at: &Location<'_>,

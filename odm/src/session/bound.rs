@@ -111,7 +111,7 @@ impl Bound {
 /// whole of it is run again. So does one with which the store has ended the transaction, which is not run again.
 pub(crate) struct LockedTransaction<'a> {
     bound: &'a Bound,
-    /// Not empty: only the drop of this value, and those who wait for it, empty it.
+    /// Never `None`: only the drop of this value, and operations that wait for it, take it.
     transaction: MutexGuard<'a, Option<Box<dyn Transaction>>>,
 }
 
@@ -137,7 +137,7 @@ impl LockedTransaction<'_> {
 
 impl Drop for LockedTransaction<'_> {
     fn drop(&mut self) {
-        // Whoever abandoned the transaction meanwhile could not lock it.
+        // A call that abandoned the transaction meanwhile could not lock it.
         if self.bound.state().abandoned {
             self.transaction.take();
         }

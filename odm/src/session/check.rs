@@ -41,7 +41,7 @@ impl Session {
         Ok((documents, checked))
     }
 
-    /// Checks the documents with these `_id`s, on one state of the data. What lags is among the findings.
+    /// Checks the documents with these `_id`s, on one state of the data. The findings include lagging fields.
     pub(crate) async fn check_documents(
         &self,
         scope: AuditScope,

@@ -64,8 +64,8 @@ impl<'a> ColdReader<'a> {
         self.source.reader()
     }
 
-    /// Passes documents to the caller, with the cold parts that were asked for and those that are `named` in the
-    /// query. That of `loaded` is in them already.
+    /// Passes documents to the caller, with the requested cold parts and the ones `named` in the query. The cold part of `loaded` is in
+    /// them already.
     async fn pass(
         &self,
         collection: &str,
@@ -150,8 +150,7 @@ impl<'a> ColdReader<'a> {
         Ok(cost)
     }
 
-    /// The documents whose cold parts a query is about, in its order. The cold parts have been read,
-    /// and so they are loaded.
+    /// The documents whose cold parts a query finds, in its order. The cold parts are read for that, and so loaded.
     async fn find_by_part(&self, split: &Split, find: &Find) -> Result<(FoundDocuments, Cost)> {
         let mut found: FoundDocuments = Vec::new();
         let mut cost = Cost::default();
@@ -340,7 +339,7 @@ async fn cold_parts(
     for part in found {
         let id = path::get(&part, &split.key).map(key::of);
         if let Some(id) = id {
-            // Of several cold parts, which `audit` reports, the first one counts.
+            // If there are several cold parts, which `audit` reports, the first one counts.
             parts.entry(id).or_insert(part);
         }
     }
@@ -351,15 +350,14 @@ async fn cold_parts(
 pub(crate) enum ColdPart {
     /// In its own collection: the value of the field.
     Stored(RawDocumentBuf),
-    /// In the document itself, which was stored before the field was split.
+    /// In the document itself, stored before the field was split.
     Inline,
     /// Nowhere.
     Missing,
 }
 
 impl Session {
-    /// Reads the cold parts of documents by one query, in the order of the `_id`s of these. `None` if the
-    /// field is not split.
+    /// Reads the cold parts of documents by one query, in the order of the given `_id`s. `None` if the field is not split.
     pub(crate) async fn cold_parts(
         &self,
         collection: &str,

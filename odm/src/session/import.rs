@@ -8,7 +8,7 @@ use super::Session;
 use crate::{maintain::Import, trace::Operation};
 
 impl Session {
-    /// Stores imported documents as one unit, with all that follows from them.
+    /// Stores imported documents as one unit, with all effects.
     pub(crate) async fn import(&self, import: Import) -> Result<()> {
         self.refuse_in_snapshot(|| "import".to_owned())?;
         let operation = Operation::begin("import", "").of(import.documents.len());

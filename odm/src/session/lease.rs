@@ -1,9 +1,9 @@
 //! The lease of the worker: whose turn it is on a store with several writers.
 //!
-//! One program at a time works off the outbox, so that workers lose no conflicts to each other. It renews its lease meanwhile, and
-//! gives it back at the end. Whoever takes one that has run out kills the session of the program that held it, whose transaction
-//! would keep documents from others for as long as the store allows. Nothing depends on leases: that two programs have one costs
-//! conflicts, as where the clock of one of them is wrong.
+//! One program at a time works off the outbox, so that workers lose no conflicts to each other. It renews its lease meanwhile, and gives it
+//! back at the end. A program that takes an expired lease kills the session of its holder, whose transaction would keep documents from
+//! others for as long as the store allows. Correctness does not depend on leases: if two programs hold one at once, for instance because of
+//! a wrong clock, they only conflict more often.
 
 use std::{
     pin::pin,
@@ -100,17 +100,17 @@ fn of_turn(turn: ObjectId) -> Filter {
     is("_id", OUTBOX.into()).and(is("turn", turn.into()))
 }
 
-/// What is done with the lease.
+/// An operation on the lease.
 enum Change {
     /// Takes it, if it is free.
     Take(Stored),
-    /// Renews that of a turn.
+    /// Renews the lease of a turn.
     Renew(Stored),
-    /// Gives back that of a turn.
+    /// Gives back the lease of a turn.
     GiveBack(ObjectId),
 }
 
-/// A change of the lease, and what it did: the lease before it, if it was for the change.
+/// A change of the lease, and its result: the lease before it, if the change applied.
 struct ChangeUnit {
     change: Change,
     changed: Mutex<Option<Option<Stored>>>,
@@ -166,7 +166,7 @@ async fn write_alone(store: &dyn Store, write: SingleWrite) -> Result<bool> {
     Ok(written.is_some_and(|of| of.inserted || of.matched > 0))
 }
 
-/// The lease, if there is one.
+/// The stored lease, if there is one.
 async fn stored(store: &dyn Store) -> Result<Option<Stored>> {
     let (found, _) = store.reader()?.get_one(COLLECTION, &OUTBOX.into()).await?;
     found.as_deref().map(Stored::read).transpose()
@@ -248,7 +248,7 @@ impl Lease {
         mut self,
         work: impl Future<Output = Result<T>>,
     ) -> Result<Option<T>> {
-        // What it is at the end is not known where the work ends while it is renewed, so it is given back by its turn.
+        // If the work ends during a renewal, the stored lease is unknown, so it is given back by its turn.
         let (store, turn) = (self.store.clone(), self.stored.turn);
         let mut stored = self.stored.clone();
         let renewing = async {

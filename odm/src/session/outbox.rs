@@ -22,9 +22,9 @@ use crate::{
 /// How many records a worker reads at once. Many may be about one document, which is refreshed once for them.
 const RECORDS: u64 = 1_000;
 
-/// How many documents a unit goes through at most: on a store with one writer, for which others wait meanwhile, and on
-/// others, where it is lost if somebody else writes one of them. Then the next unit has fewer, so that it comes to its end
-/// however much others write.
+/// How many documents a unit refreshes at most: on a store with one writer, which other units wait for, and on stores with several, where a
+/// concurrent write to one of the documents aborts the unit. The next unit then has fewer documents, so that it can finish at any rate of
+/// other writes.
 const DOCUMENTS: usize = 500;
 const DOCUMENTS_SIDE_BY_SIDE: usize = 100;
 const FIRST_DOCUMENTS_SIDE_BY_SIDE: usize = 10;
@@ -32,16 +32,16 @@ const FIRST_DOCUMENTS_SIDE_BY_SIDE: usize = 10;
 /// How long `caught_up` waits for another worker before it looks again.
 const WAIT: Duration = Duration::from_millis(50);
 
-/// How many documents a unit goes through that locks them first, and how many such units follow a lost conflict: as long as it works,
-/// whoever writes what the documents are computed from loses conflicts to it.
+/// How many documents a unit refreshes that locks them first, and how many such units follow a lost conflict: while such a unit runs,
+/// writes to the sources of the documents lose conflicts to it.
 const CONTENDED_DOCUMENTS: usize = 4;
 const CONTENDED: u32 = 16;
 
-/// How a unit takes its records. One that loses a conflict is followed by some of fewer documents, which lock them first, and one that
-/// loses again by one that begins somewhere else.
+/// How a unit takes its records. After a lost conflict some units have fewer documents, and lock them first; after another lost conflict
+/// the next unit begins at another place.
 struct Pace {
     documents: usize,
-    /// The records that are left of those that were read.
+    /// The records that were read and are left.
     records: Waiting,
     /// The [place](Waiting::next) of the first one.
     begin: f64,
@@ -50,7 +50,7 @@ struct Pace {
     backoff: Backoff,
 }
 
-/// What the sessions of a database share of the outbox.
+/// The state of the outbox that the sessions of a database share.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     /// Told of new records.
@@ -92,12 +92,12 @@ fn is_permanent(error: &Error) -> bool {
 }
 
 impl Session {
-    /// What the sessions of the database share of the outbox.
+    /// The state of the outbox that the sessions of the database share.
     pub(crate) fn outbox(&self) -> &Arc<Outbox> {
         &self.outbox
     }
 
-    /// What is left to the worker.
+    /// The refreshes that are left to the worker.
     pub(crate) async fn lag(&self) -> Result<Lag> {
         let source = self.source().await?;
         lag(source.reader()).await
@@ -167,7 +167,7 @@ impl Session {
         self.refuse_inside_transaction()?;
         let newest = newest_waiting(self.source().await?.reader()).await?;
         let Some(newest) = newest else { return Ok(()) };
-        // Of a program with another clock, a record may be from the future.
+        // A record by a program with another clock may be from the future.
         let until = newest.max(DateTime::now());
         while !self.work_off(Some(until)).await? {
             tokio::time::sleep(WAIT).await;
@@ -189,7 +189,7 @@ impl Session {
         }
     }
 
-    /// That of the first unit. The others have more documents, as long as nothing is in their way.
+    /// The pace of the first unit. Later ones have more documents, as long as there are no conflicts.
     fn first_pace(&self) -> Pace {
         Pace {
             documents: match self.is_side_by_side() {
@@ -210,8 +210,8 @@ impl Session {
         }
     }
 
-    /// How many documents a unit has after one that has come to its end. Side by side, a unit that loses a conflict costs more than
-    /// several small ones.
+    /// How many documents a unit has after a successful one of so many. Side by side, a unit that loses a conflict costs more than several
+    /// small ones.
     fn more_documents(&self, documents: usize) -> usize {
         let more = if self.is_side_by_side() {
             documents + documents.div_ceil(4)
@@ -287,7 +287,7 @@ impl Session {
                     _ => pace.documents /= 2,
                 },
                 Err(error) if error.is_conflict() => match pace.documents {
-                    // Whoever has won may keep the document for long, as a process that was killed in a transaction does.
+                    // The winner may keep the document for long, as a process that was killed in a transaction.
                     1 if locks_first => {
                         pace.begin = fastrand::f64();
                         pace.backoff.wait().await;
@@ -303,7 +303,7 @@ impl Session {
         }
     }
 
-    /// Tells the metrics what is left.
+    /// Reports the remaining refreshes to the metrics.
     async fn measure_outbox(&self) -> Result<()> {
         if metrics::IS_ON {
             let lag = self.lag().await?;

@@ -11,7 +11,7 @@ pub(crate) struct Snapshot(Mutex<State>);
 
 enum State {
     Committed(Arc<dyn Reader>),
-    /// That of the transaction of the session.
+    /// The state of the transaction of the session.
     OfTransaction,
     Ended,
 }
@@ -55,8 +55,8 @@ impl Session {
             None if self.is_bound() => State::OfTransaction,
             None => {
                 refuse_read_inside_transaction(&*self.store)?;
-                // The catalog is that of the state or an older one, by which what is computed since counts as
-                // pending. By a newer one, what is still pending in the state would count as computed.
+                // The catalog is as old as the state or older, so that fields computed since count as pending. By a newer one, fields that
+                // are still pending in the state would count as computed.
                 session.catalog = Arc::new(SharedCatalog(RwLock::new(self.catalog())));
                 State::Committed(self.store.reader()?)
             }
@@ -71,7 +71,7 @@ impl Session {
         self.is_bound() || self.snapshot.is_some()
     }
 
-    /// Refuses what a snapshot cannot do. The operation is named as the subject of a sentence.
+    /// Refuses an operation that a snapshot cannot run. The operation is named as the subject of a sentence.
     pub(super) fn refuse_in_snapshot(&self, operation: impl FnOnce() -> String) -> Result<()> {
         if self.snapshot.is_none() {
             return Ok(());

@@ -12,10 +12,9 @@ use crate::{catalog::Catalog, maintain};
 
 /// One consistent state of the data, for all reads of an operation.
 ///
-/// It is a [`Reader`] of documents as the models have them: a query by fields of a cold part finds
-/// the documents, and cold parts that were asked for are loaded. Where no document of the database is
-/// split, it is the reader of the store itself. Fields are read as [`as_read`](ReadView::as_read) says; a
-/// position in a sorted result is one of stored fields.
+/// It is a [`Reader`] of documents in the form of the models: a query by fields of a cold part finds the documents, and requested cold
+/// parts are loaded. If no document of the database is split, it is the reader of the store itself. [`as_read`](ReadView::as_read) defines
+/// the values of fields; a position in a sorted result consists of stored values.
 pub struct ReadView<'a> {
     view: View<'a>,
     /// The catalog, if fields were pending when the database was opened.
@@ -27,7 +26,7 @@ enum View<'a> {
     Split(ColdReader<'a>),
 }
 
-/// What a view reads: the committed state, or a transaction with its own writes.
+/// The source of a view: the committed state, or a transaction with its own writes.
 pub(crate) enum ReadSource<'a> {
     Committed(Arc<dyn Reader>),
     Bound(LockedTransaction<'a>),

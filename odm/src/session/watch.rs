@@ -57,13 +57,13 @@ impl Session {
 /// The greatest number of commits that a watch keeps.
 const MAX_BUFFER: usize = 1 << 20;
 
-/// What is known of the cause of a change by the change alone.
+/// Finds the cause of a change as far as the change itself tells.
 struct Causes {
-    /// The document without what the library computes.
+    /// The document without computed fields.
     without_computed: Projection,
     /// The same without the references that a relation can change, too.
     without_references: Projection,
-    /// A delete of another document can delete one.
+    /// Whether the delete of another document can delete one of the collection.
     cascades: bool,
 }
 
@@ -79,7 +79,7 @@ impl Causes {
         let is_changed = |edge: &&Edge| {
             edge.inverse.is_some() || matches!(edge.on_delete, OnDelete::Nullify | OnDelete::Pull)
         };
-        // Of a reference in an element of a list, the whole element can go.
+        // If a reference is in an element of a list, the whole element can be removed.
         let changed = edges().filter(is_changed);
         paths.extend(changed.map(|edge| edge.list.as_ref().unwrap_or(&edge.path).clone()));
         Ok(Causes {

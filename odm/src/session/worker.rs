@@ -15,8 +15,8 @@ use tokio::{runtime::Handle, task::AbortHandle};
 
 use super::Session;
 
-/// A task in the background. It ends with the runtime that it is in, and another one goes on with its work in the runtime in
-/// which the database is used next. Dropping it ends the task at its present wait, and drops all that the task holds.
+/// A task in the background. The task ends with its runtime, and a new one continues its work in the runtime in which the database is used
+/// next. Dropping it ends the task at its present await, and drops everything that the task holds.
 pub(crate) struct Worker {
     begin: Box<dyn Fn() -> Work + Send + Sync>,
     state: Arc<State>,
@@ -27,7 +27,7 @@ pub(crate) struct Worker {
 type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 struct State {
-    /// What it does, for events.
+    /// The name of its work, for events.
     name: &'static str,
     database: &'static str,
     work: Mutex<Option<Work>>,
@@ -119,8 +119,8 @@ impl Future for Task {
 impl Drop for Task {
     fn drop(&mut self) {
         let State { name, database, .. } = *self.state;
-        // There is none if the work is done, or the database was dropped. What is left of it holds locks and timers of the
-        // runtime that has ended.
+        // `None` if the work is done, or the database was dropped. Otherwise the rest of the work, which holds locks and timers of the
+        // ended runtime, is dropped here.
         if self.state.take().is_none() {
             return;
         }
@@ -173,7 +173,7 @@ impl Session {
         }
     }
 
-    /// What returns the session while others have it, and keeps neither the store open nor a worker at work.
+    /// Returns a weak handle: it upgrades while another clone is alive, and keeps neither the store open nor a worker running.
     pub(crate) fn downgrade(&self) -> impl Fn() -> Option<Session> + Send + Sync + 'static {
         let store = Arc::downgrade(&self.store);
         let Session {

@@ -63,7 +63,7 @@ fn count(path: &str) -> DerivedField {
     })
 }
 
-/// What two programs that know a part of the fields declare together.
+/// The merged declarations of two programs that each know a part of the fields.
 fn merged(one: Relations, other: Relations) -> String {
     for alone in [&one, &other] {
         check(alone).unwrap();

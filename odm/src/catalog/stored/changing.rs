@@ -1,8 +1,8 @@
-//! The announcement that a database is about to change what is declared on a store.
+//! The announcement that a database is about to change the declarations on a store.
 //!
-//! A unit of work that follows other relations than those in force is refused with its writes, by the epoch. A write
-//! [alone](Store::write_alone) may pass that check and write a moment later. So nobody runs one from the announcement to the
-//! declaration, which comes after all that were under way have ended.
+//! A unit of work that follows relations which are no longer in force is refused with its writes, by the epoch. A write
+//! [alone](Store::write_alone) may pass that check and write a moment later. So no program runs a write alone between the announcement and
+//! the declaration, which waits for all such writes in flight.
 
 use std::{
     sync::Arc,
@@ -48,7 +48,7 @@ impl Announcement {
         store.run(withdraw, Durability::Immediate).await
     }
 
-    /// Removes an announcement from an epoch, and those of programs that have crashed.
+    /// Removes an announcement from an epoch, and the announcements of programs that have crashed.
     pub(super) fn end(own: Option<Self>, epoch: &mut Epoch) {
         let now = SystemTime::now();
         let is_left = |of: &ObjectId| {

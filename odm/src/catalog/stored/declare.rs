@@ -1,4 +1,4 @@
-//! What a version of a database declares in the stored catalog.
+//! The declaration of a version of a database in the stored catalog.
 
 use std::{
     collections::BTreeSet,
@@ -21,15 +21,15 @@ use crate::catalog::{
     relations::DeclaredField,
 };
 
-/// What a store has to have when a database is declared on it.
+/// The collections and indexes that a store needs before a database is declared on it.
 pub(crate) enum Prepared {
     /// Nothing: a newer version is in force, beside which this one may go on.
     Older,
-    /// All that this version declares.
+    /// The declarations of this version.
     Newest {
-        /// The collections, with all indexes in force and those that are obsolete, for [`Store::ensure`].
+        /// The collections, with all indexes in force and all obsolete ones, for [`Store::ensure`].
         collections: Vec<CollectionSpec>,
-        /// The obsolete ones that the database itself has declared until now.
+        /// The obsolete indexes that the database itself has declared until now.
         retired: BTreeSet<OwnedIndex>,
         /// The indexes that no database has declared until now, each with its collection.
         new_indexes: Vec<(String, IndexSpec)>,
@@ -42,8 +42,8 @@ pub(crate) enum Prepared {
     },
 }
 
-/// Checks whether what a database declares fits together with what is declared on a store, and returns
-/// what the store has to have for it. Nothing is written.
+/// Checks whether the declarations of a database are compatible with the declarations on a store, and returns the collections and indexes
+/// that the store needs. Nothing is written.
 ///
 /// # Errors
 ///
@@ -125,16 +125,16 @@ fn refuse_unreadable(fields: &BTreeSet<String>) -> Result<()> {
     ))
 }
 
-/// What is declared on a store, with a declaration that fits to it.
+/// The declarations on a store, with a compatible new one.
 struct Fitting {
-    /// All databases; this one, as it is declared, is the last.
+    /// All databases; this one, with its new declaration, is the last.
     owners: Vec<Owner>,
-    /// What the database has declared until now.
+    /// The declaration of the database until now.
     mine: Option<Owner>,
 }
 
-/// Checks whether what a database declares fits together with what is declared on a store. `None` if a newer
-/// version is in force, beside which this one may go on.
+/// Checks whether the declarations of a database are compatible with the declarations on a store. `None` if a newer version is in force,
+/// beside which this one may go on.
 ///
 /// # Errors
 ///
@@ -175,9 +175,8 @@ impl UnitOfWork for RecordIndexes {
     }
 }
 
-/// Declares the relations of a database and its indexes, which the store has now, and returns the
-/// catalog that is in force from now on. What follows from the fields `touched`, each a collection and a
-/// path, is pending: a migration has changed them.
+/// Declares the relations of a database and its indexes, which the store has now, and returns the catalog that is in force from now on.
+/// Fields derived from the fields `touched`, each a collection and a path, are pending: a migration has changed them.
 ///
 /// # Errors
 ///
@@ -310,7 +309,7 @@ impl Declare {
         owner
     }
 
-    /// Refuses models that are not those that their version has declared.
+    /// Refuses models that differ from the ones that their version has declared.
     fn check_same_version(&self, mine: Option<&Owner>) -> Result<()> {
         let Some(mine) = mine else {
             return Ok(());
@@ -355,8 +354,8 @@ impl Declare {
         }
     }
 
-    /// The fields that older documents may not follow: those that are declared anew over documents
-    /// that exist, those that were pending before, those that a migration has changed, and all that follow from one of them.
+    /// The fields that older documents may not follow: new fields over existing documents, fields that were pending before, fields that a
+    /// migration has changed, and all fields computed from one of them.
     async fn pending(&self, reader: &dyn Reader, owners: &[Owner]) -> Result<BTreeSet<String>> {
         let relations = &self.declaration.relations;
         let declared = relations.fields();
@@ -367,7 +366,7 @@ impl Declare {
         let (in_cold_parts, others): (Vec<String>, Vec<String>) = new
             .into_iter()
             .partition(|field| self.split_of(field).is_some());
-        // What is in cold parts comes last: documents that are not divided yet hold theirs inline.
+        // Fields in cold parts come last: documents that are not divided yet hold them inline.
         for field in others.into_iter().chain(in_cold_parts) {
             let find = Find {
                 collection: relations.holder_of(&field).to_owned(),

@@ -1,8 +1,7 @@
-//! The indexes in the stored catalog: those that databases declare, and those that were made for them.
+//! The indexes in the stored catalog: the indexes that databases declare, and the indexes that were made for them.
 //!
-//! An index is in force while the newest version of some database declares it. One that was made, and
-//! that nobody declares any more, is obsolete. An index that the library has not made is not in the
-//! catalog, and never obsolete.
+//! An index is in force while the newest version of some database declares it. An index that was made, and that no database declares any
+//! more, is obsolete. An index that the library has not made is not in the catalog, and never obsolete.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,7 +21,7 @@ use super::{COLLECTION, Owner, decode, next_epoch, owners, put};
 /// The `_id` of the document that lists the indexes that were made.
 const MADE: &str = "indexes";
 
-/// An index of a collection. Those of one collection and name follow each other in the order.
+/// An index of a collection. In the order, indexes of one collection and name follow each other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct OwnedIndex {
     pub(crate) collection: String,
@@ -86,7 +85,7 @@ impl fmt::Display for OwnedIndex {
     }
 }
 
-/// The document of the indexes that were made, and of those that a database is about to make.
+/// The document of the indexes that were made, or that a database is about to make.
 #[derive(Debug, Serialize, Deserialize)]
 struct Made {
     #[serde(rename = "_id")]
@@ -119,7 +118,7 @@ pub(super) async fn put_made(
     put(transaction, MADE, &Made { id, made }).await
 }
 
-/// Makes the indexes that are in force, and removes those that an `open` has made that came to nothing.
+/// Makes the indexes that are in force, and removes the indexes that a failed `open` has made.
 pub(crate) async fn restore_indexes(store: &dyn Store) -> Result<()> {
     struct Forget;
 
@@ -155,8 +154,8 @@ pub(super) async fn forget_obsolete(transaction: &mut dyn Transaction) -> Result
     Ok(true)
 }
 
-/// The collections of a database, all indexes in force, and all obsolete ones. Those of other databases
-/// are among them, since one whose declaration came to nothing may have changed them.
+/// The collections of a database, all indexes in force, and all obsolete ones. They include the indexes of other databases, since a failed
+/// `open` of another database may have changed them.
 pub(super) fn wanted(
     specs: &[CollectionSpec],
     in_force: &BTreeSet<OwnedIndex>,
@@ -214,8 +213,7 @@ pub(super) fn new<'o>(
         .collect()
 }
 
-/// The indexes that were made and that nobody declares. What a database declares whose indexes are
-/// unknown may be any index of its collections.
+/// The indexes that were made and that nobody declares. A database whose indexes are unknown may declare any index of its collections.
 pub(super) fn obsolete(
     owners: &[Owner],
     in_force: &BTreeSet<OwnedIndex>,

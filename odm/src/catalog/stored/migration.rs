@@ -3,9 +3,9 @@
 //! The record of a step changes in the unit that changes the documents, so that each document is changed once,
 //! whenever the process ends.
 //!
-//! A migration is *announced* before it begins: from then on nobody writes to the collections of the database, so that the
-//! steps can be tried on what they will meet. An announcement can be withdrawn, by anybody, at any time: the migration
-//! begins only if its own still stands.
+//! A migration is *announced* before it begins: from then on no program writes to the collections of the database, so that the trial runs
+//! the steps on the documents that they will change. Any program can withdraw an announcement at any time: the migration begins only if its
+//! own still stands.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -28,10 +28,10 @@ pub(crate) struct RunningMigration {
     /// The program that has announced it; `None` once it has begun.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) announced: Option<ObjectId>,
-    /// The collections to which nobody else writes, besides those of the version before.
+    /// The collections to which nobody else writes, besides the collections of the version before.
     #[serde(default)]
     pub(crate) collections: BTreeSet<String>,
-    /// The collections that are built beside those of their names.
+    /// The staged collections.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(crate) staged: BTreeSet<String>,
 }
@@ -199,7 +199,7 @@ pub(crate) async fn advance(
     }
 }
 
-/// Records that what follows from a migration of a database is computed.
+/// Records that all fields derived from a migration of a database are computed.
 pub(crate) async fn end_migration(store: &dyn Store, name: &str) -> Result<()> {
     let end = End(name.to_owned());
     store.run(Arc::new(end), Durability::Immediate).await

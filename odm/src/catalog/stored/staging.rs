@@ -1,7 +1,7 @@
-//! A migration that is built beside what is there, on a store that can change whole collections.
+//! A migration that builds staged collections, on a store that can replace whole collections.
 //!
-//! The record of the announced migration names the collections that are staged, so that whoever withdraws it removes them.
-//! The stored catalog is staged too: what is declared there is in force when all is put in its place, by one commit.
+//! The record of the announced migration names the staged collections, so that a program that withdraws it removes them. The stored catalog
+//! is staged too: its declarations come into force with the commit that publishes all staged collections.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::staged::staged_name;
 
-/// Makes the empty collection beside one, to which nobody else writes from now on.
+/// Makes the empty staged collection of a collection, to which nobody else writes from now on.
 ///
 /// # Errors
 ///
@@ -62,7 +62,7 @@ impl UnitOfWork for Stage {
     }
 }
 
-/// Puts all that is staged in its place, and in force.
+/// Replaces the collections by the staged ones, and brings the declarations into force.
 ///
 /// # Errors
 ///
@@ -105,7 +105,7 @@ impl UnitOfWork for Publish {
     }
 }
 
-/// Removes what a migration has staged.
+/// Removes the staged collections of a migration.
 pub(super) async fn drop_staged(
     transaction: &mut dyn Transaction,
     migration: &RunningMigration,

@@ -1,8 +1,8 @@
 //! The versions of a database, and which of them may be open on a store at once.
 //!
-//! A version that only adds what older programs need not know leaves the *oldest version that may open*
-//! as it is; any other raises it to itself. So a program of the version before goes on in a rolling
-//! deployment, or gets an error, and never reads or writes what it would misunderstand.
+//! A version that only makes additions which older programs may ignore keeps the *oldest version that may open*; any other version raises
+//! it to itself. So a program of the version before goes on in a rolling deployment, or gets an error, and never misreads or overwrites
+//! data of the new version.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::catalog::{
     models::{StoredModel, is_readable_by},
 };
 
-/// What is stored of a database.
+/// The stored state of a database.
 #[derive(Debug, Clone)]
 pub(crate) struct Stored {
     /// Its newest version.
@@ -23,7 +23,7 @@ pub(crate) struct Stored {
     pub(crate) models: Option<Vec<StoredModel>>,
     pub(crate) relations: Relations,
     pub(crate) migration: Option<RunningMigration>,
-    /// Whether pending fields follow from what a migration has changed.
+    /// Whether fields are pending because of a migration.
     pub(crate) is_unfinished: bool,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct OwnerVersion {
     migrating: BTreeSet<String>,
 }
 
-/// Returns what is stored of a database.
+/// Returns the stored state of a database.
 pub(crate) async fn stored(reader: &dyn Reader, name: &str) -> Result<Option<Stored>> {
     let id = owner_id(name);
     let all = owners(reader).await?;
@@ -55,8 +55,7 @@ pub(crate) async fn stored(reader: &dyn Reader, name: &str) -> Result<Option<Sto
 }
 
 impl Stored {
-    /// Whether documents have a field under its old name, and not under its new one. What an older library
-    /// has stored does not tell.
+    /// Whether documents have a field under its old name, and not under its new one. A document by an older library does not tell.
     pub(crate) fn is_before(&self, collection: &str, from: &str, to: &str) -> bool {
         let Some(models) = &self.models else {
             return true;
@@ -201,7 +200,7 @@ fn has_same_versions(before: &Relations, after: &Relations) -> bool {
     })
 }
 
-/// A new unique index refuses what an older program may write.
+/// A new unique index can refuse writes of an older program.
 fn has_new_unique_index(before: &Owner, after: &Owner) -> bool {
     let known = before.indexes.iter().flatten();
     let known: BTreeSet<_> = known.collect();

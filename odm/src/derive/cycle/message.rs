@@ -34,7 +34,7 @@ pub(super) const fn message<const N: usize>(
 /// The longest message, in bytes.
 const MAX: usize = 2048;
 
-/// A text that is put together at compile time. What is too long for it is cut off.
+/// A text that is put together at compile time. A longer text is cut off.
 pub(in crate::derive) struct MessageText {
     bytes: [u8; MAX],
     len: usize,

@@ -35,7 +35,7 @@ fn subset(
             .collect::<Vec<_>>()
             .leak(),
         names: shown.map(|names| -> &'static ShownNames {
-            // The last of the names is one of a flattened value.
+            // The last of the names belongs to a flattened value.
             let (last, own) = names.split_last().expect("a name");
             let leaf = |names: &[&str]| ShownNames {
                 own: names.iter().map(fnv1a).collect::<Vec<_>>().leak(),

@@ -44,12 +44,12 @@ fn steps() -> Migrations {
     STEPS.with_borrow(Clone::clone)
 }
 
-/// Asserts what steps make of a document of `parts`.
+/// Asserts the result of steps for a document of `parts`.
 pub fn migrated(before: bson::Document, steps: Migrations, after: bson::Document) {
     migrated_of("parts", before, steps, Some(after));
 }
 
-/// Asserts what steps make of a document of `parts` or `archive`, and that it is in `parts` then, or nowhere.
+/// Asserts the result of steps for a document of `parts` or `archive`, which is in `parts` then, or nowhere.
 pub fn migrated_of(
     collection: &str,
     before: bson::Document,

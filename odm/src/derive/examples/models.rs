@@ -63,7 +63,7 @@ pub struct Review {
     pub published: DateTime,
 }
 
-/// What a product shows of a review.
+/// The part of a review that a product shows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Projection)]
 #[projection(of = "Review")]
 pub struct ReviewSummary {
