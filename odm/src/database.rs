@@ -81,8 +81,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// it is complete. An index that is gone or has changed needs a new version of the database.
     ///
     /// A program of an older version can be opened beside a newer one that only adds optional fields,
-    /// relations and indexes that are not unique. It follows what the newer one declares. Beside any other newer program it fails to open,
-    /// and its writes fail from the moment at which the newer one is opened.
+    /// relations and indexes that are not unique. It follows the declarations of the newer one. Beside any other newer program it fails to
+    /// open, and its writes fail from the moment at which the newer one is opened.
     ///
     /// A failed `open` has changed nothing: each operation that can fail is [tried](crate::migration) before the first write.
     ///
@@ -265,7 +265,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
 
     /// Carries out several writes as one unit, without a closure: all of them are stored, or none. It takes the builders of writes
     /// by the repositories of this database, as a tuple of up to eight, a `Vec` or an `Option` of them, also within each other,
-    /// and returns what they return.
+    /// and returns their results.
     ///
     /// They are carried out in their order, each with all its effects before the next, so that a later one sees the writes of an earlier
     /// one. A returned document is in its state after the write that returns it, not after the whole bulk. The unit has the durability of
@@ -292,11 +292,12 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         repository::run_bulk(self.session(), writes)
     }
 
-    /// Runs the closure on one state of the data: all reads in it see what is committed when it begins, and no write waits for it.
+    /// Runs the closure on one state of the data: all reads in it see the state that is committed when it begins, and no write waits for
+    /// it.
     ///
     /// The closure receives the same repositories, which only read. Reads of other tasks by clones of them see the
-    /// same state, until the closure returns or its future is dropped; later ones are an error. The closure runs
-    /// once, and can change what is around it.
+    /// same state, until the closure returns or its future is dropped; later ones are an error. The closure runs once, and can change
+    /// captured variables.
     ///
     /// The store keeps the state as long as the closure runs. On the embedded store this takes no copy and has no limit of time, but pages
     /// that other tasks free meanwhile are not reused before it returns: a file that is written to grows.
@@ -348,8 +349,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// an [`import`](Database::import) or another program: to a file of `tokio::fs`, the body of an answer, or a
     /// `Vec<u8>`. Awaiting it returns their number; `docs/format.md` describes the lines.
     ///
-    /// Documents are whole, with their cold parts and their derived fields, and come after those that they refer to, as
-    /// far as these do not refer back. All are read from the state that is committed when it begins, while others write on, as in a
+    /// Documents are whole, with their cold parts and their derived fields, and come after the documents that they refer to, as far as
+    /// these do not refer back. All are read from the state that is committed when it begins, while others write on, as in a
     /// [`snapshot`](Database::snapshot). It keeps a portion of about 1 MiB in memory, and the `_id`s of documents that are written early
     /// because documents in a cycle of collections refer to them. The writer is flushed at the end, and not shut down. A dropped future can
     /// leave a part of a line.
@@ -539,9 +540,9 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         Audit::of_models(self.session(), AuditMode::Report)
     }
 
-    /// Repairs what an [`audit`](Database::audit) finds, in units of a few hundred documents, and
-    /// returns the findings, with whether each was repaired. Data that exists nowhere else is never discarded: a document that cannot be
-    /// read stays, unless the unreadable part is a derived field.
+    /// Repairs the findings of an [`audit`](Database::audit), in units of a few hundred documents, and returns the findings, with whether
+    /// each was repaired. Data that exists nowhere else is never discarded: a document that cannot be read stays, unless the unreadable
+    /// part is a derived field.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

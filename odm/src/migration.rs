@@ -126,7 +126,7 @@ impl Migrations {
         Migrations::default()
     }
 
-    /// Adds steps that lead to a version from the one before it, after those that lead there already.
+    /// Adds steps that lead to a version from the one before it, after the steps that lead there already.
     ///
     /// Keep the steps of older versions as long as there are stores of these.
     ///

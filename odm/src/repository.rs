@@ -26,9 +26,9 @@
 //!
 //! # Dry runs
 //!
-//! `plan()` on the builder of a write executes the write, rolls it back, and returns what it would
-//! change, as a [`WritePlan`](crate::plan::WritePlan). It fails with the same errors as the write. It blocks other writers meanwhile, and
-//! cannot be called inside a transaction.
+//! `plan()` on the builder of a write executes the write, rolls it back, and returns the changes that it would make, as a
+//! [`WritePlan`](crate::plan::WritePlan). It fails with the same errors as the write. It blocks other writers meanwhile, and cannot be
+//! called inside a transaction.
 //!
 //! ```
 //! # use odm::derive::examples::*; example(async |shop| {

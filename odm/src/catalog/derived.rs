@@ -90,8 +90,7 @@ pub(crate) trait FromDerived: FieldDefinition + Sized {
     fn from_derived(derived: &DerivedField) -> Option<&Self>;
 }
 
-/// Declares the list of all kinds. The name of a kind is also that of its entries in the stored
-/// catalog.
+/// Declares the list of all kinds. The name of a kind is also the name of its entries in the stored catalog.
 macro_rules! kinds {
     ($($kind:ident($definition:ty)),+ $(,)?) => {
         /// A derived field of any kind.

@@ -61,7 +61,7 @@ pub struct FieldChange {
     pub collection: String,
     /// The path of the field; empty for the collection itself.
     pub path: String,
-    /// What is different.
+    /// The difference.
     pub kind: FieldChangeKind,
 }
 

@@ -70,7 +70,7 @@ impl OpenOptions {
     /// background. The default is a minute, as in MongoDB, the least a millisecond.
     /// `None` turns the worker off: for a program that calls `delete_expired` itself, or if another program with the model does the work.
     ///
-    /// The worker goes on in another runtime where that of `open` ends, as that of [`refresh_every`](OpenOptions::refresh_every)
+    /// If the runtime of `open` ends, the worker goes on in another one, as the worker of [`refresh_every`](OpenOptions::refresh_every)
     /// does.
     ///
     /// ```
@@ -161,12 +161,12 @@ impl OpenOptions {
     /// Sets the time from which on an operation is slow: an operation that takes longer emits a `tracing` event at the level `WARN` under
     /// the target `odm`. The default is 100 ms; `Duration::MAX` turns it off.
     ///
-    /// The measured time is that of the whole operation, as its caller sees it, with the waits of a write for other writes and for the
-    /// disk. Each chunk of a stream is an operation. An operation on many documents, such as `insert_many`, `get_many`, a
-    /// `bulk` and the chunks of an audit, an export and an import, or a write with many effects, may take the time again for each 100
-    /// documents. Only the first write of a `bulk` warns, since all take the time of the unit. The event has the same fields as the event
-    /// at the level `DEBUG` that each operation emits: `operation`, `collection`, `elapsed_us`, the numbers of a [`Cost`](odm_store::Cost),
-    /// and for a search the shape of its `filter`, in which `?` stands for each value, its `sort`, and the `index`.
+    /// The measured time is the time of the whole operation, as its caller sees it, with the waits of a write for other writes and for the
+    /// disk. Each chunk of a stream is an operation. An operation on many documents, such as `insert_many`, `get_many`, a `bulk` and the
+    /// chunks of an audit, an export and an import, or a write with many effects, may take the time again for each 100 documents. Only the
+    /// first write of a `bulk` warns, since all take the time of the unit. The event has the same fields as the event at the level `DEBUG`
+    /// that each operation emits: `operation`, `collection`, `elapsed_us`, the numbers of a [`Cost`](odm_store::Cost), and for a search the
+    /// shape of its `filter`, in which `?` stands for each value, its `sort`, and the `index`.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

@@ -13,7 +13,7 @@ use crate::session::{Outbox, Session, Worker};
 const FIRST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// How long a worker waits where that of another program works off the records.
+/// How long a worker waits while the worker of another program works off the records.
 const ELSEWHERE: Duration = Duration::from_millis(500);
 
 /// The shortest interval of a worker, so that it leaves time to others.

@@ -272,7 +272,7 @@ pub(super) fn inlined(
     RawDocumentBuf::try_from(&whole).map_err(Error::malformed)
 }
 
-/// A changed document with `_id` as its first field, which has to be that of the document before.
+/// A changed document with `_id` as its first field, which the step must not have changed.
 pub(super) fn with_same_id(
     text: &str,
     collection: &str,

@@ -105,8 +105,8 @@ impl Step {
         })
     }
 
-    /// Makes another value of each value at a path, by a function from the type in which it is stored to
-    /// that of the new model. A field that is missing stays so. `bson::Bson` is any type.
+    /// Replaces each value at a path by the result of a function from the stored type to the type of the new model. A field that is missing
+    /// stays so. `bson::Bson` is any type.
     ///
     /// ```
     /// # use odm::migration::{Migrations, Step};

@@ -157,8 +157,8 @@ pub trait Document:
     type Id: Serialize + DeserializeOwned + Clone + Debug + PartialEq + Send + Sync + 'static;
     /// The name of the collection.
     const COLLECTION: &'static str;
-    /// The inverse references: the name of the Rust field, and that of its inverse. They are nothing but
-    /// literals, since two models ask each other.
+    /// The inverse references: the name of the Rust field, and the name of its inverse. They are nothing but literals, since two models ask
+    /// each other.
     #[doc(hidden)]
     const INVERSES: &'static [(&'static str, &'static str)] = &[];
     /// The document. The compiler does not check a bound on it for a type that is no document.

@@ -25,7 +25,7 @@ pub(super) fn note() {
 pub(crate) fn references<V: Serialize + ?Sized>(value: &V) -> Vec<Vec<String>> {
     let mut paths = Paths::default();
     REFERENCE.set(false);
-    // An error is that of the write, which serializes the value too.
+    // The write, which serializes the value too, reports the error.
     let _ = value.serialize(&mut paths);
     REFERENCE.set(false);
     paths.found

@@ -179,7 +179,7 @@ pub fn deserialize<'de, T: NativeForm, D: Deserializer<'de>>(
     note = "implement `odm::native::NativeForm` for a type of yours"
 )]
 pub trait NativeForm: Sized {
-    /// The type that is stored, whose order is that of `Self` if it is [`Ordered`].
+    /// The stored type, with the order of `Self` if it is [`Ordered`].
     type Form: Known + Serialize + DeserializeOwned;
 
     /// Returns the value as it is stored.

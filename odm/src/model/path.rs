@@ -104,7 +104,7 @@ impl<P: Path> Path for ColdPath<P> {
     note = "load the cold part by `.with(..)`, and `fetch` the referenced documents"
 )]
 pub trait HotPath: Path {
-    /// `T`. It is not known for a path in a cold part, so that the compiler does not look at more of a query
+    /// `T`. It is unknown for a path in a cold part, so that the compiler does not check the rest of a query
     /// with it.
     #[doc(hidden)]
     type With<T>;

@@ -204,7 +204,7 @@ impl<'de, T: Referable<Key: Deserialize<'de>>> Deserialize<'de> for Ref<T> {
 pub trait Link {
     /// The referenced document.
     type Target: Document;
-    /// `T`. It is not known for what is no reference, so that the compiler does not look at more of a query
+    /// `T`. It is unknown for a type that is no reference, so that the compiler does not check the rest of a query
     /// with it.
     #[doc(hidden)]
     type With<T>;
@@ -233,7 +233,7 @@ impl<T: Document> Link for Ref<T> {
 
 /// An embedded value around one reference field. The derive of `Embed` implements it; the value is a
 /// [`Link`] if the field is a `Ref`.
-// The message is that of `Link`: the compiler asks for either.
+// The message is the same as for `Link`: the compiler asks for either.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no reference, and no embedded value with exactly one reference",
@@ -274,7 +274,7 @@ pub trait Joinable: 'static {
     type Target: Document;
     /// The result of a join for one field: a document, an `Option` or a `Vec`.
     type Shape<X: Send>: Send;
-    /// `T`. It is not known for what is no reference, so that the compiler does not look at more of a query
+    /// `T`. It is unknown for a type that is no reference, so that the compiler does not check the rest of a query
     /// with it.
     #[doc(hidden)]
     type With<T>;

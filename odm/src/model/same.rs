@@ -6,7 +6,7 @@ macro_rules! same {
         $(#[$attribute])*
         #[doc(hidden)]
         pub trait $name<M> {
-            /// `T`. It is not known where there are two models, so that the compiler does not look at more
+            /// `T`. It is unknown if there are two models, so that the compiler does not check more
             /// of a query with it.
             type With<T>;
             #[doc(hidden)]

@@ -294,7 +294,7 @@ impl Object {
     }
 }
 
-/// Lets an enum have other fields beside that of its variant, where it is flattened.
+/// Lets a flattened enum have other fields beside the field of its variant.
 fn open(schema: &mut Document) {
     schema.remove("maxProperties");
     if let Ok(variants) = schema.get_array_mut("anyOf") {

@@ -127,7 +127,7 @@ impl FieldShape {
         }
     }
 
-    /// The field, as a copy of what may be an embedded value.
+    /// The field, as a copy of a value that may be embedded.
     pub const fn copied(mut self, inner: Option<Inner>) -> Self {
         self.copied = inner;
         self
@@ -171,7 +171,7 @@ impl FieldShape {
 pub struct Inner {
     /// Their fields.
     pub shape: fn() -> &'static Shape,
-    /// What is around them.
+    /// Their container.
     pub container: Container,
 }
 
@@ -184,7 +184,7 @@ pub enum FieldKind {
     Embed {
         /// Its fields.
         shape: fn() -> &'static Shape,
-        /// What is around it.
+        /// Its container.
         container: Container,
     },
     /// A reference.
@@ -232,7 +232,7 @@ pub struct ReferenceShape {
     pub one: bool,
     /// Whether it may dangle: `unchecked`.
     pub unchecked: bool,
-    /// What is around it.
+    /// Its container.
     pub container: Container,
     /// The effect of deleting the referenced document; by default it follows from the rest of the
     /// declaration.

@@ -110,7 +110,7 @@ pub trait SubsetItem {
     /// The shown fields of a child; `None` for all.
     #[doc(hidden)]
     const SHOWN: Option<fn() -> &'static Shape>;
-    /// Whether there is a subset in what is shown.
+    /// Whether a shown field is, or has within it, a subset.
     #[doc(hidden)]
     const NESTED: bool;
     /// Its stored names.
@@ -128,7 +128,7 @@ pub trait SubsetField {
     type Item: SubsetItem<Child = Self::Child>;
     /// The child document.
     type Child: Document;
-    /// Whether there is a subset in what is shown.
+    /// Whether a shown field is, or has within it, a subset.
     #[doc(hidden)]
     const NESTED: bool;
 }

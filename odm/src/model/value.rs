@@ -31,7 +31,7 @@ pub trait IntoValue<V, How = Same> {
 pub struct Same;
 /// The value names the referenced document.
 pub struct ById;
-/// The value is that of a cold part.
+/// The value is a cold part.
 pub struct Loaded;
 /// The value is converted to an `Option` of itself.
 pub struct ViaSome<How>(std::marker::PhantomData<How>);
@@ -148,8 +148,8 @@ fn written<V: Serialize + ?Sized>(value: &V) -> Result<RawBson, Box<Unreadable>>
 
 /// Values that have an order, in which they are stored: a range or a sort means something for them.
 ///
-/// An enum without content is stored as the names of its variants. The derive of `Embed` implements this for one whose
-/// stored names are in alphabetical order, which is then that of its variants:
+/// An enum without content is stored as the names of its variants. The derive of `Embed` implements this for an enum whose stored names are
+/// in alphabetical order, which is then the order of its variants:
 ///
 /// ```
 /// # use odm::prelude::*; use serde::{Deserialize, Serialize};

@@ -34,7 +34,7 @@ pub use having::{GroupSort, Having, SortsGroups};
 #[derive(Debug)]
 pub struct Rows<M, T = Infallible>(PhantomData<fn() -> (M, T)>);
 
-/// The types whose fields an aggregate can name: that of the documents, and after `unwind` that of the elements.
+/// The types whose fields an aggregate can name: the type of the documents, and after `unwind` also the type of the elements.
 #[diagnostic::on_unimplemented(
     message = "this is a field of `{Self}`, which is not among the `{S}` that are grouped",
     label = "not a field of what is grouped",

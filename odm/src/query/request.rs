@@ -44,10 +44,10 @@ use crate::model::Document;
 /// # Ok(()) });
 /// ```
 ///
-/// A request can name every field but those of cold parts, and the entries of a map by their keys, as `names.en`. The fields of
-/// embedded values in a list, as
-/// `assignees.id`, or in a map can be named in filters alone. A client that may sort or filter by a field can find out its values. So a
-/// service with confidential fields, such as the hash of a password, lists the public ones by [`allow`](FromRequest::allow).
+/// A request can name every field except fields of cold parts, and the entries of a map by their keys, as `names.en`. The fields of
+/// embedded values in a list, as `assignees.id`, or in a map can be named in filters alone. A client that may sort or filter by a field can
+/// find out its values. So a service with confidential fields, such as the hash of a password, lists the public ones by
+/// [`allow`](FromRequest::allow).
 ///
 /// The operators are these. A list matches by its elements, `ne` by all of them and each other condition by any: several
 /// conditions on a list may hold for an element each.
@@ -83,8 +83,7 @@ pub trait FromRequest: Document {
         Allowed::new(RequestFields::only(Self::COLLECTION, Self::shape(), paths))
     }
 
-    /// Makes a sort of the names of fields, with commas between them, and a `-` before those in descending order.
-    /// No name is no sort.
+    /// Makes a sort of the names of fields, with commas between them, and a `-` before each descending one. No name is no sort.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

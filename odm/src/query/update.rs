@@ -149,7 +149,7 @@ impl<M, T> Update<M, T> {
         match (&mut self.update, operation) {
             (Ok(update), Ok(operation)) => update.push(path, operation),
             (Ok(_), Err(error)) => self.update = Err(error),
-            // The first mistake is the one that is reported.
+            // The first mistake is reported.
             (Err(_), _) => {}
         }
         self

@@ -114,7 +114,7 @@ impl<M: Document> Query<M> {
         }
     }
 
-    /// Reads the documents as they are, without their type, as to correct one that cannot be read. It has the same pages:
+    /// Reads the documents as they are, without their type, for instance to correct an unreadable one. It has the same pages:
     /// [`next`](Page::next) of a page skips the documents that cannot be read.
     ///
     /// ```

@@ -54,7 +54,7 @@ impl<M: Document> Get<M> {
         self
     }
 
-    /// Reads the document as it is, without its type, as to correct one that cannot be read.
+    /// Reads the document as it is, without its type, for instance to correct an unreadable one.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

@@ -165,9 +165,9 @@ impl<M: Document> Repository<M> {
         C::query(self.find(Filter::from_mql(filter)))
     }
 
-    /// Finds the children after those that a subset of their parent shows, in its order:
-    /// `reviews.after_subset(&product, Product::fields().reviews)`, for a page that continues the list
-    /// in the product. Only children that match the filter of the subset are among them.
+    /// Finds the children after the ones that a subset of their parent shows, in its order:
+    /// `reviews.after_subset(&product, Product::fields().reviews)`, for a page that continues the list in the product. Only children that
+    /// match the filter of the subset are among them.
     ///
     /// It continues after the elements in `parent`, as they were read. A child that has changed since may come again. No unseen child is
     /// left out, unless it is newer than the seen ones. The call reads at most twice as many children as the subset shows; the query that

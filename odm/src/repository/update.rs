@@ -33,7 +33,7 @@ use crate::{
 pub struct OneDocument {
     session: Session,
     id: Result<RawBson>,
-    /// The versions one of which the document must have.
+    /// The document must have one of these versions.
     versions: Option<Result<Vec<RawBson>>>,
 }
 
@@ -285,7 +285,7 @@ fn write<M: Document>(
         filter,
         change: Change::Update(update),
         upsert,
-        // The unit adds that of the catalog in force.
+        // The unit adds the check of the catalog in force.
         check: None,
     };
     let check_inserted = is_whole::<M>;

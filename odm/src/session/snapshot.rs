@@ -17,7 +17,7 @@ enum State {
 }
 
 impl Snapshot {
-    /// Returns the reader of the committed state, or `None` if the state is that of a transaction.
+    /// Returns the reader of the committed state, or `None` for the state of a transaction.
     pub(super) fn reader(&self) -> Result<Option<Arc<dyn Reader>>> {
         match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
             State::Committed(reader) => Ok(Some(reader.clone())),

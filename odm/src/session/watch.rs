@@ -108,7 +108,7 @@ impl Causes {
     }
 }
 
-/// All fields but those at some paths.
+/// All fields except the ones at some paths.
 fn without(paths: &BTreeSet<String>) -> Result<Projection> {
     let is_within_other = |path: &str| {
         let mut outer = path.match_indices('.').map(|(end, _)| &path[..end]);

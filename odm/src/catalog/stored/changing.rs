@@ -15,7 +15,7 @@ use odm_store::{Durability, Reader, Result, Store, Transaction, UnitOfWork};
 
 use super::{Epoch, change_epoch, stored_epoch};
 
-/// The age from which on an announcement is taken for that of a program that has crashed.
+/// The age from which on the program of an announcement is taken for crashed.
 const LEFT: Duration = Duration::from_secs(10 * 60);
 
 /// An announcement, in the document of the epoch until the declaration.

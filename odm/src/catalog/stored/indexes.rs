@@ -200,7 +200,7 @@ pub(super) fn in_force(owners: &[Owner]) -> Result<BTreeSet<OwnedIndex>> {
     }
 }
 
-/// The indexes in force that none of these databases declares, each with its collection.
+/// The indexes in force that these databases do not declare, each with its collection.
 pub(super) fn new<'o>(
     in_force: &BTreeSet<OwnedIndex>,
     before: impl Iterator<Item = &'o Owner>,

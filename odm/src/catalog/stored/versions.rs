@@ -175,7 +175,7 @@ impl Owner {
         Err(outdated(&declaration.name, declaration.version, newest))
     }
 
-    /// The oldest version that may open when this owner's newest version becomes that of a declaration.
+    /// The oldest version that may open once a declaration replaces this owner's newest version.
     pub(super) fn oldest_beside(&self, declaration: &Declaration, next: &Owner) -> i64 {
         let version = i64::from(declaration.version);
         let is_readable = |models: &Vec<StoredModel>| is_readable_by(models, &declaration.models);

@@ -15,7 +15,7 @@ use super::{
 /// The version of the format.
 pub(super) const FORMAT: u32 = 1;
 
-/// How long a line can be, in bytes: longer than that of any document.
+/// How long a line can be, in bytes: longer than the line of any document.
 pub(super) const LONGEST: u64 = 256 << 20;
 
 /// The first line.

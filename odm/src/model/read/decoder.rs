@@ -1,4 +1,4 @@
-//! A deserializer of stored bytes, several times as fast as that of [`bson`].
+//! A deserializer of stored bytes, several times as fast as the one of [`bson`].
 //!
 //! It reads a value exactly as
 //! `bson` does. It makes no messages, and gives up where it cannot decide: at damaged bytes, at types that are rare in documents, at the

@@ -119,7 +119,7 @@ impl<'a> Conditions<'a> {
         Ok(())
     }
 
-    /// Adds that of a pair of a query string: `name=value` or `name[operator]=value`.
+    /// Adds the condition of a pair of a query string: `name=value` or `name[operator]=value`.
     pub(super) fn add_pair(&mut self, name: &str, value: &str) -> Result<()> {
         let bracketed = name.strip_suffix(']').and_then(|name| name.split_once('['));
         let (name, operator) = bracketed.unwrap_or((name, "eq"));

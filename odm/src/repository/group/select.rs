@@ -61,7 +61,7 @@ impl<'r> Values<'r> {
             `Order::fields().placed.start_of_day()`, or by a tuple of up to four of these"
 )]
 pub trait GroupKeys<S, How> {
-    /// What a row has of them.
+    /// Their values in a row.
     type Values: Send + 'static;
     #[doc(hidden)]
     fn into_keys(self) -> KeysOf<Self::Values>;
@@ -134,7 +134,7 @@ where
             of these"
 )]
 pub trait Aggregates<S, How> {
-    /// What a row has of them.
+    /// Their values in a row.
     type Values: Send + 'static;
     #[doc(hidden)]
     fn into_computed(self) -> ComputedOf<Self::Values>;
