@@ -74,11 +74,11 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     }
 
     /// Opens the database on a store: checks how the models fit together, runs the [migrations](crate::migration) to
-    /// its version, creates missing collections and indexes, and removes the indexes that it or another database has
-    /// declared here and that no newest version of one declares any more.
+    /// its version, creates missing collections and indexes, and removes the indexes that databases have declared on the store, and that
+    /// the newest version of none of them declares any more.
     ///
     /// An index whose declaration has changed is built beside the old one, which stays in force until
-    /// it is complete. An index that is gone or has changed needs a new version of the database.
+    /// it is complete. To remove or change an index, increase the version of the database.
     ///
     /// A program of an older version can be opened beside a newer one that only adds optional fields,
     /// relations and indexes that are not unique. It follows the declarations of the newer one. Beside any other newer program it fails to
@@ -212,8 +212,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// can borrow from its surroundings but not change them, so that each run starts afresh.
     ///
     /// Reads in it see its own writes, and on a serializable store nothing else changes until it ends. An error from
-    /// the closure, or from a write in it, rolls all of it back. Inside another transaction's closure it becomes a part
-    /// of that one, and its error aborts that one too. Dropping the future rolls back.
+    /// the closure, or from a write in it, rolls all of it back. Inside another transaction's closure it becomes a part of the outer
+    /// transaction, and its error aborts that too. Dropping the future rolls back.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -264,8 +264,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     }
 
     /// Carries out several writes as one unit, without a closure: all of them are stored, or none. It takes the builders of writes
-    /// by the repositories of this database, as a tuple of up to eight, a `Vec` or an `Option` of them, also within each other,
-    /// and returns their results.
+    /// by the repositories of this database, as a tuple of up to eight, a `Vec` or an `Option` of them, possibly nested, and returns their
+    /// results.
     ///
     /// They are carried out in their order, each with all its effects before the next, so that a later one sees the writes of an earlier
     /// one. A returned document is in its state after the write that returns it, not after the whole bulk. The unit has the durability of
@@ -505,8 +505,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         Box::pin(async move { session.catch_up().await })
     }
 
-    /// Has the [parked](Lag::parked) records worked off again, from the first document on, and returns their number. They are
-    /// so too when a database is opened.
+    /// Retries all [parked](Lag::parked) records, from the first document on, and returns their number. Opening a database does the same.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -557,12 +556,11 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// Closes the store: waits for the writes that are under way, makes all commits durable, and refuses later calls, also by all other
     /// databases on the store. When this returns, another process can open the files. Closing a closed database does nothing.
     ///
-    /// A read or a stream that is under way may end with the error of a closed store. A
-    /// [guard](Database::begin) that is open is waited for, up to the time limit of transactions. Once it is
-    /// polled, dropping the future does not stop the close.
+    /// A read or a stream that is under way may end with the error of a closed store. It waits for an open [guard](Database::begin), up to
+    /// the time limit of transactions. Once the future is polled, dropping it does not stop the close.
     ///
-    /// A program that ends without it loses nothing if the last clone of the store is dropped, which blocks the
-    /// thread until all of that is done; this returns the errors.
+    /// A program that ends without calling it loses nothing if it drops the last clone of the store, which blocks the thread until all of
+    /// that is done; but only this call returns the errors.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -574,7 +572,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// # Errors
     ///
     /// `Io` if commits could not be made durable; `OutsideTransaction` inside a transaction, which cannot wait
-    /// for itself. Every later call is `Closed`.
+    /// for itself. Every later call fails with `Closed`.
     fn close(&self) -> impl Future<Output = Result<()>> + Send {
         async move { self.session().close().await }
     }

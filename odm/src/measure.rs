@@ -12,10 +12,10 @@ tokio::task_local! {
     static MEASUREMENT: Arc<Measurement>;
 }
 
-/// A measurement that goes on, of one future.
+/// A running measurement of one future.
 struct Measurement {
     state: Mutex<Measured>,
-    /// Whether each operation is kept, or the sum of their costs alone.
+    /// Whether each operation is recorded, or only the sum of their costs.
     lists_operations: bool,
     /// The measurement around this one, which includes it.
     outer: Option<Arc<Measurement>>,
@@ -139,7 +139,7 @@ impl Measured {
 ///
 /// # Panics
 ///
-/// If the number is another one. The message has the number, and each operation with its requests:
+/// If the comparison fails. The message has the number, and each operation with its requests:
 ///
 /// ```text
 /// assertion failed: `queries <= 1`, and there were 2

@@ -62,9 +62,9 @@
 //!
 //! # Functions in steps
 //!
-//! The functions run in the trial, and again within the unit, on the store's writer thread: they compute, and neither wait
-//! nor ask the database. They run more than once on a document, so they must be deterministic, and have no side effects. A panic in one is
-//! an error of kind [`FailedMigration`](crate::ErrorKind::FailedMigration).
+//! The functions run in the trial, and again within the unit, on the store's writer thread: they only compute, and neither wait nor call
+//! the database. They run more than once on a document, so they must be deterministic, and have no side effects. A panic in one is an error
+//! of kind [`FailedMigration`](crate::ErrorKind::FailedMigration).
 //!
 //! A step names collections and fields by their stored names, and not by the models, which go on changing.
 
@@ -161,7 +161,7 @@ impl Migrations {
     }
 }
 
-/// How far the migration of a database has come.
+/// The progress of the migration of a database.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -180,7 +180,7 @@ pub struct MigrationProgress {
     pub position: usize,
     /// The number of steps.
     pub steps: usize,
-    /// The documents that the step has gone through since the database was opened.
+    /// The documents that the step has processed since the database was opened.
     pub documents: u64,
 }
 

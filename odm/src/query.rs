@@ -40,11 +40,11 @@ pub use request::{Allowed, FromRequest};
 pub use sort::Sort;
 pub use update::Update;
 
-/// Folds a text: texts that differ in nothing but case are folded to the same text, by Unicode's simple case folding, as an index
-/// that ignores case does.
+/// Folds the case of a text: texts that differ only in case have the same result, by Unicode's simple case folding, as in an index that
+/// ignores case.
 ///
-/// A field with the folded text of another one, which the program writes with it, is found and unique in any case on every store,
-/// also on a MongoDB server, which has no such indexes. The result is folded to itself.
+/// If the program stores the folded text of a field in another field, queries and unique indexes on that one ignore case on every store,
+/// also on a MongoDB server, which has no such indexes. Folding the result changes nothing.
 ///
 /// ```
 /// assert_eq!(odm::fold_case("Ann.ÄRGER@example.com"), "ann.ärger@example.com");

@@ -40,8 +40,8 @@
 //!
 //! # The shop of the examples
 //!
-//! The examples of this crate are of these models. The shop has the parts 1 bolt, 2 nut and 3 washer, the products 1 shelf,
-//! 2 lamp and 3 table, and a few reviews and orders.
+//! The examples of this crate use these models. The shop has the parts 1 bolt, 2 nut and 3 washer, the products 1 shelf, 2 lamp and 3
+//! table, and a few reviews and orders.
 //!
 //! ```
 #![doc = include_str!("derive/examples/models.rs")]
@@ -245,28 +245,27 @@ impl<M: Document> Repository<M> {
     /// ```
     ///
     /// The stream includes all writes through the library to this store in this process, also from other databases, and their effects, such
-    /// as a refreshed copy or a cascading delete; see [`Cause`](odm_store::Cause). It does not include the changes by the steps of a
-    /// migration. A change comes when its commit is visible, and as durable as its write asked; a change that is rolled back never comes. A
-    /// read after the call has returned sees all commits from before the stream begins: a program that reads a copy then, and applies the
-    /// changes to it in their order, has the stored state.
+    /// as a refreshed copy or a cascading delete; see [`Cause`](odm_store::Cause). It does not include changes by the steps of a migration.
+    /// A change comes when its commit is visible, and as durable as its write asked; a change that is rolled back never comes. A read after
+    /// the call has returned sees all commits from before the stream begins: a program that reads a copy then, and applies the changes to
+    /// it in their order, has the stored state.
     ///
     /// A split document is shown without its cold parts, as `find` returns it. A change of a cold part alone is a
     /// change whose `before` and `after` are equal.
     ///
-    /// The call waits for the writes that are under way, a transaction included. A reader who falls behind by
-    /// more commits than [`buffer`](Watch::buffer) gets an error that says how many are missed. While a collection is watched, each write
-    /// to it reads the documents that it changes, as a write with effects does.
+    /// The call waits for the writes that are under way, a transaction included. A reader that falls behind by more commits than
+    /// [`buffer`](Watch::buffer) gets an error that says how many are missed. While a collection is watched, each write to it reads the
+    /// documents that it changes, as a write with effects does.
     ///
     /// # Errors
     ///
-    /// `InvalidQuery` if the store cannot be watched, as any other than the embedded one, or if the filter is invalid or names a field of a
-    /// cold part; `OutsideTransaction` inside a transaction or a snapshot; `Closed` if the store is closed.
+    /// `InvalidQuery` if the store cannot be watched, or if the filter is invalid or names a field of a cold part; `OutsideTransaction`
+    /// inside a transaction or a snapshot; `Closed` if the store is closed.
     pub fn watch(&self, filter: Filter<M>) -> Watch<M> {
         Watch::new(self.session.clone(), filter)
     }
 
-    /// Returns the documents as BSON: to read them as they are stored, and to write documents that no value of the model
-    /// is.
+    /// Returns the documents as BSON: to read them as they are stored, and to write documents that no value of the model can represent.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

@@ -79,8 +79,8 @@ impl<V, P: Path, K> Field<V, P, K> {
 }
 
 impl<V, P: Path, K> Field<V, P, K> {
-    /// Sorts by the value of the map's entry of this key: `product.names.sort_by_entry("en", |name| name.asc())`. A document
-    /// without it counts as one with null there.
+    /// Sorts by the value of the map's entry of this key: `product.names.sort_by_entry("en", |name| name.asc())`. A document without it
+    /// counts as having null there.
     ///
     /// A key that is empty, begins with `$` or has a dot in it is an error when the query runs.
     ///
@@ -102,7 +102,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     }
 }
 
-/// A filter of values at a path as one of the documents that they are in.
+/// Converts a filter of values at a path into a filter of the documents that they are in.
 fn within<T, M>(filter: Filter<T>, path: &str) -> Filter<M> {
     Filter::from_mql(filter.into_mql().and_then(|filter| moved(filter, path)))
 }
@@ -118,7 +118,7 @@ fn moved(filter: mql::Filter, path: &str) -> Result<mql::Filter> {
 
 impl<M, T> Update<M, T> {
     /// Makes changes of all elements of the array that match the filter: `$[element]` with an array filter in MongoDB.
-    /// `Filter::all()` is of all elements.
+    /// `Filter::all()` selects all elements.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -139,7 +139,7 @@ impl<M, T> Update<M, T> {
         F: FnOnce(&'static <V::Item as ElementValue>::Fields) -> Filter<V::Item>,
         C: FnOnce(&'static <V::Item as ElementValue>::Fields, Update<V::Item>) -> Update<V::Item>,
     {
-        /// So that the names of several filters in one update differ.
+        /// Makes the names of several filters in one update differ.
         static NAMES: AtomicUsize = AtomicUsize::new(0);
         let fields = <V::Item as ElementValue>::fields();
         let name = format!("e{}", NAMES.fetch_add(1, Ordering::Relaxed));
@@ -171,8 +171,8 @@ impl<M, T> Update<M, T> {
         self.change_within(P::TEXT, path, changes, None)
     }
 
-    /// Makes changes of the value of an entry of the map. Where the map has no such entry, the changes must make all of
-    /// the value, else the update fails.
+    /// Makes changes of the value of an entry of the map. If the map has no such entry, the changes must make a complete value, else the
+    /// update fails.
     ///
     /// A key that is empty, begins with `$` or has a dot in it is an error when the update runs.
     ///
@@ -230,7 +230,7 @@ impl<M, T> Update<M, T> {
         self.change_within(P::TEXT, path, changes, None)
     }
 
-    /// Removes an entry of the map, if it has one of this key.
+    /// Removes the entry of the map with this key, if there is one.
     ///
     /// A key that is empty, begins with `$` or has a dot in it is an error when the update runs.
     ///
@@ -263,7 +263,7 @@ impl<M, T> Update<M, T> {
         let outer: Vec<String> = outer.split('.').map(str::to_owned).collect();
         let move_to = |mut update: mql::Update| {
             let path = path?;
-            // A filter without a path that names it is an error of MongoDB.
+            // MongoDB refuses an array filter whose name no path uses.
             if !update.operations.is_empty() {
                 update.array_filters.extend(filter.transpose()?);
             }

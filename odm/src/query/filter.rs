@@ -30,8 +30,8 @@ use crate::model::{Contains, Element, Field, IntoValue, List, Ordered, Path, Tex
 /// # Ok(()) });
 /// ```
 ///
-/// A value that cannot be written as BSON is an error when the query runs, and so is a filter that is nested deeper than
-/// 180 levels in MongoDB's form. Many conditions on one level, as `a & b & c`, are one level.
+/// If a value cannot be written as BSON, or a filter is nested deeper than 180 levels in MongoDB's form, the query fails when it runs. Many
+/// conditions on one level, as `a & b & c`, are one level.
 #[must_use = "a filter does nothing until a query uses it"]
 pub struct Filter<M> {
     filter: Result<mql::Filter>,
@@ -83,7 +83,7 @@ impl<M> Filter<M> {
         any.unwrap_or_else(|| Filter::test("_id", Ok(Test::In(Vec::new().into()))))
     }
 
-    /// Makes a filter of one in MongoDB's form. An unknown operator is an error when the query runs.
+    /// Makes a filter from MongoDB's form. An unknown operator is an error when the query runs.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -399,8 +399,8 @@ impl<V, P: Path, K> Field<V, P, K> {
         self.regex(&format!("^{}", mql::escape(prefix)))
     }
 
-    /// Matches if the field equals the text, but perhaps for case, by Unicode's simple case folding: "ÄRGER" equals
-    /// "ärger", and "ß" is no "ss". A null or missing field matches nothing. An index that is `case_insensitive` is used.
+    /// Matches if the field equals the text, ignoring case, by Unicode's simple case folding: "ÄRGER" equals "ärger", and "ß" is no "ss". A
+    /// null or missing field matches nothing. An index that is `case_insensitive` is used.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -441,7 +441,7 @@ impl<V, P: Path, K> Field<V, P, K> {
         )
     }
 
-    /// Matches if the field starts with the text, but perhaps for case. An index that is `case_insensitive` is used.
+    /// Matches if the field starts with the text, ignoring case. An index that is `case_insensitive` is used.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

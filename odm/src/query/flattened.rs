@@ -1,4 +1,4 @@
-//! Changes of values that are stored in the place of their field.
+//! Changes of flattened values, whose fields are stored in place of their own.
 
 use std::borrow::Cow;
 

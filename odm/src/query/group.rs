@@ -96,11 +96,11 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// The key that a value of type `V` is.
+    /// The key for values of type `V`.
     ///
     /// # Errors
     ///
-    /// `InvalidQuery` if documents of the model can lack the value, and a `V` cannot say so.
+    /// `InvalidQuery` if documents of the model can lack the value, and `V` has no null.
     pub(crate) fn new<S, How, V, R, P>(start_of: Option<DateUnit>) -> Result<Key>
     where
         V: Returned<R>,
@@ -204,8 +204,7 @@ impl Count {
     }
 }
 
-/// A sum, mean, minimum or maximum of a field over each group, which is a `T`. See
-/// [`Field::sum`](Field::sum) and its like.
+/// A sum, mean, minimum or maximum of a field over each group, of type `T`. See [`Field::sum`](Field::sum) and the similar methods.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -250,8 +249,8 @@ impl<T, P: Path> Accumulator<T, P> {
     }
 }
 
-/// The start of a unit of time that a date is in, as a key of groups. See
-/// [`Field::start_of_day`](Field::start_of_day) and its like.
+/// The start of a unit of time that a date is in, as a key of groups. See [`Field::start_of_day`](Field::start_of_day) and the similar
+/// methods.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -410,7 +409,7 @@ impl<V, P: Path, K> Field<V, P, K> {
 
     /// The elements of the array, after `unwind`: `Product::fields().tags.element()`.
     ///
-    /// The fields of embedded elements follow it, or their own type: `Order::fields().lines.element().price` is
+    /// The fields of embedded elements are reached through it, or through their own type: `Order::fields().lines.element().price` is
     /// `Line::fields().price`.
     ///
     /// ```

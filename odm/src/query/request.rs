@@ -22,12 +22,11 @@ use crate::model::Document;
 
 /// Sorts and filters of the documents of `Self` that come with a request, as its text or JSON.
 ///
-/// Each document has them. A request names fields by their stored paths, `price.currency` for one in an embedded
-/// value, or by the names under which clients see them in a
-/// [`Public`](crate::Public); a field that clients do not see there can be named only if [`allow`](FromRequest::allow) lists its stored
-/// path. A request is checked against the types of the fields: an unknown name, an unknown operator and a value of another type are
-/// `InvalidRequest` errors, which name the mistake, as for the answer 400 of a web service. A value is read as its field's type reads it in
-/// JSON, and the filter is the same as by the typed methods:
+/// Every `Document` implements it. A request names fields by their stored paths, `price.currency` for one in an embedded value, or by the
+/// names under which clients see them in a [`Public`](crate::Public); a field that clients do not see there can be named only if
+/// [`allow`](FromRequest::allow) lists its stored path. A request is checked against the types of the fields: an unknown name, an unknown
+/// operator and a value of another type are `InvalidRequest` errors, which name the mistake, as for the answer 400 of a web service. A
+/// value is read as its field's type reads it in JSON, and the filter is the same as by the typed methods:
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -49,8 +48,8 @@ use crate::model::Document;
 /// find out its values. So a service with confidential fields, such as the hash of a password, lists the public ones by
 /// [`allow`](FromRequest::allow).
 ///
-/// The operators are these. A list matches by its elements, `ne` by all of them and each other condition by any: several
-/// conditions on a list may hold for an element each.
+/// The operators are these. A list matches by its elements, `ne` by all of them and each other condition by any: different elements can
+/// fulfil several conditions on a list.
 ///
 /// | in JSON | in a query string | meaning |
 /// |---|---|---|
@@ -60,7 +59,7 @@ use crate::model::Document;
 /// | `gt`, `gte`, `lt`, `lte` | `f[gte]=1` | compared by the order of the field's type |
 /// | `{ "f": { "exists": true } }` | `f[exists]=true` | whether the field is stored |
 ///
-/// All of them must hold. `null` is a value of an `Option`; a query string cannot say it, nor a comma in a value of `in`.
+/// All of them must hold. `null` is a value of an `Option`; a query string cannot express it, nor a comma in a value of `in`.
 pub trait FromRequest: Document {
     /// Restricts the fields that a request may name to the given paths. A path includes the fields embedded at it.
     ///
@@ -95,7 +94,7 @@ pub trait FromRequest: Document {
     ///
     /// # Errors
     ///
-    /// `InvalidRequest` if a name is unknown, or one of a field without an order, or stands twice.
+    /// `InvalidRequest` if a name is unknown, belongs to a field without an order, or occurs twice.
     fn sort_by(names: &str) -> Result<Sort<Self>> {
         all::<Self>().sort_by(names)
     }
@@ -115,14 +114,14 @@ pub trait FromRequest: Document {
     ///
     /// # Errors
     ///
-    /// `InvalidRequest` if it is no such object, if a name or an operator is unknown or stands twice, if a value is not
-    /// of its field's type, and if there are more than 1,000 values in a list.
+    /// `InvalidRequest` if it is no such object, if a name or an operator is unknown or occurs twice, if a value is not of its field's
+    /// type, and if there are more than 1,000 values in a list.
     fn filter_from_json<'de>(json: impl Deserializer<'de>) -> Result<Filter<Self>> {
         all::<Self>().filter_from_json(json)
     }
 
-    /// Makes a filter of the decoded pairs of a query string. It takes all of them for conditions: a service keeps back
-    /// its other parameters, as by `#[serde(flatten)] conditions: BTreeMap<String, String>` beside them.
+    /// Makes a filter of the decoded pairs of a query string. It takes all of them as conditions: a service separates its other parameters
+    /// first, as by `#[serde(flatten)] conditions: BTreeMap<String, String>` beside them.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

@@ -16,9 +16,8 @@ use super::{Filter, Patch};
 
 /// An update: changes of fields of documents of `M`, all applied at once.
 ///
-/// `T` is the target: a document or a filter for the builders that the repository's `update` and
-/// `update_where` return, which do nothing until they are awaited; nothing for a value made by
-/// [`Update::new`], which [`with`](Update::with) adds to such a builder.
+/// `T` is the target: a document or a filter for the builders that the repository's `update` and `update_where` return, which do nothing
+/// until they are awaited. A value made by [`Update::new`], which [`with`](Update::with) adds to such a builder, has no target.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -103,7 +102,7 @@ impl<M, T> Update<M, T> {
         }
     }
 
-    /// Whether all operations are typed: it then leaves no document that cannot be read.
+    /// Whether all operations are typed: it then leaves no unreadable document.
     pub(crate) fn is_typed(&self) -> bool {
         self.is_typed
     }
@@ -255,7 +254,7 @@ impl<V> Update<V> {
         }
     }
 
-    /// The same changes of values at a path of other documents, `outer` without positions and keys.
+    /// Converts the changes into changes of values at a path of other documents; `outer` is without positions and keys.
     pub(super) fn moved(
         mut self,
         outer: &[String],
@@ -269,7 +268,7 @@ impl<V> Update<V> {
     }
 }
 
-/// Makes one operation of several of one kind on one array, which MongoDB would refuse.
+/// Merges several operations of one kind on one array, which MongoDB would refuse.
 fn merged(mut update: mql::Update) -> mql::Update {
     let is_plain =
         |push: &Push| push.slice.is_none() && push.sort.is_none() && push.position.is_none();

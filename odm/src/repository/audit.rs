@@ -29,11 +29,10 @@ const CHUNK: u64 = 200;
 /// [`repair`](crate::Database::repair) and [`backfill`](crate::Database::backfill), and by
 /// [`validate`](super::Repository::validate) for one collection. Awaited, it returns all findings at once.
 ///
-/// It checks the collections in chunks of documents, each on one state of the data. It does not block
-/// writes that are made while it runs.
+/// It checks the collections in chunks of documents, each on one state of the data. It does not block concurrent writes.
 ///
-/// It is a [`Stream`], so that the adapters of `futures_util` work on it;
-/// [`next`](Audit::next) and [`try_next`](Audit::try_next) need none.
+/// It is a [`Stream`], so that the adapters of `futures_util` work on it; [`next`](Audit::next) and [`try_next`](Audit::try_next) work
+/// without them.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -106,10 +105,10 @@ struct Auditor {
     left: VecDeque<String>,
     after: Option<RawBson>,
     progress: Progress,
-    /// Whether a document was repaired for which a record of the outbox is parked.
+    /// Whether a document with a parked record in the outbox was repaired.
     has_repaired_parked: bool,
     started: bool,
-    /// Where it was told to start.
+    /// The position at which it was told to start.
     from: Option<Cursor>,
 }
 
@@ -171,8 +170,7 @@ impl Audit {
     /// Resumes an earlier audit at the position of its [`progress`](Audit::progress). The findings of
     /// its last chunk may be found again.
     ///
-    /// A backfill that is resumed leaves the references pending in the collections before the position:
-    /// it does not know which of them dangle.
+    /// A resumed backfill leaves the references pending in the collections before the position: it does not know which of them dangle.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -320,7 +318,7 @@ impl Auditor {
             self.session.complete(catalog, complete).await?;
         }
         if std::mem::take(&mut self.has_repaired_parked) {
-            // They find nothing to do now, if all their documents were repaired.
+            // Retried parked records find nothing to do, if all their documents were repaired.
             self.session.retry_parked().await?;
         }
         Ok(())

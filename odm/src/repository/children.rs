@@ -97,7 +97,7 @@ where
     if seen.is_empty() {
         return Ok(all);
     }
-    // How often each was seen.
+    // The number of times that each element was seen.
     let mut unmet: HashMap<Vec<u8>, usize> = HashMap::new();
     for element in &seen {
         *unmet.entry(key::of(element.as_raw_bson_ref())).or_default() += 1;

@@ -257,8 +257,7 @@ impl<M: Document, J, T> Query<M, J, T> {
     }
 
     /// Reads the page that ends before a position, which [`page`](Query::page) returned as
-    /// [`previous`](Page::previous) for the same filter and sort. Its rows are in the order of the query. It takes the
-    /// place of another position.
+    /// [`previous`](Page::previous) for the same filter and sort. Its rows are in the order of the query. It replaces another position.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -272,9 +271,8 @@ impl<M: Document, J, T> Query<M, J, T> {
     ///
     /// # Errors
     ///
-    /// `InvalidQuery`, when the query is awaited, as for [`after`](Query::after); if it is awaited as anything but a
-    /// page; and if it has a start of its own, by [`skip`](Query::skip) or
-    /// [after a subset](super::Repository::after_subset).
+    /// `InvalidQuery`, when the query is awaited, as for [`after`](Query::after); if it is not awaited as a page; and if it has a start of
+    /// its own, by [`skip`](Query::skip) or [after a subset](super::Repository::after_subset).
     pub fn before(self, cursor: &Cursor) -> Self {
         self.place(|search| search.end_before(cursor))
     }
@@ -352,7 +350,7 @@ impl<M: Document, J, T> Query<M, J, T> {
         } = self;
         Box::pin(async move {
             let query = search?.into_find()?;
-            // The values of a field in a cold part are read with this part.
+            // To list the values of a field in a cold part, the query reads this part.
             let operation = Operation::begin("distinct", M::COLLECTION);
             let part = P::COLD.then(|| path::split(P::TEXT).0);
             let view = session.reader(M::COLLECTION, part.as_slice()).await?;
@@ -511,8 +509,7 @@ impl<M: Document, T: DeserializeOwned + Send + 'static> Query<M, (), T> {
 }
 
 impl<M: Document, J> Query<M, J> {
-    /// Loads a cold part of each document, by one more query for all. A query by fields of a cold part
-    /// loads it anyway.
+    /// Loads a cold part of each document, by one more query for all. A query by fields of a cold part always loads it.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

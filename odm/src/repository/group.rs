@@ -99,7 +99,7 @@ pub struct Groups<S, V, A> {
 }
 
 impl<M: Document> Query<M> {
-    /// Takes each element of an array apart, so that sums, counts and groups are over the elements. A document without elements counts in
+    /// Takes each element of an array apart, so that sums, counts and groups apply to the elements. A document without elements counts in
     /// none.
     ///
     /// Fields of both the documents and the elements can be named; [`element`](Field::element) is the element of an array
@@ -167,8 +167,7 @@ macro_rules! aggregates {
             /// Groups the documents by a field, a unit of time of a date in UTC, or a tuple of up to four of these.
             ///
             /// A missing value is null, so the key of a field that documents can lack is an `Option`: by its type, or by
-            /// [`optional`](Field::optional), without which the query is an error where an embedded value around the field
-            /// can be missing.
+            /// [`optional`](Field::optional), without which the query is an error if an embedded value around the field can be missing.
             ///
             /// ```
             /// # use odm::derive::examples::*; example(async |shop| {

@@ -55,8 +55,8 @@ pub trait Join<M>: Send + Sync + 'static {
     ) -> Result<Vec<Self::Out>>;
 }
 
-/// A join to the documents that a value of type `V` references. It is asked of the join, since a bound of the
-/// value would be one of the method, whose words are the compiler's.
+/// A join to the documents that a value of type `V` references. The trait is a bound on the join: a bound on the value would be reported in
+/// the compiler's words, as a bound of the method.
 #[doc(hidden)]
 pub trait JoinFrom<V> {
     /// The same as in [`Join`].
@@ -74,7 +74,7 @@ impl<V: Joinable, J: Join<V::Target>> JoinFrom<V> for J {
 
 /// The joins of a query, possibly none. They make a row of each document.
 ///
-/// A function of any query, with joins or without:
+/// A function that is generic over queries, with joins or without:
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -162,8 +162,7 @@ joins!(A a 0 keys_of_row, B b 1 keys_of_row, C c 2 keys_of_row, D d 3 keys_of_ro
 joins!(A a 0 keys_of_row, B b 1 keys_of_row, C c 2 keys_of_row, D d 3 keys_of_row, E e 4 keys_of_row, F f 5 keys_of_row);
 joins!(A a 0 keys_of_row, B b 1 keys_of_row, C c 2 keys_of_row, D d 3 keys_of_row, E e 4 keys_of_row, F f 5 keys_of_row, G g 6 keys_of_row);
 
-/// The treatment of a dangling reference in a join: an error where the library prevents it, `None`
-/// where the model allows it.
+/// The treatment of a dangling reference in a join: an error if the library prevents it, `None` if the model allows it.
 pub trait Resolve: 'static {
     /// The joined documents of one field.
     type Out<V: Joinable, X: Send>: Send;
@@ -222,7 +221,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     }
 }
 
-/// A join of a reference, with a join by `J` and, if it is one, by `B`.
+/// A join of a reference, with a join by `J`, and by `B` if `B` is a join.
 type Two<V, P, K, J, B> =
     Follow<Field<V, P, K>, (J, <B as Join<<V as Joinable>::Target>>::With<B>)>;
 
@@ -250,7 +249,7 @@ impl<V: Joinable, P: Path, K, J: Send + Sync> Follow<Field<V, P, K>, (J,)> {
 }
 
 impl<V, P: Path, K> Field<V, P, K> {
-    /// Joins the reference as an `Option`, since a value around it may be missing.
+    /// Joins the reference as an `Option`, for the case that a value around it is missing.
     ///
     /// ```
     /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};

@@ -77,7 +77,7 @@ where
                 let value = decode_part(M::COLLECTION, id, P::TEXT, &value)?;
                 *document.cold() = Cold::new(value);
             }
-            // It was read with the document.
+            // The cold part was read with the document.
             ColdPart::Inline => {}
             ColdPart::Missing => *document.cold() = Cold::unloaded(),
         }

@@ -43,7 +43,7 @@ pub struct Page<T> {
     pub total: Option<u64>,
 }
 
-/// Where a page lies, beside a position.
+/// The side of a position on which a page lies.
 #[derive(Debug, Clone)]
 enum Side {
     After(Cursor),
@@ -156,9 +156,9 @@ where
     let mut cost = Cost::default();
     let mut find = operation.observe(unresolved.resolve(&view, &mut cost).await)?;
     all.filter.clone_from(&find.filter);
-    // A projection could leave out a sort key. Rows read only the fields that they name anyway.
+    // A projection could leave out a sort key. Rows read only the fields that they name, so the whole documents do no harm.
     find.projection = None;
-    // One document more tells whether there is another page. The limit of the query bounds each page.
+    // One additional document tells whether there is another page. The limit of the query bounds each page.
     let size = find.limit.map_or(size, |limit| limit.min(size));
     find.limit = Some(size.saturating_add(1));
     let mut rows = Vec::new();

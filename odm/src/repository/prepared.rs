@@ -13,7 +13,7 @@ use crate::{
 
 /// A builder of a write: of an insert, an update, a replacement or a delete.
 ///
-/// A function of any write:
+/// A function that is generic over writes:
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -78,7 +78,7 @@ impl<T: Send + 'static> PreparedWrite<T> {
         PreparedWrite::new(session, write, move |_| read_back.take().map(returned))
     }
 
-    /// With the document that the write must match.
+    /// Sets the document that the write must match.
     pub(super) fn of_one(mut self, named: NamedDocument) -> Self {
         self.named = Some(named);
         self
@@ -117,7 +117,7 @@ impl<T: Send + 'static> PreparedWrite<T> {
     }
 }
 
-/// Implements for builders that awaiting them runs their write.
+/// Implements `IntoFuture` for builders of writes.
 macro_rules! impl_write_future {
     ($($builder:ty),+ $(,)?) => { $(
         impl<M: crate::model::Document> std::future::IntoFuture for $builder {

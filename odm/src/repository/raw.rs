@@ -271,7 +271,7 @@ impl<M: Document> RawWriteMany<M> {
     ) -> Result<PreparedWrite<T>> {
         let collection = M::COLLECTION.to_owned();
         let documents = self.documents.into_iter().map(|document| {
-            // The bytes may be from elsewhere.
+            // The bytes may come from outside, and be invalid.
             check_document(M::COLLECTION, &document)?;
             refuse_null_id::<M>(&document)?;
             Ok(stamped(Doc::new(document)))

@@ -96,7 +96,7 @@ impl<M: Document> Repository<M> {
     /// assert_eq!(products[0].manual.get().unwrap().pages, 2);
     /// # Ok(()) });
     /// ```
-    // No `async fn`: the compiler would ask for its bounds once more where it is awaited.
+    // No `async fn`: the compiler would report its bounds once more at each await.
     pub fn load<'a, T, P, K, L>(
         &'a self,
         documents: &'a mut L,
@@ -186,7 +186,7 @@ impl<M: Document> Repository<M> {
     /// # Errors
     ///
     /// `Decode` if a child cannot be read as an element of the subset.
-    // No `async fn`: the compiler would ask for its bounds once more where it is awaited.
+    // No `async fn`: the compiler would report its bounds once more at each await.
     pub fn after_subset<P, T, A, K>(
         &self,
         parent: &P,

@@ -146,7 +146,7 @@ fn replacement<M: Document, T: Send + 'static>(
     Ok(prepared)
 }
 
-/// How often a document is read again after others changed it, before a transaction excludes them, on a store where one does.
+/// The number of failed attempts after which a transaction excludes concurrent writes, on a store where transactions do so.
 const ATTEMPTS: usize = 8;
 
 /// Reads, changes and writes a document; see [`Repository::modify`](super::Repository::modify).
@@ -166,7 +166,7 @@ pub(super) async fn modify<M: Document, E: From<Error> + Send>(
             result => return result.map_err(Failure::into_error),
         }
     }
-    // Others were faster each time.
+    // Each attempt lost a conflict.
     let (alone, transaction) = session.begin().await?;
     let attempt = attempt(&alone, &id, &mut change).await;
     let document = attempt.map_err(Failure::into_error)?;

@@ -62,7 +62,7 @@ pub(super) fn encode<M: Document>(document: &M) -> Result<Doc> {
     encode_new::<M, M>(document)
 }
 
-/// Writes a value as the document of `M` that it is stored as.
+/// Writes a value in its stored form as a document of `M`.
 pub(super) fn encode_new<M: Document, N: Insertable<M>>(document: &N) -> Result<Doc> {
     if M::OUTLINE.holds_opaque() {
         check_references::<M>(references(document))?;
@@ -174,7 +174,7 @@ pub(super) struct ReadBack<M>(Arc<Mutex<Vec<Returned<M>>>>);
 
 struct Returned<M> {
     sent: Doc,
-    /// As it was sent, unless that was the struct of a new document, which need not be a whole one.
+    /// The document as sent; `None` for the struct of a new document, which can lack fields.
     read: Option<Result<M>>,
     /// As it is stored, if that differs.
     stored: Option<M>,
@@ -225,7 +225,7 @@ impl<M: Document> ReadBack<M> {
         let documents = documents.map(|of| match (of.stored, of.read) {
             (Some(stored), _) => Ok(stored),
             (None, Some(read)) => read,
-            // The write did not ask.
+            // The write did not request the documents.
             (None, None) => decode(M::COLLECTION, &of.sent),
         });
         documents.collect()

@@ -37,8 +37,8 @@ const CHUNK: u64 = 1_000;
 
 /// A stream of documents, from [`Query::stream`](super::Query::stream).
 ///
-/// It is a [`Stream`], so that the adapters of `futures_util` work on it;
-/// [`next`](DocumentStream::next) and [`try_next`](DocumentStream::try_next) need none.
+/// It is a [`Stream`], so that the adapters of `futures_util` work on it; [`next`](DocumentStream::next) and
+/// [`try_next`](DocumentStream::try_next) work without them.
 ///
 /// A document that cannot be read is an error of the kind `Decode` in its place, and the stream goes on with
 /// the next one; any other error is the last item.
@@ -204,7 +204,7 @@ impl Chunks {
         Ok((self, documents))
     }
 
-    /// Resolves the semi-joins on a state of the data that is a new one.
+    /// Resolves the semi-joins on a new state of the data.
     async fn resolve(&mut self, view: &ReadView<'_>) -> Result<Cost> {
         let mut cost = Cost::default();
         if !self.is_resolved {

@@ -111,7 +111,7 @@ impl MatchingDocuments {
 pub struct UpdateResult {
     /// The number of documents that matched.
     pub matched: u64,
-    /// The number of documents that are different now.
+    /// The number of documents that were changed.
     pub modified: u64,
     /// Whether a document was inserted, since none matched.
     pub inserted: bool,
@@ -137,7 +137,7 @@ impl<M> Update<M, MatchingDocuments> {
 }
 
 impl<M: Document> Update<M, OneDocument> {
-    /// Updates the document only if it has this version, which its reader has seen: as the `If-Match` of a request.
+    /// Updates the document only if it has this version, which its reader has seen, as by the `If-Match` of a request.
     ///
     /// # Errors
     ///
@@ -297,7 +297,7 @@ fn write<M: Document>(
     })
 }
 
-/// Adds to the error of a value that cannot be stored, which has its path, the document that it is for.
+/// Adds the document to the error of a value that cannot be stored, which names only its path.
 fn located<M: Document>(error: Error, id: Option<&RawBson>) -> Error {
     let path = match error.location() {
         Some(location) if location.collection.is_empty() => location.path.clone(),

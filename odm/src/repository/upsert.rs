@@ -54,7 +54,7 @@ impl<M: Document> UpsertBy<M> {
         }
     }
 
-    /// Makes these changes of a document that is found, instead of giving it the fields of the new one:
+    /// Makes these changes to an existing document, instead of giving it the fields of the new one:
     /// `.update(Update::new().inc(Word::fields().count, 1))`.
     ///
     /// ```

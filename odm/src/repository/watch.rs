@@ -59,8 +59,8 @@ impl<M: Document> Watch<M> {
         }
     }
 
-    /// Sets how many commits are kept for a reader who is slow: 1,024 by default, and at least 1. A commit that changes nothing
-    /// in the collection does not count.
+    /// Sets how many commits are kept for a slow reader: 1,024 by default, and at least 1. A commit that changes nothing in the collection
+    /// does not count.
     ///
     /// They are kept in memory with all documents that they have changed in the collection, before and after, also if the documents do not
     /// match the filter. A MongoDB server keeps them itself, in its oplog, and the number is not used.
@@ -152,7 +152,7 @@ pub struct ChangeEvent<M: Document> {
     pub before: Option<M>,
     /// The document after the commit; `None` if the commit removed it.
     pub after: Option<M>,
-    /// Whether a write named the document, or the change follows from a relation. If both, it is the write.
+    /// The cause: a write that named the document, or a relation. If both apply, it is the write.
     pub cause: Cause,
     /// The place after the change, for [`resume_after`](Watch::resume_after).
     pub token: ResumeToken,
@@ -164,10 +164,10 @@ pub struct ChangeEvent<M: Document> {
 /// change, after the commit: see "Differences" in the page about MongoDB.
 ///
 /// It is a [`Stream`], so that the adapters of `futures_util` work on it; [`next`](ChangeStream::next) and
-/// [`try_next`](ChangeStream::try_next) need none. It ends when the store is closed. Dropping it ends the watch.
+/// [`try_next`](ChangeStream::try_next) work without them. It ends when the store is closed. Dropping it ends the watch.
 ///
 /// An error is an item, and the stream goes on after it: `Lagged` in the place of commits that were missed, `Decode`
-/// in the place of a change whose document cannot be read as the model, `FailedFilter` where the filter fails on one.
+/// in the place of a change whose document cannot be read as the model, `FailedFilter` if the filter fails on a document.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -189,7 +189,7 @@ pub struct ChangeStream<M> {
 }
 
 impl<M: Document> ChangeStream<M> {
-    /// The change as its model, if it matches.
+    /// The change with its documents read as the model, if it matches.
     fn event(&self, change: &DocumentChange) -> Option<Result<ChangeEvent<M>>> {
         let images = [&change.before, &change.after];
         for image in images.into_iter().flatten() {
@@ -263,7 +263,7 @@ fn event<M: Document>(change: &DocumentChange, token: ResumeToken) -> Result<Cha
         let read = |image: &RawDocumentBuf| rows::decode(M::COLLECTION, image);
         image.map(read).transpose()
     };
-    // As a reference to it is read: the type alone does not say in which form it is stored.
+    // Reads the `_id` like a reference to it: the type alone does not determine its stored form.
     let id = rows::value::<Ref<M>, _>(M::COLLECTION, "_id", RawBson::from(change.id()))?;
     Ok(ChangeEvent {
         id: id.id().clone(),

@@ -11,7 +11,7 @@ use odm_store::Error;
 use super::Filter;
 
 impl<M> Filter<M> {
-    /// A filter that is made of others, and is nested at most so deep.
+    /// A filter that is made of others, with its greatest nesting depth.
     fn combined(filter: mql::Filter, nesting: usize) -> Self {
         let is_too_deep = nesting > mql::Filter::MAX_NESTING;
         Filter {

@@ -79,7 +79,7 @@ impl<S> Having<S> {
         }
     }
 
-    /// A filter that is made of others, and is nested at most so deep.
+    /// A filter that is made of others, with its greatest nesting depth.
     fn combined(node: Node, nesting: usize) -> Self {
         let is_too_deep = nesting > Filter::MAX_NESTING;
         Having {

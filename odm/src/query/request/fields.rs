@@ -7,7 +7,7 @@ use odm_store::{Error, ErrorKind, Result};
 
 use crate::model::{Container, FieldKind, Operand, Shape};
 
-/// How much of a name from a request a message shows.
+/// The length to which a message shortens a name from a request.
 const SHOWN: usize = 80;
 
 /// The key of a map, in the names that a message lists.
@@ -86,7 +86,7 @@ impl RequestFields {
         allowed.is_none_or(|paths| paths.iter().any(|outer| is_within(path, outer)))
     }
 
-    /// Whether a request may name a field that clients do not see: where the program allows this one.
+    /// Whether a request may name a field that clients do not see: only if the program allows its path.
     fn sees(&self, hidden: &str) -> bool {
         let mut allowed = self.allowed.iter().flatten();
         allowed.any(|path| is_within(path, hidden))
@@ -136,8 +136,8 @@ fn join(outer: &str, name: &str) -> String {
     }
 }
 
-/// The field with a path as clients see it, and its stored path. It leads through embedded values, of a filter also through lists
-/// and maps of them, or to an entry of a map of scalars.
+/// The field with a path as clients see it, and its stored path. It leads through embedded values, in a filter also through lists and maps
+/// of them, or to an entry of a map of scalars.
 fn field(
     shape: &Shape,
     path: &str,
@@ -178,7 +178,7 @@ fn field(
     })
 }
 
-/// The fields of the embedded values in a field. A document has no place in an order of one of several values.
+/// The fields of the embedded values in a field. A sort cannot use a field with several values in one document.
 fn embedded(kind: &FieldKind, purpose: Purpose) -> Option<&'static Shape> {
     let FieldKind::Embed { shape, container } = kind else {
         return None;
@@ -200,7 +200,7 @@ fn is_map(kind: &FieldKind) -> bool {
 struct Named {
     /// The path as clients see it.
     public: String,
-    /// The stored path, with as many names.
+    /// The stored path, with the same number of names.
     stored: String,
 }
 
@@ -221,7 +221,7 @@ impl Named {
     }
 }
 
-/// The fields that a request can name for a purpose. A type within itself is listed once.
+/// The fields that a request can name for a purpose. A recursive type is listed once.
 fn named(
     shape: &'static Shape,
     purpose: Purpose,
@@ -294,7 +294,7 @@ pub(super) fn wrong(what: fmt::Arguments<'_>) -> Error {
     Error::new(ErrorKind::InvalidRequest, format!("request: {what}"))
 }
 
-/// As much of a text from a request as a message shows.
+/// Shortens a text from a request for a message.
 pub(super) fn shortened(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),

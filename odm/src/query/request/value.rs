@@ -14,13 +14,13 @@ use serde::{
 
 use super::fields::{shortened, wrong};
 
-/// JSON, as far as a filter can be of it: an object of objects of lists.
+/// JSON, as far as filters use it: an object of objects of lists.
 #[derive(Debug)]
 pub(super) enum Json {
     Scalar(Scalar),
     List(Vec<Json>),
     Object(Vec<(String, Json)>),
-    /// A list or an object in more others than a filter has.
+    /// A list or an object nested deeper than in a filter.
     Deep,
 }
 
@@ -66,7 +66,7 @@ impl Json {
 }
 
 impl Scalar {
-    /// Passes it on as something that a type is read from.
+    /// Passes it on as a deserializer that a type can be read from.
     pub(super) fn read<T>(
         &self,
         read: impl FnOnce(&mut dyn erased_serde::Deserializer<'_>) -> T,
@@ -180,7 +180,7 @@ impl<'de> Visitor<'de> for Seed {
     }
 }
 
-/// A text of a query string, which is read as a number or a truth value where the type is one.
+/// A text of a query string, which is read as a number or a truth value if the type is one.
 struct QueryText<'a>(&'a str);
 
 macro_rules! parsed {

@@ -39,7 +39,7 @@ impl<M: Document> Query<M> {
 macro_rules! joins_after {
     ($($held:ident $at:tt),+ => $next:ident) => {
         impl<M: Document, $($held: Join<M>),+> Query<M, ($($held,)+)> {
-            /// Joins another reference, and returns rows of one more.
+            /// Joins another reference, and returns rows with one more element.
             ///
             /// ```
             /// # use odm::derive::examples::*; example(async |shop| {

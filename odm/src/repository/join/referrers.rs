@@ -15,8 +15,8 @@ use crate::{
 };
 
 impl<V, P: Path, K> Field<V, P, K> {
-    /// Joins in the other direction: the documents that reference each parent in this field, as many
-    /// as [`limit`](Referrers::limit) says, in the order of [`sort`](Referrers::sort).
+    /// Joins in the other direction: the documents that reference each parent in this field, at most [`limit`](Referrers::limit), in the
+    /// order of [`sort`](Referrers::sort).
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -103,7 +103,7 @@ impl<V, P: Path, K, J> Referrers<V, P, K, J> {
         self.with(|find| find.limit = Some(limit))
     }
 
-    /// Leaves out this many, the first in the order, for each parent.
+    /// Skips this many, the first in the order, for each parent.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

@@ -11,8 +11,8 @@ use crate::{model::fnv1a, repository::semi_join::SemiJoin};
 
 /// A position in the result of a query: the sort keys and the `_id` of a document.
 ///
-/// It stays valid when documents before and after it come and go. It belongs to one query: another collection,
-/// filter or sort refuses it. So a filter by the time of a request needs the time of the first page on all of them.
+/// It stays valid when documents are inserted and deleted around it. It belongs to one query: with another collection, filter or sort the
+/// query fails. So a filter by the time of a request must use the time of the first page on all pages.
 ///
 /// As text, and in JSON, it is a short string that is safe in a URL. It is not encrypted: its holder can read the keys
 /// in it, and change them to start elsewhere.
@@ -83,7 +83,7 @@ impl Cursor {
         }
     }
 
-    /// Returns the keys, if the position is in this query.
+    /// Returns the keys, if the position belongs to this query.
     pub(super) fn keys_in(&self, find: &Find, semi_joins: &[SemiJoin]) -> Result<Vec<RawBson>> {
         if self.of == CursorOf::Query(hash(find, semi_joins)) {
             return Ok(self.keys.clone());
