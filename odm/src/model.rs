@@ -112,7 +112,7 @@ pub use bounds::*;
 #[doc(hidden)]
 pub use native::Native;
 
-// Generated code and the layers above need these; a program names none of them.
+// Generated code and the layers above need these; programs do not name them.
 #[doc(hidden)]
 pub use cold::{ColdOf, HasCold, SplitField};
 #[doc(hidden)]

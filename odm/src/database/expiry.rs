@@ -16,7 +16,7 @@ use crate::{
 /// How many documents a unit deletes.
 const UNIT: u64 = 100;
 
-/// How many of the documents that cannot be deleted a pass names.
+/// How many undeletable documents a pass names.
 const MOST_NAMED: u64 = 100;
 
 /// The models whose documents expire.
@@ -112,7 +112,7 @@ async fn delete_of(session: &Session, collection: &str, expires: Expires) -> Res
             .collect();
         match delete_ids(session, collection, &expired, ids.clone()).await {
             Ok(number) => deleted += number,
-            // One of them prevents the others. A transaction cannot go on after it.
+            // One of them prevents the delete of the others. A transaction cannot go on after it.
             Err(error) if is_of_a_document(&error) && !session.is_bound() => {
                 for id in ids {
                     match delete_ids(session, collection, &expired, vec![id]).await {
@@ -152,7 +152,7 @@ fn is_of_a_document(error: &Error) -> bool {
     )
 }
 
-/// Deletes documents, if they have still expired.
+/// Deletes documents, if they are still expired.
 async fn delete_ids(
     session: &Session,
     collection: &str,

@@ -209,8 +209,7 @@ async fn insert(blog: &new::Blog, id: i32) -> Result<()> {
     blog.posts.insert(post).await.map(drop)
 }
 
-/// The writes of the new version that a disk holds. Everything else is as its definition says, or
-/// said to be pending.
+/// The writes of the new version that a disk holds. Everything else equals its definition, or is declared pending.
 async fn writes_on(disk: &Disk, at: usize) -> i32 {
     let store = open(disk).await.expect("a store");
     let blog = new::Blog::open(store.clone()).await;

@@ -22,7 +22,7 @@ use crate::{
     trace::WarningLimits,
 };
 
-/// A function that is told how far a migration has come.
+/// A function that receives the progress of a migration.
 type OnProgress = dyn Fn(&MigrationProgress) + Send + Sync;
 
 /// The options of [`open_with`](crate::Database::open_with).
@@ -66,9 +66,9 @@ impl Default for RefreshInterval {
 }
 
 impl OpenOptions {
-    /// Sets how often the documents that have expired are [deleted](crate::Database::delete_expired) in the
-    /// background. The default is a minute, as in MongoDB, the least a millisecond.
-    /// `None` turns the worker off: for a program that calls `delete_expired` itself, or if another program with the model does the work.
+    /// Sets how often expired documents are [deleted](crate::Database::delete_expired) in the background. The default is a minute, as in
+    /// MongoDB, the least a millisecond. `None` turns the worker off: for a program that calls `delete_expired` itself, or if another
+    /// program with the model does the work.
     ///
     /// If the runtime of `open` ends, the worker goes on in another one, as the worker of [`refresh_every`](OpenOptions::refresh_every)
     /// does.
@@ -97,7 +97,7 @@ impl OpenOptions {
     /// the least a millisecond. `None` turns the worker off: for a program that calls [`caught_up`](crate::Database::caught_up) itself, or
     /// leaves the work to others.
     ///
-    /// The worker is a task in the runtime of `open`. When that ends, a `tracing` event at the level `WARN` says so, and the
+    /// The worker is a task in the runtime of `open`. When that runtime ends, a `tracing` event at the level `WARN` reports it, and the
     /// worker goes on in the runtime in which the database is used next.
     ///
     /// ```
@@ -139,7 +139,7 @@ impl OpenOptions {
         self
     }
 
-    /// Calls a function after each unit of a [migration](crate::migration), in place of an event.
+    /// Calls a function after each unit of a [migration](crate::migration), instead of emitting an event.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -226,7 +226,7 @@ impl fmt::Debug for OpenOptions {
     }
 }
 
-/// A database that was opened.
+/// An opened database.
 struct Opened {
     catalog: Catalog,
     /// The number of steps, if the derived fields are still to be computed after a migration.

@@ -16,10 +16,10 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// How long a worker waits while the worker of another program works off the records.
 const ELSEWHERE: Duration = Duration::from_millis(500);
 
-/// The shortest interval of a worker, so that it leaves time to others.
+/// The shortest interval of a worker, so that it does not monopolize the store.
 pub(super) const LEAST: Duration = Duration::from_millis(1);
 
-/// Starts the worker, unless there is nothing for it, or it is turned off. Records that were parked are tried again.
+/// Starts the worker, unless it is turned off or there are no deferred fields. Parked records are retried.
 pub(super) async fn start(session: &Session, interval: Option<Duration>) -> Result<Option<Worker>> {
     if !session.needs_outbox().await? {
         return Ok(None);

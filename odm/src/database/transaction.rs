@@ -10,7 +10,7 @@ use crate::{
     session::{AbortOnDrop, Bound, run_inside},
 };
 
-/// How often a closure that runs out of time is run.
+/// How many times a closure that runs out of time is run.
 const ATTEMPTS: usize = 5;
 
 /// A transaction that the caller drives, from [`Database::begin`].
@@ -39,7 +39,7 @@ impl<D: Database> TransactionGuard<D> {
         Ok(TransactionGuard { database, bound })
     }
 
-    /// Makes the writes visible, and durable as [`Database::durability`] says.
+    /// Makes the writes visible, and durable according to [`Database::durability`].
     ///
     /// If the future is dropped, the writes may or may not be stored.
     ///
@@ -129,7 +129,7 @@ where
                 Err(error) if again.is_due(&error) => error,
                 Err(error) => return Err(error.into()),
             },
-            // The transaction says whether to run again, since the closure may have returned any error of its own.
+            // The transaction decides whether to run again, since the closure may have returned an error of its own.
             Err(error) => {
                 guard.rollback().await?;
                 match bound.failure().filter(|failure| again.is_due(failure)) {
@@ -142,7 +142,7 @@ where
     }
 }
 
-/// When a closure is run again.
+/// Decides when a closure is run again.
 struct Again {
     begin: Instant,
     attempts: usize,
@@ -161,7 +161,7 @@ impl Again {
     fn is_due(&self, failure: &Error) -> bool {
         match failure.is_conflict() {
             true => self.begin.elapsed() < RETRIED_FOR,
-            // For a server that cannot be reached the store has waited already.
+            // If a server cannot be reached, the store has waited already.
             false => {
                 failure.is_retryable()
                     && failure.kind() != ErrorKind::Unavailable

@@ -30,7 +30,7 @@ pub struct Changes {
     /// The new and changed relations, as
     /// `collection.path`. Over existing documents they are pending until [`backfill`](crate::Database::backfill).
     pub new_relations: Vec<String>,
-    /// The relations that are not declared any more: nothing follows them from then on.
+    /// The removed relations, which are not maintained from then on.
     pub gone_relations: Vec<String>,
     /// The documents for which `open` would fail: the first 1,000.
     pub failures: Vec<Failure>,

@@ -40,9 +40,9 @@ const NAMED: usize = 3;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Failure {
-    /// [`FailedMigration`](ErrorKind::FailedMigration) of a step, [`Schema`](ErrorKind::Schema) of a document that the
-    /// models could not read after the steps, [`DuplicateKey`](ErrorKind::DuplicateKey) of one whose key of a unique index
-    /// another one has, and the kind of the error if it has no key of an index at all.
+    /// [`FailedMigration`](ErrorKind::FailedMigration) if a step fails, [`Schema`](ErrorKind::Schema) if the models could not read the
+    /// document after the steps, [`DuplicateKey`](ErrorKind::DuplicateKey) if another document has its key of a unique index, and the kind
+    /// of the error if its key of an index cannot be computed.
     pub kind: ErrorKind,
     /// The step that fails, with the version that it leads to.
     pub step: Option<String>,
@@ -129,7 +129,7 @@ impl Failures {
             .collect()
     }
 
-    /// The error of an `open` that has found these, if there are any. `state` says how the store is left.
+    /// The error of an `open` that has found these failures, if any. `state` describes the state of the store.
     pub(crate) fn into_error(self, declaration: &Declaration, state: &str) -> Option<Error> {
         let all = self.number();
         let (first, source) = self.listed.first()?;

@@ -17,7 +17,7 @@ pub(crate) struct Plan {
     pub(super) steps: Vec<(String, Step)>,
     /// How many of them are done.
     pub(super) done: usize,
-    /// The `_id` of the last document that the next one has gone through.
+    /// The `_id` of the last document that the next step has processed.
     pub(super) after: Option<RawBson>,
     has_begun: bool,
     splits: Vec<Split>,

@@ -11,7 +11,7 @@ use crate::{
     model::ReadCheck,
 };
 
-/// The collections whose models are not only more than they were, so that documents from before may be unreadable.
+/// The collections whose models have more than additions, so that older documents may be unreadable.
 pub(crate) fn with_changed_models(stored: &Stored, declaration: &Declaration) -> BTreeSet<String> {
     let Some(before) = &stored.models else {
         return BTreeSet::new();

@@ -81,7 +81,7 @@ pub(crate) async fn run(
             split,
             changed: Mutex::new(0),
         });
-        // A step that is done again after a crash is done from where the file has it.
+        // A step that is repeated after a crash goes on from the stored position.
         store.run(chunk.clone(), Durability::Eventual).await?;
         let seen = *chunk.changed.lock().unwrap_or_else(PoisonError::into_inner);
         documents = if seen == 0 { 0 } else { documents + seen };
@@ -147,7 +147,7 @@ impl Chunk {
     async fn documents(&self, reader: &dyn Reader) -> Result<Vec<RawDocumentBuf>> {
         let collection = match (&self.split, &self.step.action) {
             (Some(split), _) => &split.cold,
-            // The version that divides the documents was never opened: their values are in place.
+            // The version with the split was never opened: the values are in place.
             (None, Action::Inline { .. }) => return Ok(Vec::new()),
             (None, _) => &self.step.collection,
         };

@@ -17,7 +17,7 @@ use crate::model::to_raw;
 /// One step of a migration: a change of all documents of a collection.
 ///
 /// A path goes through embedded values, through all elements of lists, and by `*` through all values of a map:
-/// `lines.title`, `prices.*.amount`. Where a document has no value on the way, the step passes it by.
+/// `lines.title`, `prices.*.amount`. The step skips a document without a value on the path.
 ///
 /// ```
 /// use odm::migration::{Migrations, Step};
@@ -63,7 +63,7 @@ type Change = dyn Fn(&RawDocument) -> Result<Option<RawDocumentBuf>> + Send + Sy
 type Cause = Box<dyn StdError + Send + Sync>;
 
 impl Step {
-    /// Gives a field another name. `to` is in the same place as `from`: `lines.title` becomes `lines.name`.
+    /// Renames a field. `to` has the same parent as `from`: `lines.title` becomes `lines.name`.
     ///
     /// ```
     /// # use odm::migration::{Migrations, Step};
@@ -341,8 +341,8 @@ impl Step {
     }
 
     /// Puts the cold parts of a `#[split(..)]` that the stored version has declared at a path back into their
-    /// documents. Values that were not divided stay where they are. The opposite needs no step: where a model declares a `#[split(..)]`,
-    /// `open` divides the documents.
+    /// documents. Values that were not divided stay in place. The opposite needs no step: if a model declares a `#[split(..)]`, `open`
+    /// divides the documents.
     ///
     /// ```
     /// # use odm::{Embedded, migration::{Migrations, Step}, prelude::*}; use serde::{Deserialize, Serialize};
@@ -476,8 +476,7 @@ impl fmt::Debug for Step {
     }
 }
 
-/// Reads a value by way of a document: bare it would be read in the form that is human readable, in which ids and
-/// dates are text.
+/// Reads a value through a document: a bare value would be read in the human readable form, in which ids and dates are texts.
 fn read<V: DeserializeOwned>(value: &Bson) -> std::result::Result<V, Cause> {
     #[derive(Deserialize)]
     struct Holder<V> {
@@ -525,7 +524,7 @@ fn parent_and_name(path: &str) -> (&str, &str) {
     path.rsplit_once('.').unwrap_or(("", path))
 }
 
-/// Changes all documents at the end of a path. Returns whether one is different.
+/// Changes all documents at the end of a path. Returns whether any was changed.
 fn in_documents(
     document: &mut Document,
     path: &[String],

@@ -146,7 +146,7 @@ impl<'t> Trial<'t> {
         for collection in self.sources() {
             let mut after = None;
             loop {
-                // A server keeps no state as long as a trial may take, and nobody else writes here.
+                // A server does not keep a snapshot for as long as a trial may take, and nobody else writes to these collections.
                 let reader = store.reader()?;
                 let documents = documents_after(&*reader, &collection, after).await?;
                 let Some(last) = documents.last() else { break };
@@ -162,7 +162,7 @@ impl<'t> Trial<'t> {
         Ok(())
     }
 
-    /// Holds a document that has passed through all steps against its model and its indexes.
+    /// Checks a document that has passed through all steps by its model and its indexes.
     fn look_at(&self, document: &Passing, failures: &mut Failures, keys: &mut Keys) -> Result<()> {
         let failed = |kind, path: Option<String>, index: Option<&str>, reason| Failure {
             kind,
@@ -215,7 +215,7 @@ impl<'t> Trial<'t> {
         }
     }
 
-    /// Adds the documents whose keys of unique indexes others have.
+    /// Adds failures for the documents with duplicate keys of unique indexes.
     async fn find_duplicates(
         &self,
         store: &dyn Store,

@@ -11,10 +11,9 @@ use super::{Embed, Path, RefersWithin, Through};
 /// holds no trace of it; the cold part holds the `_id` of the document under `key`. Both are written
 /// together, and a delete removes both.
 ///
-/// A document is read without it, unless the query says
-/// [`with`](crate::repository::Query::with) or [`load`](crate::repository::Repository::load) brings
-/// it later. Where it is not loaded, a replace leaves the stored cold part as it is, and an insert
-/// stores none. In JSON it is the value, or null where it is not loaded.
+/// A document is read without it, unless the query requests it by [`with`](crate::repository::Query::with), or
+/// [`load`](crate::repository::Repository::load) reads it later. If it is not loaded, a replace does not change the stored cold part, and
+/// an insert stores none. In JSON it is the value, or null if it is not loaded.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -146,7 +145,7 @@ impl<T: Serialize> Serialize for Cold<T> {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Cold<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // By way of an option, so that serde takes a field that is missing for one not loaded.
+        // Through an `Option`, so that serde reads a missing field as a part that is not loaded.
         Option::deserialize(deserializer).map(Cold)
     }
 }

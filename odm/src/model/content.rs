@@ -1,4 +1,4 @@
-//! The types whose content is known, so that no reference is hidden in a stored value.
+//! The types whose content is known, so that no stored value contains an unknown reference.
 
 use std::{
     borrow::Cow,
@@ -32,7 +32,7 @@ use super::{
     note = "if it is another type without a `Ref` in it, mark the field with `#[opaque]`"
 )]
 pub trait Known {
-    /// Whether there are references or embedded values in it, so that a field of it has a mark.
+    /// Whether there are references or embedded values in it, so that a field of this type has a mark.
     #[doc(hidden)]
     const RELATED: bool = false;
     /// The values that a request can compare a field of this type with.
@@ -347,7 +347,7 @@ macro_rules! maps {
 
             fn check(&self, at: &Location<'_>, found: &mut Vec<Violation>) {
                 for (key, value) in self {
-                    // The text of a key is that which serde writes.
+                    // The text of a key is written by serde.
                     let key = bson::serialize_to_bson(key);
                     let key = key.as_ref().ok().and_then(bson::Bson::as_str);
                     value.check(&at.join(key.unwrap_or("*")), found);
@@ -443,7 +443,7 @@ impl<'a> Location<'a> {
         name: "",
     };
 
-    /// The place under a name in this one.
+    /// The place of a field with a name in this one.
     pub fn join<'b>(&'b self, name: &'b str) -> Location<'b> {
         Location {
             outer: Some(self),

@@ -11,9 +11,9 @@ use super::read::DATE_TIME;
 /// A point in time, to the millisecond, in UTC.
 ///
 /// It is native in BSON, and in JSON and other text formats it is a text in RFC 3339 form, with three digits
-/// below the second, as JavaScript writes dates. A year outside of 0 to 9999 has a sign and at least six
-/// digits, as there; JavaScript itself reads years up to ±271821. Every date is read back as it was written.
-/// As with [`ObjectId`](super::ObjectId), `bson::serialize_to_bson` writes the text, and `bson::serialize_to_vec` the stored form.
+/// below the second, as JavaScript writes dates. A year outside of 0 to 9999 has a sign and at least six digits, as in JavaScript, which
+/// itself reads years up to ±271821. Every date is read back as it was written. As with [`ObjectId`](super::ObjectId),
+/// `bson::serialize_to_bson` writes the text, and `bson::serialize_to_vec` the stored form.
 ///
 /// It is parsed from such a text, with any offset from UTC and any number of digits below the second, truncated to milliseconds, or from a
 /// date alone, which is the start of that day.
@@ -125,13 +125,13 @@ fn parse(text: &str) -> Option<DateTime> {
     let is_year = is_long_enough && digits.bytes().all(|digit| digit.is_ascii_digit());
     let year: i64 = is_year.then(|| digits.parse().ok())??;
     let year = match text.starts_with('-') {
-        // There is one year 0.
+        // There is only one year 0.
         true if year == 0 => return None,
         true => -year,
         false => year,
     };
     let (cycles, year) = (year.div_euclid(CYCLE_YEARS), year.rem_euclid(CYCLE_YEARS));
-    // A date alone, as the guides write it, is the start of that day.
+    // A date alone, as in the guides, is the start of that day.
     let time = if rest.len() == 5 { "T00:00:00Z" } else { "" };
     let twin = format!("{}-{rest}{time}", 2000 + year);
     let twin = bson::DateTime::parse_rfc3339_str(twin).ok()?;

@@ -31,7 +31,7 @@ use super::{
 pub trait Structure: Sized + 'static {
     #[doc(hidden)]
     const NAMES: &'static [&'static str];
-    /// Which of them can be missing in a stored value, in the order of `NAMES`.
+    /// Whether each field can be missing in a stored value, in the order of `NAMES`.
     #[doc(hidden)]
     const OPTIONAL: &'static [bool];
     /// The hashes of `NAMES`.
@@ -99,7 +99,7 @@ pub trait Structure: Sized + 'static {
 ///
 /// Implemented by the derive of a document that has one.
 ///
-/// A function of all documents with optimistic locking, as for a `PUT` with `If-Match`:
+/// A function that is generic over documents with optimistic locking, as for a `PUT` with `If-Match`:
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -132,7 +132,7 @@ pub trait Versioned: Document {
 /// Derive it: `#[derive(Serialize, Deserialize, Document)] #[document(collection = "parts")]`. One
 /// field is stored as `_id`.
 ///
-/// A function of all documents:
+/// A function that is generic over documents:
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -157,8 +157,8 @@ pub trait Document:
     type Id: Serialize + DeserializeOwned + Clone + Debug + PartialEq + Send + Sync + 'static;
     /// The name of the collection.
     const COLLECTION: &'static str;
-    /// The inverse references: the name of the Rust field, and the name of its inverse. They are nothing but literals, since two models ask
-    /// each other.
+    /// The inverse references: the name of the Rust field, and the name of its inverse. They are literals only, since two models query each
+    /// other.
     #[doc(hidden)]
     const INVERSES: &'static [(&'static str, &'static str)] = &[];
     /// The document. The compiler does not check a bound on it for a type that is no document.
@@ -182,8 +182,8 @@ pub trait Document:
     /// `$jsonSchema`: the types of the fields, and the rules of `#[validate(..)]`. Every write is validated by it; see
     /// [`ValidationLevel`](super::ValidationLevel).
     ///
-    /// A field is required unless it is an `Option`, has a default for serde, is derived, or is a version. That a type of
-    /// another crate holds less than BSON's (28 digits, whole days) is checked too, and not shown.
+    /// A field is required unless it is an `Option`, has a default for serde, is derived, or is a version. The narrower ranges of other
+    /// crates' types (28 digits, whole days) are checked too, but not shown.
     ///
     /// ```
     /// # use odm::{bson::doc, prelude::*}; use serde::{Deserialize, Serialize};
@@ -222,7 +222,7 @@ pub(super) type IdOfNumber<T> = fn(i64) -> Option<T>;
 /// A value that is inserted as a document of `M`: an `M` itself, or the struct of a new one, which
 /// `#[document(new = "..")]` makes.
 ///
-/// A function that stores a document, whole or new:
+/// A function that stores a whole document or the struct of a new one:
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -316,8 +316,8 @@ impl AutoId for bson::Uuid {
     }
 }
 
-/// An `_id` that is a number of a sequence: `#[id(sequence)]`. A program can implement it for a type of its own, which is
-/// to be stored as a number: of another one, the sequence does not know which a caller has given.
+/// An `_id` that is a number of a sequence: `#[id(sequence)]`. A program can implement it for a type of its own, which must be stored as a
+/// number: otherwise the sequence does not know the numbers that callers have given.
 ///
 /// ```
 /// use odm::model::SequenceId;
@@ -433,9 +433,9 @@ pub trait Projection: Structure + DeserializeOwned + Send {
     type Of: Document;
 }
 
-/// A name of one document of `M`: its `_id`, a reference to it, or the document itself.
+/// A value that identifies one document of `M`: its `_id`, a reference to it, or the document itself.
 ///
-/// An `_id`, a reference or the document itself names a document:
+/// An `_id`, a reference or the document itself identifies a document:
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {

@@ -26,8 +26,8 @@ impl<T: Map> Map for Option<T> {
     type Item = T::Item;
 }
 
-/// An element of a list, or a value of a map, that a filter or an update can be of: an embedded value, by its fields, or
-/// a scalar, by itself.
+/// An element of a list, or a value of a map, that a filter or an update can apply to: an embedded value, by its fields, or a scalar, by
+/// itself.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no fields that can be named, and is no scalar",
     label = "neither an embedded value nor a scalar",

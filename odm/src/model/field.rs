@@ -67,9 +67,9 @@ impl<V: Through, P: Path, K> Deref for Field<V, P, K> {
     }
 }
 
-/// A field whose own fields are stored in the place of the field itself: `#[serde(flatten)]`.
+/// A field whose inner fields are stored in its place: `#[serde(flatten)]`.
 ///
-/// It has no path of its own, and so can only be followed.
+/// It has no path of its own, and only gives access to the inner fields.
 pub struct Flattened<V, P>(PhantomData<fn() -> (V, P)>);
 
 impl<V, P> Flattened<V, P> {
@@ -93,11 +93,11 @@ impl<V: Through, P: Path> Deref for Flattened<V, P> {
     }
 }
 
-/// The fields of one type under one path, as the derives make it.
+/// The fields of one type under one path, made by the derives.
 pub trait FieldSet: Sized + 'static {
     #[doc(hidden)]
     const NEW: Self;
-    // Not `&Self::NEW` here: only of a concrete type does the compiler know that it has no cells.
+    // Not `&Self::NEW` here: the compiler knows only of concrete types that they have no interior mutability.
     #[doc(hidden)]
     const STATIC: &'static Self;
 }
@@ -109,7 +109,7 @@ pub trait FieldSet: Sized + 'static {
     note = "derive `Embed` for it; the elements of an array are reached by `.any(|element| ..)`"
 )]
 pub trait Through {
-    /// The type whose fields they are.
+    /// The type that declares the fields.
     type To: Structure;
 }
 
@@ -148,13 +148,13 @@ impl Settable for Unchecked {}
 
 /// The value of a field that serde stores in a form of its own: `#[serde(with = "..")]`.
 ///
-/// Only the field's functions know the form. So such a field has a path, and a filter can ask whether
-/// it exists, but it is neither compared with a `T` nor set to one.
+/// Only the field's functions know the form. So such a field has a path, and a filter can test whether it exists, but it cannot be compared
+/// with or set to a `T`.
 ///
 /// There are no values of it.
 pub struct StoredOtherwise<T>(Infallible, PhantomData<fn() -> T>);
 
-// Else a missing bound would be named in the message, in place of a missing value of the type.
+// Otherwise the message would name a missing bound instead of a missing value of the type.
 impl<T> Serialize for StoredOtherwise<T> {
     fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
         match self.0 {}

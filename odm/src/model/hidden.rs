@@ -60,7 +60,7 @@ struct Paths {
 }
 
 impl Paths {
-    /// Begins with a value at the path.
+    /// Begins a value at the path.
     fn begin(&mut self) {
         if REFERENCE.replace(false) {
             self.found.push(self.path.clone());
@@ -200,7 +200,7 @@ impl<'a> Serializer for &'a mut Paths {
         Ok(Within::new(self, variant))
     }
 
-    // As the serializer of documents.
+    // Like the serializer of documents.
     fn is_human_readable(&self) -> bool {
         false
     }

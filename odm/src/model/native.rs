@@ -22,8 +22,7 @@
 //! decimal of more than 28 digits behind the point, also in programs without the model. Values of a type of your own are checked only in
 //! programs that have the type.
 //!
-//! serde asks no function for a missing field, so that an `Option` beside `with` takes `default`, where a document may
-//! lack it:
+//! serde calls no function for a missing field, so that an `Option` with `with` needs `default` if a document may lack it:
 //!
 //! ```
 //! # #[cfg(all(feature = "chrono", feature = "uuid", feature = "rust_decimal"))] {
@@ -218,7 +217,7 @@ pub trait NativeForm: Sized {
     ///
     /// # Errors
     ///
-    /// `Decode` if the type does not have the value.
+    /// `Decode` if the type cannot represent the value.
     fn from_form(form: Self::Form) -> Result<Self>;
 }
 
@@ -292,7 +291,7 @@ impl<T> IntoValue<Native<Option<T>>, ViaSome<InForm>> for T {
     }
 }
 
-// `Native` has no `Deserialize`, so that one `How` alone fits each type.
+// `Native` has no `Deserialize`, so that only one `How` fits each type.
 #[diagnostic::do_not_recommend]
 impl<T> Returned<InForm> for Native<T>
 where

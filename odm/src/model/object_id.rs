@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use odm_store::{Error, ErrorKind};
 
-/// A 12-byte id: 4 bytes of time, 5 of chance, 3 of a counter.
+/// A 12-byte id: 4 bytes of time, 5 random bytes, 3 of a counter.
 ///
 /// It is native in BSON, and 24 hexadecimal digits in JSON and other text formats. `bson::serialize_to_bson` and
 /// `serialize_to_document` write the text, since they report themselves as human readable; `serialize_to_raw_document_buf` and

@@ -50,7 +50,7 @@ impl Operand {
         Operand::new(Scalar::Value(read_scalar::<T>), false)
     }
 
-    /// The names of an enum without content, which are in alphabetical order or are not.
+    /// The names of an enum without content, which may be in alphabetical order.
     pub const fn names(names: &'static [&'static str], is_ordered: bool) -> Self {
         Operand::new(Scalar::Name(names), is_ordered)
     }

@@ -90,7 +90,7 @@ impl<P: Path> Path for ColdPath<P> {
     const LEN: usize = P::LEN;
     const BYTES: [u8; MAX] = P::BYTES;
     const HASH: PathHash = P::HASH;
-    // A cold part that is there has it.
+    // A present cold part has it.
     const OPTIONAL: bool = P::OPTIONAL;
     const WITHIN_OPTIONAL: bool = P::OPTIONAL;
     const COLD: bool = true;
@@ -198,7 +198,7 @@ impl PathHash {
 /// The prime of FNV-1a with 64 bits.
 const PRIME: u64 = 0x0100_0000_01b3;
 
-/// The hash of bytes by FNV-1a, as the derives compute it of names.
+/// The hash of bytes by FNV-1a, as the derives compute it for names.
 pub(crate) fn fnv1a(bytes: impl AsRef<[u8]>) -> u64 {
     let bytes = bytes.as_ref().iter();
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {

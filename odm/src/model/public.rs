@@ -75,7 +75,7 @@ impl Json {
         }
     }
 
-    /// Likewise of the values of a map, or of each map in a list.
+    /// Does so for the values of a map, or of each map in a list.
     fn show_entries(&mut self, shape: &Shape) {
         match self {
             Json::List(maps) => maps.iter_mut().for_each(|map| map.show_entries(shape)),

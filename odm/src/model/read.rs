@@ -14,8 +14,8 @@ pub(crate) use self::decoder::DATE_TIME;
 /// The reason why a stored value cannot be read as its type, or a value not be stored.
 #[derive(Debug, Clone)]
 pub struct Unreadable {
-    /// The dotted path, with the positions of elements as numbers: `parts.0.name`. It is empty for the whole
-    /// value, and where the path is not known.
+    /// The dotted path, with the positions of elements as numbers: `parts.0.name`. It is empty for the whole value, and if the path is not
+    /// known.
     pub path: String,
     /// The reason why it cannot be read.
     pub reason: String,

@@ -27,8 +27,7 @@ use super::{Document, Operand, ReferenceField, SchemaTypes, hidden};
 // document would be reported once for each trait that its holder implements.
 pub struct Ref<T: Referable>(T::Key, PhantomData<fn() -> T>);
 
-/// A type that a [`Ref`] can be written of. The derives implement it: a mark on the field checks that it is
-/// a document.
+/// A type `T` for which `Ref<T>` is well-formed. The derives implement it: a mark on the field checks that it is a document.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a document",
@@ -38,7 +37,7 @@ pub struct Ref<T: Referable>(T::Key, PhantomData<fn() -> T>);
 pub trait Referable {
     /// The type of `_id`.
     type Key;
-    /// The type that says how it is stored: the same, or [`Native`](super::Native) of it.
+    /// The type that defines its stored form: the same type, or [`Native`](super::Native) of it.
     type StoredKey;
 
     /// The values that a request can compare an `_id` with.
@@ -66,8 +65,7 @@ pub trait Referable {
     }
 }
 
-/// The `_id` that a reference is made of: `Self` itself. An equality of types would be reported in terms of
-/// associated types.
+/// The `_id` that a reference is made of: `Self` itself. The compiler would report an equality of types in terms of associated types.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a reference is made of an `_id`, which is of type `{Self}` here, not `{I}`",
@@ -233,7 +231,7 @@ impl<T: Document> Link for Ref<T> {
 
 /// An embedded value around one reference field. The derive of `Embed` implements it; the value is a
 /// [`Link`] if the field is a `Ref`.
-// The message is the same as for `Link`: the compiler asks for either.
+// The message is the same as for `Link`: the compiler may report either.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no reference, and no embedded value with exactly one reference",
@@ -283,8 +281,8 @@ pub trait Joinable: 'static {
     /// The path of the reference in the value; empty for the value itself.
     #[doc(hidden)]
     const PATH: &'static str;
-    /// Builds the result of the documents found, in the order of the references. The error is the
-    /// position of the first dangling reference, where the shape has no place for one.
+    /// Builds the result of the documents found, in the order of the references. The error is the position of the first dangling reference,
+    /// if the shape has no place for one.
     #[doc(hidden)]
     fn collect<X: Send>(found: Vec<Option<X>>) -> Result<Self::Shape<X>, usize>;
 }

@@ -1,4 +1,4 @@
-//! Relations between models, as obligations that the compiler checks.
+//! Relations between models, as bounds that the compiler checks.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -69,7 +69,7 @@ pub trait ReferenceField {
     fn to(document: &Self::Target) -> Self;
 }
 
-/// The parent of the holder of embedded values that no single `#[reference(parent)]` is in.
+/// The parent of the holder of embedded values without exactly one `#[reference(parent)]`.
 #[doc(hidden)]
 pub struct NoParent;
 
@@ -130,12 +130,10 @@ macro_rules! maps {
 }
 maps!(BTreeMap<K, T> HashMap<K, T, S>);
 
-/// A document with exactly one `#[reference(parent)]` field to `P`: of its own, or in an embedded value that
-/// has no other.
+/// A document with exactly one `#[reference(parent)]` field to `P`: its own, or the only one of an embedded value.
 ///
 /// `K` says whether a parent has at most one such child: `#[reference(parent, one)]`.
-/// `N` is the position of the field. It is inferred, and lets the compiler tell several parents apart
-/// however their types are written.
+/// `N` is the position of the field. It is inferred, and distinguishes several parents for the compiler, even if their types are aliases.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no single `#[reference(parent)]` field to `{P}`",
     label = "not a child of `{P}`",
@@ -148,7 +146,7 @@ pub trait ChildOf<P, K, const N: usize> {
     const PATH: &'static str;
 }
 
-/// A document with children of `C`: that which [`ChildOf`] says, as a bound of the parent.
+/// A document with children of `C`: [`ChildOf`] as a bound on the parent.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{C}` has no single `#[reference(parent)]` field to `{Self}`",

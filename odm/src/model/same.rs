@@ -1,5 +1,5 @@
-//! Bounds that two models are the same, each with the words for the place where they are not. An equality of
-//! associated types would be reported in terms of these.
+//! Bounds that two models are the same, each with its own message. The compiler would report an equality of associated types in terms of
+//! these.
 
 macro_rules! same {
     ($($(#[$attribute:meta])* $name:ident)*) => { $(

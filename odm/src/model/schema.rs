@@ -14,10 +14,10 @@ pub struct SchemaTypes(Vec<TypeId>);
 /// Makes the schema of a value.
 pub type SchemaOf = fn(&mut SchemaTypes) -> Document;
 
-/// One stored field in a schema.
+/// A stored field in a schema.
 #[derive(Debug, Clone, Copy)]
 pub struct Property {
-    /// The stored name; empty where the fields of the value are stored in its place (flattened).
+    /// The stored name; empty if the fields of the value are stored in its place (flattened).
     pub name: &'static str,
     /// Whether every document has it.
     pub required: bool,
@@ -54,7 +54,7 @@ pub enum RuleValue {
 /// How serde stores the variants of an enum.
 #[derive(Debug, Clone, Copy)]
 pub enum EnumForm {
-    /// `{ "Variant": content }`, and the name alone of one without content.
+    /// `{ "Variant": content }`, or only the name for a variant without content.
     External,
     /// `{ "tag": "Variant", ..content }`
     Internal(&'static str),
@@ -177,7 +177,7 @@ pub fn variants<T: 'static>(
     is_closed: bool,
 ) -> Document {
     let made = types.enter::<T, _>(|types| {
-        // The names of variants without content are one list.
+        // The names of variants without content form one list.
         let is_name = |variant: &&VariantSchema| {
             matches!(variant.form, EnumForm::External) && variant.content.is_none()
         };
@@ -264,7 +264,7 @@ impl Object {
             set_rule(&mut schema, rule);
         }
         if property.name.is_empty() {
-            // An optional one may lack all of its fields.
+            // An optional value may lack all of its fields.
             open(&mut schema);
             if property.required && !schema.is_empty() {
                 self.all_of.push(schema.into());

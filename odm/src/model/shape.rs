@@ -1,4 +1,4 @@
-//! The static description of a model that the derives emit. The catalog is built of it.
+//! The static description of a model that the derives emit. The catalog is built from it.
 
 use std::time::Duration;
 
@@ -50,9 +50,9 @@ pub struct Expires {
 /// A field that had another name in an older version of the model.
 #[derive(Debug, Clone, Copy)]
 pub struct Renamed {
-    /// The path before.
+    /// The old path.
     pub from: &'static str,
-    /// The path now.
+    /// The new path.
     pub to: &'static str,
 }
 
@@ -103,7 +103,7 @@ impl Shape {
 /// One stored field.
 #[derive(Debug, Clone, Copy)]
 pub struct FieldShape {
-    /// The stored name; empty where the fields of the value are stored in its place (flattened).
+    /// The stored name; empty if the fields of the value are stored in its place (flattened).
     pub name: &'static str,
     /// Its content.
     pub kind: FieldKind,
@@ -211,7 +211,7 @@ pub enum Container {
 }
 
 impl Container {
-    /// A container of this one within another: the wider of the two.
+    /// The container of this one within another: the wider of the two.
     pub(crate) const fn within(self, outer: Container) -> Container {
         match (self, outer) {
             (Container::Many, Container::Many) => Container::Nested,
@@ -228,7 +228,7 @@ pub struct ReferenceShape {
     pub collection: &'static str,
     /// Whether the holder is the child: `#[reference(parent)]`.
     pub parent: bool,
-    /// Whether no two documents may hold the same: `one`.
+    /// Whether the reference is unique: `one`.
     pub one: bool,
     /// Whether it may dangle: `unchecked`.
     pub unchecked: bool,
@@ -286,7 +286,7 @@ pub struct Outline {
     /// Its own derived fields that may follow from others, with their stored names and the hashes of
     /// these.
     pub derived: &'static [(&'static str, u64, DerivedReads)],
-    /// The embedded values, likewise, but not the type within itself. A flattened one has no name.
+    /// The embedded values, likewise, without the type itself if it is recursive. A flattened one has no name.
     pub embedded: &'static [(&'static str, u64, &'static Outline)],
 }
 
@@ -346,9 +346,9 @@ pub struct Index {
     pub name: Option<&'static str>,
     /// Its fields, in order.
     pub fields: &'static [IndexField],
-    /// No two documents may have the same key.
+    /// Whether no two documents may have the same key.
     pub unique: bool,
-    /// Texts that differ in nothing but case are one key.
+    /// Whether texts that differ only in case are one key.
     pub case_insensitive: bool,
     /// The filter that the documents in it match.
     pub filter: Option<fn() -> Result<mql::Filter>>,

@@ -173,7 +173,7 @@ impl<T: Serialize> Serialize for Subset<T> {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Subset<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // By way of an option, so that serde takes a field that is missing for an empty one.
+        // Through an `Option`, so that serde reads a missing field as an empty subset.
         Option::deserialize(deserializer).map(|children| Subset(children.unwrap_or_default()))
     }
 }

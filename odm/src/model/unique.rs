@@ -2,9 +2,9 @@
 
 use super::{Field, Path};
 
-/// The fields of a unique index of `M`, as for an upsert: `User::fields().email` where it is marked
-/// `#[index(unique)]`, or a tuple, in the order of the index: `(fields.team, fields.name)` with
-/// `#[document(unique(fields = "team, name"))]`. They are fields of the document itself, not of values that it embeds.
+/// The fields of a unique index of `M`, as for an upsert: `User::fields().email` if it is marked `#[index(unique)]`, or a tuple, in the
+/// order of the index: `(fields.team, fields.name)` with `#[document(unique(fields = "team, name"))]`. They are fields of the document
+/// itself, not of values that it embeds.
 #[diagnostic::on_unimplemented(
     message = "this is not the key of a unique index of `{M}`",
     label = "`{M}` has no unique index of this",

@@ -27,7 +27,7 @@ use super::{List, Number, Text};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ValidationLevel {
-    /// None.
+    /// No documents.
     Off,
     /// Inserted documents, and changed documents that conformed before.
     Moderate,

@@ -16,8 +16,8 @@ use super::{Cold, DateTime, Document, IntoId, ObjectId, Ref, Unreadable, read_va
 
 /// A value that can be compared with, or stored in, a field of type `V`.
 ///
-/// Besides `V` itself: `&str` for a `String`, a value for its `Option`, and for a `Ref` the
-/// document, its `_id`, or the other way round. `How` is found by the compiler.
+/// Besides `V` itself: `&str` for a `String`, a value for its `Option`, and for a `Ref` the document or its `_id`, and vice versa. The
+/// compiler infers `How`.
 #[diagnostic::on_unimplemented(
     message = "a value of type `{Self}` cannot be compared with or stored in a field of type `{V}`",
     label = "expected `{V}`"
@@ -134,8 +134,7 @@ fn unwritten(why: Unreadable) -> Error {
 }
 
 fn written<V: Serialize + ?Sized>(value: &V) -> Result<RawBson, Box<Unreadable>> {
-    // By way of a document: a bare value would go through the serializer that is human readable, in
-    // which ids and dates are text.
+    // Through a document: a bare value would go through the human readable serializer, which writes ids and dates as texts.
     #[derive(Serialize)]
     struct Holder<'a, V: ?Sized> {
         v: &'a V,
@@ -146,7 +145,7 @@ fn written<V: Serialize + ?Sized>(value: &V) -> Result<RawBson, Box<Unreadable>>
     Ok(held.unwrap_or(RawBson::Null))
 }
 
-/// Values that have an order, in which they are stored: a range or a sort means something for them.
+/// Values with an order that their stored form keeps, so that ranges and sorts are meaningful.
 ///
 /// An enum without content is stored as the names of its variants. The derive of `Embed` implements this for an enum whose stored names are
 /// in alphabetical order, which is then the order of its variants:
@@ -165,7 +164,7 @@ fn written<V: Serialize + ?Sized>(value: &V) -> Result<RawBson, Box<Unreadable>>
 /// let urgent = Task::fields().priority.gt(Priority::Low);
 /// ```
 ///
-/// Implement it for an opaque type of your own if it is stored in its order, such as an enum around a number.
+/// Implement it for an opaque type of your own if its stored form keeps its order, such as an enum around a number.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no order to compare or sort by",
     label = "not ordered",
@@ -237,8 +236,8 @@ impl<T: Ordered> Distinct for T {
     type Value = T;
 }
 
-/// A type of a field whose values a query can return: as the native type from a field in its
-/// [native form](crate::native), else as they are.
+/// The type of a field whose values a query can return: as the native type for a field in its [native form](crate::native), else as the
+/// type itself.
 #[diagnostic::on_unimplemented(
     message = "a query cannot return a value of type `{Self}`",
     label = "not a type that can be read",

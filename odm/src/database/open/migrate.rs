@@ -19,7 +19,7 @@ use crate::{
 };
 
 impl Program<'_> {
-    /// Migrates the documents where they are, and declares the database. Once that has begun, no older version can go on.
+    /// Migrates the documents in place, and declares the database. Once that has begun, no older version can go on.
     pub(super) async fn migrate_in_place(
         &self,
         store: &dyn Store,

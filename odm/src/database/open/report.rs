@@ -68,7 +68,7 @@ pub(super) fn begun(version: u32, error: Error) -> Error {
     begun.with_source(error)
 }
 
-/// How an `open` that has failed leaves the store.
+/// The state in which a failed `open` leaves the store.
 pub(super) fn state(version: u32, has_before: bool, has_begun: bool) -> String {
     match (has_begun, has_before) {
         (false, false) => "nothing has changed".to_owned(),

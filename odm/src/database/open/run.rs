@@ -81,7 +81,7 @@ pub(super) struct Intent {
     stored: Option<Stored>,
     pub(super) prepared: Prepared,
     pub(super) plan: Plan,
-    /// The collections whose models can read less than before.
+    /// The collections whose models can read fewer documents than before.
     changed: BTreeSet<String>,
 }
 
@@ -167,7 +167,7 @@ impl Program<'_> {
             intent = self.intent(&*store.reader()?).await?;
         }
         if self.announce(store, &intent, announced).await? {
-            // Others may have been declared meanwhile.
+            // Other databases may have been declared meanwhile.
             intent = self.intent(&*store.reader()?).await?;
         }
         let has_begun = intent.plan.has_begun();

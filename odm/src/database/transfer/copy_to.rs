@@ -28,8 +28,8 @@ use crate::{
 /// How many stored documents are compared at once.
 const CHUNK: u64 = 200;
 
-/// A copy of a database into another store, from [`Database::copy_to`](crate::Database::copy_to). Awaiting it copies, and
-/// returns how much.
+/// A copy of a database into another store, from [`Database::copy_to`](crate::Database::copy_to). Awaiting it copies, and returns the
+/// [`TransferProgress`].
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -165,7 +165,7 @@ impl fmt::Debug for CopyTo {
     }
 }
 
-/// The collections that the documents of models are stored in.
+/// The collections in which the documents of models are stored.
 fn stored_collections(catalog: &Catalog, models: &[&'static Model]) -> Vec<String> {
     let collections = models.iter().flat_map(|model| {
         let cold = catalog.splits_of(model.collection);
@@ -260,10 +260,10 @@ struct Copier {
     /// The state of the source.
     source: Session,
     importer: Importer,
-    /// The documents that were passed since the last look at the target.
+    /// The documents that were passed since the target was last read.
     fresh: Vec<(&'static str, RawDocumentBuf)>,
     bytes: usize,
-    /// How many were passed before.
+    /// How many documents were passed before.
     number: u64,
 }
 

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{maintain::last_number, model::Model, session::Session, trace::Operation};
 
-/// How many bytes of documents are read at once, about, and of lines written.
+/// The approximate number of bytes of documents that are read at once, and of lines that are written at once.
 const PORTION: usize = 1 << 20;
 
 /// How many documents are read at once.
@@ -114,7 +114,7 @@ pub(super) trait Sink: Send {
     /// Takes a document with its cold parts.
     async fn add(&mut self, collection: &'static str, document: &RawDocument) -> Result<()>;
 
-    /// Takes it that there are no more.
+    /// Takes the end of the documents.
     async fn end(&mut self) -> Result<()>;
 }
 
@@ -146,7 +146,7 @@ struct Exporter<'s, S> {
     collections: Vec<Exported>,
     /// The keys of the documents of each collection that are written before their turn, since others refer to them.
     ahead: Vec<HashSet<Vec<u8>>>,
-    /// The collection that is gone through, and the key of the document there that has its turn.
+    /// The current collection, and the key of the current document in it.
     passed: Option<(usize, Vec<u8>)>,
     sink: &'s mut S,
 }
@@ -233,7 +233,7 @@ impl<S: Sink> Exporter<'_, S> {
         self.sink.begin(head).await
     }
 
-    /// Goes through a collection in the order of `_id`s.
+    /// Exports a collection in the order of `_id`s.
     async fn collection(&mut self, at: usize) -> Result<()> {
         let mut after = None;
         let mut limit = MOST.min(100);
@@ -299,7 +299,7 @@ impl<S: Sink> Exporter<'_, S> {
                 }
                 continue;
             };
-            // Another one may have named it since.
+            // It may have been written since, for another document that names it.
             if self.is_written(collection, &id) {
                 continue;
             }

@@ -11,10 +11,10 @@ use serde::{
 
 use odm_store::{Error, ErrorKind, Result, show};
 
-/// How deeply nested a document can be for readers of JSON, which have a limit.
+/// The nesting depth up to which common readers of JSON accept a document.
 const DEEPEST: usize = 100;
 
-/// A document, which is serialized as canonical extended JSON with its fields in their order.
+/// A document that serializes as canonical extended JSON, with its fields in their order.
 pub(super) struct Canonical<'a>(pub(super) &'a RawDocument);
 
 impl Serialize for Canonical<'_> {
@@ -45,7 +45,7 @@ impl Serialize for CanonicalValue<'_> {
             RawBsonRef::String(text) => serializer.serialize_str(text),
             RawBsonRef::Int32(number) => typed(serializer, "$numberInt", &number.to_string()),
             RawBsonRef::Int64(number) => typed(serializer, "$numberLong", &number.to_string()),
-            // `bson` has no text of a number near to 0 that reads back as the same one.
+            // `bson` writes no text for a number near 0 that reads back as the same number.
             RawBsonRef::Double(number) => typed(serializer, "$numberDouble", &double(number)),
             RawBsonRef::JavaScriptCodeWithScope(code) => {
                 let mut map = serializer.serialize_map(Some(2))?;

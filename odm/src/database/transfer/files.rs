@@ -58,8 +58,8 @@ type Reader<'r> = Box<dyn AsyncBufRead + Unpin + Send + 'r>;
 /// on after the greatest `_id`. A document is whole, with its cold parts in place.
 ///
 /// After an error, or when the future is dropped, the units before it stay, and an `_id` that is taken is an error: so begin
-/// again in a new store, or import within a [`transaction`](crate::Database::transaction), which stores all or nothing if all
-/// documents are few enough for it.
+/// again in a new store, or import within a [`transaction`](crate::Database::transaction), which stores all or nothing, if the documents
+/// are few enough for it.
 ///
 /// # Errors
 ///
@@ -96,7 +96,7 @@ impl<'r> ImportFiles<'r> {
         }
     }
 
-    /// Adds a file of documents of a model. Its first bytes say whether it is JSON or BSON.
+    /// Adds a file of documents of a model. Its first bytes tell whether it is JSON or BSON.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -130,7 +130,7 @@ impl<'r> ImportFiles<'r> {
         self
     }
 
-    /// Calls a function after each unit that is stored. How many documents there are is not known before the end; the
+    /// Calls a function after each unit that is stored. The number of documents is not known before the end; the
     /// [`bytes`](TransferProgress::bytes) that were read can be compared with the sizes of the files.
     ///
     /// ```
@@ -267,7 +267,7 @@ fn is_bson(head: &[u8]) -> Result<bool, &'static str> {
         {
             Err(UTF_16)
         }
-        // The length of a document begins a file of BSON, and has a byte that is no text.
+        // A file of BSON begins with the length of a document, which has a byte that occurs in no text.
         head => Ok(head.iter().any(|byte| *byte < b' ' && !is_text(byte))),
     }
 }

@@ -13,11 +13,11 @@ use crate::{
     session::Session,
 };
 
-/// How many documents a unit stores, and how many bytes of them, unless more refer to each other.
+/// The maximum of documents, and of their bytes, in a unit, unless more refer to each other.
 pub(super) const UNIT: usize = 500;
 pub(super) const UNIT_BYTES: usize = 4 << 20;
 
-/// How many bytes of documents can wait for others that they refer to.
+/// The maximum of bytes of documents that wait for documents that they refer to.
 const MOST_WAITING: usize = 256 << 20;
 
 /// An import into a database, from [`Database::import`](crate::Database::import). Awaiting it stores the documents,
@@ -182,11 +182,11 @@ pub(super) struct Importer {
     read: u64,
     /// The last numbers that are not recorded yet.
     pub(super) last_numbers: Vec<(String, i64)>,
-    /// The documents that refer to others which were not read yet.
+    /// The documents that refer to documents which were not read yet.
     waiting: Batch,
     /// The documents that were read since.
     fresh: Batch,
-    /// How many of the documents that are found it has stored itself, before it began again.
+    /// How many of the documents found in the store it has stored itself, before it began again.
     own: u64,
     pub(super) progress: TransferProgress,
     pub(super) on_progress: Box<OnProgress>,
@@ -264,21 +264,21 @@ impl Importer {
             let error = missing.error(sent.imported.collection);
             return Err(error.met_in(&sent.place.to_string()));
         }
-        // Nothing is left of it now but the numbers of an export without documents.
+        // All that can be left now are the numbers of an export without documents.
         match self.last_numbers.is_empty() {
             true => Ok(()),
             false => self.store_unit(&[]).await,
         }
     }
 
-    /// Stores the documents read so far as far as they are ready. If one of them fails, it stores them in smaller units, so that only the
-    /// unit of that document fails.
+    /// Stores all documents read so far that are ready. If one of them fails, it stores them in smaller units, so that only the unit of
+    /// that document fails.
     async fn store_fresh(&mut self) -> Result<()> {
         let fresh = std::mem::take(&mut self.fresh).documents;
         let first = fresh.first().map_or(u64::MAX, |sent| sent.number);
         fresh.into_iter().for_each(|sent| self.waiting.push(sent));
         match self.store_ready().await {
-            // A transaction is lost by the first error.
+            // The first error aborts a transaction.
             Err(error) if is_of_a_document(&error) && !self.session.is_bound() => {}
             stored => return stored,
         }
@@ -365,7 +365,7 @@ fn units(groups: Vec<Vec<usize>>, documents: &[Sent]) -> Vec<Vec<usize>> {
     units
 }
 
-/// Whether a document of a unit can be the reason of its error, so that the others can be stored without it.
+/// Whether a document of a unit can be the cause of its error, so that the others can be stored without it.
 fn is_of_a_document(error: &Error) -> bool {
     matches!(
         error.kind(),

@@ -138,7 +138,7 @@ impl<'r> Lines<'r> {
         Ok(Some((collection, document)))
     }
 
-    /// An error of the line that was read last.
+    /// An error in the line that was read last.
     pub(super) fn invalid(&self, message: &str) -> Error {
         invalid(self.number, message)
     }
@@ -174,7 +174,7 @@ impl<'r> Lines<'r> {
     }
 }
 
-/// The error of a line.
+/// An error in a line.
 pub(super) fn invalid(line: u64, message: &str) -> Error {
     Error::new(ErrorKind::InvalidImport, format!("line {line}: {message}"))
 }

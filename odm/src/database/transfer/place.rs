@@ -19,7 +19,7 @@ pub(super) enum At {
     Column(u64, u64),
     /// The byte where it begins.
     Offset(u64),
-    /// How many were read, with it.
+    /// How many were read, including it.
     Document(u64),
 }
 
@@ -31,7 +31,7 @@ impl Place {
         }
     }
 
-    /// The places from this one to another one, in words.
+    /// The range of places from this one to another, in words.
     pub(super) fn to(self, last: Place) -> String {
         match (self.at, last.at) {
             (At::Line(first), At::Line(last_line)) if self.file == last.file => {

@@ -12,7 +12,7 @@ use odm_mql::key;
 /// The hashes of keys that are compared at once: 32 MiB. Few in tests, so that there are several rounds.
 const HASHES: usize = if cfg!(test) { 8 } else { 4 << 20 };
 
-/// The hashes of keys with a second document that are looked into.
+/// The maximum of repeated hashes whose keys are compared.
 const REPEATED: usize = 1_000;
 
 /// The hashes of one range after another. Each round goes through all keys, and compares the keys whose hashes are in its range, which the
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn every_repeated_hash_is_found_however_many_there_are_and_wherever_they_are() {
-        // Spread over the whole range, in another order than their own.
+        // Spread over the whole range, in a different order.
         let spread = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         for number in [0, 1, 7, 8, 9, 100, 1_000] {
             let mut hashes: Vec<u64> = (0..number).map(spread).collect();

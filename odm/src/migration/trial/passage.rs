@@ -17,14 +17,14 @@ use crate::{
 
 /// A document on its way through the steps.
 pub(super) struct Passing {
-    /// The collection in which it is by now.
+    /// Its present collection.
     pub(super) collection: String,
     pub(super) document: RawDocumentBuf,
     /// Whether a step has changed it, or moved it.
     pub(super) is_changed: bool,
 }
 
-/// Where the way of a document ends.
+/// The end of the passage of a document.
 pub(super) enum End {
     Stays(Passing),
     /// A step has removed it, or put it into another one.

@@ -74,8 +74,8 @@ pub struct ShownChild<F> {
     pub nested: bool,
 }
 
-/// Tells of the children that a subset shows. It is the first that is asked of the type in each place where
-/// it must be a subset, so that a mistake in it is reported once.
+/// Returns the properties of the children that a subset shows. Each check of a subset calls it first, so that a mistake in the type is
+/// reported once.
 pub const fn child<T: SubsetField>() -> ShownChild<<T::Child as Structure>::Fields<Root<T::Child>>>
 {
     ShownChild {
@@ -121,7 +121,7 @@ pub const fn is_hot<F: Sortable>(_: F) -> bool {
     !F::COLD
 }
 
-/// A field by which children may be sorted. Whether it has an order is another question.
+/// A field by which children may be sorted. Another bound checks that it is ordered.
 pub trait SortPath: Copy {
     /// Its path, to be compared with others.
     const HASH: PathHash;

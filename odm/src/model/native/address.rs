@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::NativeForm;
 use crate::model::{Known, Operand, SchemaTypes};
 
-/// An address, stored as its text. Texts sort otherwise than addresses.
+/// An address, stored as its text. Texts do not sort in the order of addresses.
 #[derive(Debug)]
 pub struct Address<T>(T);
 

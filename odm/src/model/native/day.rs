@@ -11,17 +11,17 @@ use crate::model::{Date, DateTime, Known, Operand, Ordered, SchemaTypes};
 
 const DAY: i64 = 86_400_000;
 
-/// A type that does not have all dates.
+/// A type with a limited range of dates.
 pub trait Dates: 'static {
-    /// Its first and its last one, as they are stored.
+    /// Its first and its last date, as stored.
     fn range() -> (DateTime, DateTime);
 }
 
-/// A date that `T` has.
+/// A date in the range of `T`.
 #[derive(Debug)]
 pub struct Dated<T>(pub(super) DateTime, pub(super) PhantomData<T>);
 
-/// The start of a day that `T` has.
+/// The start of a day in the range of `T`.
 #[derive(Debug)]
 pub struct Day<T>(pub(super) DateTime, pub(super) PhantomData<T>);
 
@@ -107,7 +107,7 @@ impl<T: Dates> Date for Dated<T> {}
 #[diagnostic::do_not_recommend]
 impl<T: Dates> Date for Day<T> {}
 
-/// The error of a date that a type does not have.
+/// The error for a date outside of the range of a type.
 pub(super) fn beyond(date: DateTime, what: &str) -> Error {
     let message = format!("date {date} is outside of the years of `{what}`");
     Error::new(ErrorKind::Decode, message)

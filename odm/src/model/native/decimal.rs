@@ -27,7 +27,7 @@ fn to_decimal128(decimal: Decimal) -> Decimal128 {
     Decimal128::from_bytes(bits.to_le_bytes())
 }
 
-/// The same number, if the type has it.
+/// The same number, if the type can represent it.
 fn from_decimal128(stored: Decimal128) -> Option<Decimal> {
     let (negative, digits, scale) = mql::of_96_bits(stored)?;
     let mantissa = i128::try_from(digits).ok()?;

@@ -61,7 +61,7 @@ impl NativeForm for Date {
     }
 
     fn from_form(Day(date, _): Day<Self>) -> Result<Self> {
-        // Not by way of a `Timestamp`, which does not have the first and the last day.
+        // Not through a `Timestamp`, whose range lacks the first and the last day.
         let since = SignedDuration::from_millis(date.timestamp_millis());
         let day = FIRST.checked_add(since);
         day.map_err(|error| beyond(date, "jiff::civil::Date").with_source(error))

@@ -2,7 +2,7 @@
 //!
 //! It reads a value exactly as
 //! `bson` does. It makes no messages, and gives up where it cannot decide: at damaged bytes, at types that are rare in documents, at the
-//! types of `bson` with a protocol of their own, and where a type asks for the text of an error. The caller then uses `bson`, which decides
+//! types of `bson` with a protocol of their own, and when a type requests the text of an error. The caller then uses `bson`, which decides
 //! on the value and on the error.
 
 mod extended;
@@ -21,16 +21,16 @@ use serde::{
 
 use self::extended::{Extended, visit};
 
-/// The name of the newtype that asks for a date as its milliseconds.
+/// The name of the newtype that requests a date as its milliseconds.
 pub(crate) const DATE_TIME: &str = "$__odm_date_time";
-/// The name by which `bson::Uuid` asks for a binary value of its subtype.
+/// The name by which `bson::Uuid` requests a binary value of its subtype.
 const BSON_UUID: &str = "$__bson_private_uuid";
-/// The start of the names of newtypes by which types ask their own deserializer for something.
+/// The prefix of the names of newtypes by which types send requests to their own deserializer.
 const PRIVATE: &str = "$__";
 
 thread_local! {
-    /// Whether the value that this thread decodes must be read by `bson`. An error alone does not tell, since types
-    /// may take one for a default.
+    /// Whether the value that this thread decodes must be read by `bson`. An error alone does not tell, since types may replace an error by
+    /// a default.
     static GAVE_UP: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -68,7 +68,7 @@ fn give_up() -> Failed {
     Failed
 }
 
-/// An error without a text, which `bson` is asked for.
+/// An error without a text, which `bson` then provides.
 struct Failed;
 
 impl fmt::Display for Failed {
@@ -288,7 +288,7 @@ impl<'de> Elements<'de> {
             ElementType::ObjectId => (0, 12, 0),
             ElementType::Decimal128 => (0, 16, 0),
             ElementType::Binary => (0, stated(rest)?.checked_add(5)?, 0),
-            // The others are read by `bson` alone.
+            // Only `bson` reads the other types.
             _ => return None,
         };
         let (bytes, rest) = rest.get(before..)?.split_at_checked(len)?;

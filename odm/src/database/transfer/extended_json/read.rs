@@ -42,7 +42,7 @@ impl<'de> Deserialize<'de> for ForeignDocument {
     }
 }
 
-/// Reads any value, and refuses an object that has a name twice.
+/// Reads any value, and refuses an object with a duplicate name.
 #[derive(Clone, Copy)]
 struct Values {
     /// Whether `{"$regex": .., "$options": ..}` is a regular expression, as versions of mongoexport before 4.2 write it. In an export it is
@@ -251,7 +251,7 @@ fn unsigned(value: &Bson) -> Option<u32> {
     }
 }
 
-/// The values of an object that has these two names alone.
+/// The values of an object that has exactly these two names.
 fn pair(mut object: Document, first: &str, second: &str) -> Option<(Bson, Bson)> {
     let pair = object.remove(first).zip(object.remove(second))?;
     object.is_empty().then_some(pair)
@@ -278,7 +278,7 @@ fn regular_expression(pattern: &str, options: &str) -> Result<Bson, String> {
     }
 }
 
-/// `bson` makes such a value of JSON alone.
+/// `bson` makes such a value only from JSON.
 fn db_pointer(body: Document) -> Option<Bson> {
     let (namespace, id) = pair(body, "$ref", "$id")?;
     let (Bson::String(namespace), Bson::ObjectId(id)) = (namespace, id) else {

@@ -18,7 +18,7 @@ pub(super) struct JsonFile<'r> {
     /// The place of the next byte, from 1.
     line: u64,
     column: u64,
-    /// Whether something precedes it on its line.
+    /// Whether another document precedes it on its line.
     is_line_begun: bool,
     state: State,
     read: u64,
@@ -221,12 +221,12 @@ struct Ends {
     is_in_text: bool,
     is_escaped: bool,
     is_reached: bool,
-    /// Whether a text goes on after the end of its line, which it cannot in JSON.
+    /// Whether a text continues past the end of its line, which JSON does not allow.
     is_broken: bool,
 }
 
 impl Ends {
-    /// How many of the next bytes are of the document.
+    /// How many of the next bytes belong to the document.
     fn len_in(&mut self, bytes: &[u8]) -> usize {
         for (at, byte) in bytes.iter().enumerate() {
             match (self.is_in_text, byte) {

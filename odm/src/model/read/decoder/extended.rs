@@ -1,4 +1,4 @@
-//! Values that serde has no type for, in the forms in which `bson` shows them: maps in the manner of Extended JSON.
+//! Values for which serde has no type, in the forms of `bson`: maps like those of extended JSON.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use bson::{oid::ObjectId, spec::BinarySubtype};
@@ -31,7 +31,7 @@ enum Form<'de> {
     Map(Box<Extended<'de>>),
 }
 
-/// Shows a map to a visitor, who sees an erased one: few types read it, and each would have code for it.
+/// Passes a map to a visitor in erased form: few types read it, but code would be generated for each type.
 pub(super) fn visit<'de, V: Visitor<'de>>(
     visitor: V,
     map: Extended<'de>,
@@ -106,7 +106,7 @@ impl<'de> MapAccess<'de> for Extended<'de> {
 }
 
 impl Drop for Extended<'_> {
-    /// Where a type did not read all, `bson` may go on with the rest as if it were outside of it.
+    /// If a type did not read the whole map, `bson` may treat the rest as if it came after the map.
     fn drop(&mut self) {
         if self.first.is_some() || self.value.is_some() {
             give_up();
