@@ -100,14 +100,13 @@ struct CollectionNode {
     into: Vec<usize>,
     /// The derived fields that read documents of this collection, by their position.
     readers: Vec<usize>,
-    /// The last level of the graph with a field that follows from a derived field in documents of
-    /// this collection.
+    /// The last level of the graph with a field that is computed from a derived field in documents of this collection.
     last_read_level: Option<usize>,
     /// The paths whose change has consequences; empty for the whole document.
     followed: BTreeSet<String>,
-    /// Documents are split, or are cold parts.
+    /// Whether documents are split, or are cold parts.
     is_split: bool,
-    /// For how many units the documents are read, since blind updates have missed some lately.
+    /// How many further units read the documents, since blind updates have missed lately.
     reads_for: AtomicU32,
 }
 
@@ -118,22 +117,22 @@ pub(crate) struct Edge {
     pub(crate) from: String,
     /// The path of the reference in the holder, through arrays.
     pub(crate) path: String,
-    /// The collection that is referred to.
+    /// The referenced collection.
     pub(crate) to: String,
-    /// How many there are at the end of the path.
+    /// The number of references at the end of the path.
     pub(crate) cardinality: Cardinality,
     /// The path of the innermost list around it, or of itself if it is a list.
     pub(crate) list: Option<String>,
     /// Whether it may dangle.
     pub(crate) unchecked: bool,
-    /// The rule for deletes of the document that it names.
+    /// The delete rule for the referenced document.
     pub(crate) on_delete: OnDelete,
-    /// The path of its inverse, in the documents that it names.
+    /// The path of its inverse, in the referenced documents.
     pub(crate) inverse: Option<String>,
 }
 
 impl Edge {
-    /// Whether the document that it names always exists.
+    /// Whether the referenced document always exists.
     pub(crate) fn is_certain(&self) -> bool {
         !self.unchecked && self.on_delete != OnDelete::Keep
     }
@@ -421,7 +420,7 @@ impl Catalog {
 
     /// Lets the next units read the documents of a collection.
     pub(crate) fn missed_blind(&self, collection: &str) {
-        /// Where blind updates always miss, one unit in so many tries one in vain.
+        /// If blind updates always miss, one unit in so many tries them in vain.
         const UNITS: u32 = 50;
         if let Some(node) = self.nodes.get(collection) {
             node.reads_for.store(UNITS, Ordering::Relaxed);
@@ -523,7 +522,7 @@ impl Catalog {
         self.edge(&edge.to, edge.inverse.as_deref()?)
     }
 
-    /// Whether the documents of a collection have anything derived, a reference or a cold part.
+    /// Whether the documents of a collection have a derived field, a reference or a cold part.
     pub(crate) fn has_relations(&self, collection: &str) -> bool {
         self.derived_in(collection).next().is_some()
             || self.version(collection).is_some()

@@ -1,7 +1,7 @@
-//! For generated code only: no part of the public API, and free to change.
+//! For generated code only: not a part of the public API, and may change.
 //!
-//! The derives emit data and calls of these functions, so that everything with a branch is written,
-//! and tested, here and in [`model`](crate::model). There is a file for each topic.
+//! The derives emit data and calls of these functions, so that all code with a branch is written, and tested, here and in
+//! [`model`](crate::model). There is a file for each topic.
 
 mod collections;
 mod copy;

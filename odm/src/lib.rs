@@ -57,7 +57,7 @@
 //!
 //! # Where to look
 //!
-//! The examples of all pages are of one shop, whose models are at [`repository`].
+//! The examples of all pages use one shop, whose models are at [`repository`].
 //!
 //! - Attributes of models: the derives [`Document`], [`Embed`], [`Projection`], [`Database`].
 //! - Operations on a collection: [`Repository`].
@@ -77,7 +77,7 @@
 // For arithmetic on times and on numbers that users give or documents store: see `clippy.toml`.
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
-// The derives name the crate so, also on the models of the examples.
+// The derives use this name of the crate, also for the models of the examples.
 #[cfg(feature = "__examples")]
 extern crate self as odm;
 

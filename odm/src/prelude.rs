@@ -36,7 +36,7 @@ pub use crate::{
 };
 #[cfg(not(doc))]
 pub use odm_derive::{Database, Document, Embed, Patch, Projection};
-// The same, which list on their pages the attributes of each.
+// The same derives, whose pages list their attributes.
 #[cfg(doc)]
 #[doc(inline)]
 pub use odm_derive::{

@@ -46,7 +46,7 @@ use crate::{
 pub struct Session {
     store: Arc<dyn Store>,
     catalog: Arc<SharedCatalog>,
-    /// The program: its database and the models of it.
+    /// The program: its database and its models.
     program: Arc<ProgramModels>,
     /// Whether a read has to ask the catalog for cold parts. Another database on the store may declare some later that the models of this
     /// one do not know. The same holds for pending fields.
@@ -102,7 +102,7 @@ impl Session {
         self.begin_in(None).await
     }
 
-    /// The same in a session of the store.
+    /// Does so in a session of the store.
     async fn begin_in(&self, session: Option<&dyn StoreSession>) -> Result<(Self, Arc<Bound>)> {
         self.keep_workers();
         self.refuse_in_snapshot(|| "transaction".to_owned())?;
@@ -174,8 +174,8 @@ impl Session {
         catalog.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Reads the catalog that is in force by now. An error tells that a newer version of the database is, beside
-    /// which this one must not go on.
+    /// Reads the catalog that is now in force. It fails if a newer version of the database is in force beside which this one must not go
+    /// on.
     async fn reload(&self, reader: &dyn Reader) -> Result<Arc<Catalog>> {
         let program = &self.program;
         let catalog = catalog::load(reader).await?;
@@ -224,7 +224,7 @@ impl Session {
         let operations: Vec<_> = operations
             .map(|(at, NamedWrite { write, .. })| {
                 let operation = Operation::begin(write.name(), write.collection()).of(documents);
-                // All have taken the time of the unit.
+                // The time of each operation is the time of the unit.
                 match at {
                     0 => operation,
                     _ => operation.without_warning(),
@@ -310,8 +310,8 @@ impl Session {
         }
     }
 
-    /// Works in the transaction of the session, by the catalog that is in force in it. An error aborts the
-    /// transaction, unless it goes on, and so does dropping the future: a part of the work may be in it.
+    /// Works in the transaction of the session, by the catalog that is in force in it. An error aborts the transaction, unless `goes_on`
+    /// accepts it, and so does dropping the future: a part of the work may be in the transaction.
     async fn work_in<W: Work>(
         &self,
         bound: &Bound,

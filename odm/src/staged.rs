@@ -20,7 +20,7 @@ use odm_store::{
 /// The prefix of the name of a staged collection.
 const PREFIX: &str = "_odm_staged.";
 
-/// The name of the collection that stands beside one.
+/// The name of the staged version of a collection.
 pub(crate) fn staged_name(collection: &str) -> String {
     format!("{PREFIX}{collection}")
 }
@@ -91,7 +91,7 @@ impl Staged {
         names.clone()
     }
 
-    /// The name under which a collection is written.
+    /// The name by which a collection is written.
     fn written(&self, collection: &str) -> Result<String> {
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         if names.staged.contains(collection) {
@@ -103,7 +103,7 @@ impl Staged {
     }
 }
 
-/// An error in the names of the collections that it is about.
+/// Restores the original names of collections in an error.
 fn named(error: Error) -> Error {
     error.without_prefix(PREFIX)
 }

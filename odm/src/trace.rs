@@ -106,7 +106,7 @@ impl<'a> Operation<'a> {
         metrics::operation(self.name, self.collection, elapsed, costs);
         let is_judged = self.documents.is_some();
         let given = u64::try_from(self.documents.unwrap_or_default()).unwrap_or(u64::MAX);
-        // How many a filter finds, and how many follow from a write, is known only now.
+        // The number of documents that a filter finds, and of effects of a write, is known only now.
         let changed = given.max(self.written).max(cost.documents_written);
         let most_keys = limits.documents_scanned.saturating_mul(times(given).into());
         let limits = WarningLimits {
@@ -138,7 +138,7 @@ pub(crate) struct EndedOperation<'a> {
     elapsed: Duration,
     cost: Cost,
     limits: WarningLimits,
-    /// How many keys it may examine in vain.
+    /// The number of keys that it may examine in vain.
     most_keys: u64,
     is_slow: bool,
     is_scan: bool,
@@ -214,8 +214,7 @@ impl EndedOperation<'_> {
     }
 }
 
-/// Whether the current task traces the steps of writes. The store may run them on another thread, which
-/// cannot tell.
+/// Whether the current task traces the steps of writes. The store may run them on another thread, where this is not known.
 pub(crate) fn is_tracing_steps() -> bool {
     tracing::enabled!(target: "odm", tracing::Level::TRACE)
 }
@@ -237,7 +236,7 @@ pub(crate) fn record_step(operation: &'static str, collection: &str, step: &str,
 mod tests {
     use super::*;
 
-    /// Whether an operation that may take ten seconds is slow after so many of them.
+    /// Whether an operation with a limit of ten seconds is slow after so many seconds.
     fn is_slow(operation: Operation<'_>, documents_written: u64, seconds: u64) -> bool {
         let operation = Operation {
             started: Instant::now().checked_sub(Duration::from_secs(seconds)),

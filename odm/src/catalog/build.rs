@@ -93,7 +93,7 @@ pub(crate) fn declared_by(models: &[&'static Model]) -> Result<(Relations, Vec<C
     if !relations.deferred().is_empty() {
         specs.push(outbox::spec());
     }
-    // The checks that need all of them.
+    // Runs the checks that need all models.
     Catalog::new(relations.clone(), Default::default(), 0)?;
     Ok((relations, specs))
 }

@@ -1,5 +1,5 @@
-//! The rules that relations obey together, whether they are declared by one database or merged of
-//! several: the compiler has checked them for the models of one database only.
+//! The rules for all relations together, declared by one database or merged from several: the compiler has checked them for the models of
+//! one database only.
 
 use std::borrow::Cow;
 
@@ -67,7 +67,7 @@ fn has_own_collections(relations: &Relations) -> Result<()> {
     Ok(())
 }
 
-/// A field that is not only the user's.
+/// A field that the library reads or writes.
 struct FieldRole<'a> {
     collection: &'a str,
     path: Cow<'a, str>,
@@ -107,7 +107,7 @@ fn roles(relations: &Relations) -> Vec<FieldRole<'_>> {
     roles
 }
 
-/// A number in a path is a position in a list, so that no path could say that it is a name.
+/// A number in a path is a position in a list, so a path could not use it as a name.
 fn is_named(collection: &str, path: &str) -> Result<()> {
     match path.split('.').find(|step| path::position(step).is_some()) {
         None => Ok(()),
@@ -170,8 +170,7 @@ fn copies_no_reference(relations: &Relations, copy: &CopyDefinition) -> Result<(
     }
 }
 
-/// The hot document and its cold part change in different writes, so nothing is derived from the
-/// latter.
+/// The hot document and its cold part change in different writes, so no field is derived from the cold part.
 fn reads_no_cold_part(relations: &Relations, field: &DerivedField) -> Result<()> {
     for read in field.reads() {
         let mut splits = relations.splits.iter();

@@ -1,5 +1,5 @@
-//! Split documents: in which collection a path, a filter or a sort is, and how a whole document is
-//! divided into its hot document and its cold parts, and put together again.
+//! Split documents: finding the collection of a path, a filter or a sort, dividing a whole document into its hot document and its cold
+//! parts, and joining them again.
 
 use std::borrow::Cow;
 
@@ -28,7 +28,7 @@ pub(crate) struct Split {
     pub(crate) optional: bool,
 }
 
-/// The value of a split field in a whole document, as a caller sends it.
+/// The value of a split field in a whole document from a caller.
 pub(crate) type ColdValue<'c> = (&'c Split, Option<RawDocumentBuf>);
 
 impl Split {
@@ -42,7 +42,7 @@ impl Split {
         }
     }
 
-    /// A path of a whole document, as it is in the cold part. The `_id` is in both.
+    /// The path in the cold part for a path of a whole document. The `_id` is in both.
     fn cold_path(&self, path: &str) -> Cow<'static, str> {
         match self.inside(path) {
             Some(inside) => inside.to_owned().into(),
@@ -68,7 +68,7 @@ impl Split {
             sort.by(self.cold_path(path), *order)
         });
         let mut after = find.after.clone();
-        // No two cold parts have the same key, so their own `_id`s decide nothing.
+        // No two cold parts have the same key, so a sort never compares their own `_id`s.
         if let Some(after) = after.as_mut().filter(|_| self.key != "_id") {
             after.push(RawBson::MaxKey);
         }
@@ -107,7 +107,7 @@ impl Split {
         }
         for element in value {
             let (name, value) = element.map_err(Error::malformed)?;
-            // The library writes these two itself.
+            // The library sets these two fields itself.
             if name.as_str() != "_id" && name.as_str() != self.key {
                 part.append(name, value);
             }

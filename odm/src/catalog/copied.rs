@@ -21,7 +21,7 @@ pub(crate) struct CopiedField {
     pub(crate) copy: String,
     /// Whether it is a subset.
     pub(crate) is_shown: bool,
-    /// Whether null is a value of it.
+    /// Whether it can be null.
     pub(crate) takes_null: bool,
 }
 
@@ -98,7 +98,7 @@ pub(super) fn shown_fields(
     fields
 }
 
-/// Whether a copy is gone as soon as its source has no value. One in a list of values is left out of it.
+/// Whether a copy becomes absent when its source loses its value. A copy in a list of values is then left out of the list.
 fn follows(copy: &CopyDefinition) -> bool {
     !copy.frozen && matches!(copy.along, Along::Local(_))
 }

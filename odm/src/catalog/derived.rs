@@ -42,7 +42,7 @@ pub(crate) trait FieldDefinition {
     /// Whether the worker of the outbox refreshes the field, after the unit that changes its sources.
     fn is_deferred(&self) -> bool;
 
-    /// The value that a document reads as which lacks the field, since it is from before the declaration.
+    /// The value of the field in a document from before the declaration, which lacks it.
     fn empty(&self) -> EmptyValue;
 
     /// The arrow of the diagram, from the source to the holder, and its label.
@@ -52,11 +52,11 @@ pub(crate) trait FieldDefinition {
 /// The value that a derived field reads as in a document that lacks it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum EmptyValue {
-    /// This value.
+    /// A value.
     Value(RawBson),
-    /// Nothing: the field is an `Option`.
+    /// No value: the field is an `Option`.
     Absent,
-    /// The document cannot be read.
+    /// No valid value: the document cannot be read.
     None,
 }
 
@@ -157,7 +157,7 @@ macro_rules! kinds {
 }
 
 impl DerivedField {
-    /// Whether both define the same field by the same value. When its refresh happens is no part of that.
+    /// Whether both define the same field with the same value. The time of its refresh does not count.
     pub(super) fn is_same_value(&self, other: &DerivedField) -> bool {
         let at_once = |field: &DerivedField| {
             let mut field = field.clone();
@@ -167,8 +167,8 @@ impl DerivedField {
         at_once(self) == at_once(other)
     }
 
-    /// Joins another declaration of the field. It is deferred if all say so: the others rely on its value when a
-    /// write returns.
+    /// Joins another declaration of the field. It is deferred only if all declarations defer it: the others rely on its value when a write
+    /// returns.
     pub(super) fn join_deferred(&mut self, other: &DerivedField) {
         self.set_deferred(self.is_deferred() && other.is_deferred());
     }

@@ -1,5 +1,4 @@
-//! The graph of derived fields: which of them follow from which, and in which order they are
-//! refreshed.
+//! The graph of derived fields: their dependencies, and the order in which they are refreshed.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -51,7 +50,7 @@ impl DerivedGraph {
         Ok(DerivedGraph { levels, dependents })
     }
 
-    /// The fields from which one of these follows.
+    /// The fields from which any of these is computed.
     pub(super) fn sources_of(&self, fields: &[usize]) -> impl Iterator<Item = usize> {
         let all = self.dependents.iter().enumerate();
         let read = all.filter(|(_, dependents)| dependents.iter().any(|at| fields.contains(at)));
@@ -59,7 +58,7 @@ impl DerivedGraph {
     }
 }
 
-/// Adds all fields that follow from one of these, which are named as `collection.path`.
+/// Adds all fields that are computed from any of these, which are named as `collection.path`.
 pub(super) fn close_over_dependents(derived: &[DerivedField], fields: &mut BTreeSet<String>) {
     let sources = sources(derived);
     let name = |field: &DerivedField| format!("{}.{}", field.holder(), field.path());
@@ -77,7 +76,7 @@ pub(super) fn close_over_dependents(derived: &[DerivedField], fields: &mut BTree
     }
 }
 
-/// Adds the fields that these fields follow from.
+/// Adds the fields that these fields are computed from.
 pub(super) fn close_over_sources(derived: &[DerivedField], fields: &mut BTreeSet<String>) {
     let sources = sources(derived);
     let name = |field: &DerivedField| format!("{}.{}", field.holder(), field.path());
@@ -119,7 +118,7 @@ fn sources(derived: &[DerivedField]) -> Vec<Vec<usize>> {
 
 /// Describes a cycle among the fields that could not be placed.
 fn cycle(derived: &[DerivedField], sources: &[Vec<usize>], missing: &[usize]) -> String {
-    // Each of them reads another of them, so a walk along these comes back to where it was.
+    // Each of them reads another of them, so a walk along these reads returns to a visited field.
     let mut walk: Vec<usize> = Vec::new();
     let mut at = missing.iter().position(|&missing| missing > 0);
     while let Some(field) = at {

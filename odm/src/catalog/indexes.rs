@@ -12,9 +12,9 @@ use crate::model::Model;
 /// An index that a model or a relation declares.
 pub(super) struct DeclaredIndex {
     spec: IndexSpec,
-    /// By the user.
+    /// Whether the user has named it.
     named: bool,
-    /// It leaves out no document that has its first field.
+    /// Whether it includes every document that has its first field.
     complete: bool,
 }
 
@@ -33,7 +33,7 @@ impl DeclaredIndex {
         self.spec.keys == other.spec.keys && self.finds_all() && !self.spec.present_only
     }
 
-    /// Whether the documents with each value of its first field are found by it, in the order of the next ones.
+    /// Whether it finds the documents with each value of its first field, in the order of the next fields.
     fn finds_all(&self) -> bool {
         self.complete && !self.spec.case_insensitive && self.spec.filter.is_none()
     }
@@ -123,7 +123,7 @@ pub(super) fn indexes_of(
         }
         add(IndexSpec {
             unique: shape.one,
-            // Where it is missing, as in another variant of an enum, there is no parent.
+            // If the reference is missing, as in another variant of an enum, there is no parent.
             present_only: shape.one,
             ..index_on(path)
         })?;
@@ -171,7 +171,7 @@ fn add_lists(schema: &Document, parts: &[&str], at: usize, found: &mut BTreeSet<
             is_known |= add_lists(schema, parts, at, found);
         }
     }
-    // The elements of a list have no part of the path.
+    // The elements of a list take no part of the path.
     if let Ok(items) = schema.get_document("items") {
         is_known |= add_lists(items, parts, at, found);
     }
@@ -211,7 +211,7 @@ fn name(spec: &IndexSpec, is_partial: bool) -> String {
             Direction::Descending => format!("{path}_-1"),
         })
         .collect();
-    // Beside another one of these fields, it has another name.
+    // Another index of the same fields requires another name.
     parts.extend((spec.case_insensitive).then(|| "case_insensitive".to_owned()));
     parts.extend(is_partial.then(|| "partial".to_owned()));
     parts.join("_")
@@ -254,7 +254,7 @@ pub(super) fn cold_indexes(
         if !index.named {
             index.spec.name = name(&index.spec, index.spec.filter.is_some());
         }
-        // So that cold parts with equal keys are in the order of the documents' `_id`s.
+        // Puts cold parts with equal keys in the order of the documents' `_id`s.
         if split.key != "_id" && !index.spec.unique && !index.spec.case_insensitive {
             let key = (split.key.clone(), Direction::Ascending);
             index.spec.keys.push(key);
@@ -282,7 +282,7 @@ pub(super) fn index_of_subset(subset: &SubsetDefinition) -> IndexSpec {
     let mut keys = vec![(subset.reference.clone(), Direction::Ascending)];
     let sort = subset.sort.keys().iter();
     keys.extend(sort.map(|(path, direction)| (path.clone().into_owned(), *direction)));
-    // Entries of equal keys stand in the order of `_id` anyway.
+    // Entries with equal keys are always in the order of `_id`.
     keys.pop_if(|(path, direction)| path == "_id" && *direction == Direction::Ascending);
     plain(keys)
 }

@@ -96,11 +96,11 @@ pub enum FieldChangeKind {
         /// The types of its values now.
         to: String,
     },
-    /// It has to be there now, where it could be missing before.
+    /// It is required now, and could be missing before.
     Required,
     /// It can be missing now.
     Optional,
-    /// `#[validate(..)]` says something else of it, or the range of a number is another.
+    /// Its rules by `#[validate(..)]`, or the range of its numbers, have changed.
     Rules,
 }
 
@@ -112,7 +112,7 @@ impl StoredModel {
         }
     }
 
-    /// Its schema, as `mql` checks it.
+    /// Its schema, parsed for `mql`.
     ///
     /// # Errors
     ///
@@ -148,8 +148,8 @@ impl StoredModel {
         paths.filter(|path| !path.contains('.'))
     }
 
-    /// The names of the fields at the top that every document has, each with whether null is a value of it. Nothing is known of
-    /// them where a library of another version has stored a schema that this one cannot read.
+    /// The names of the fields at the top that every document has, each with whether it can be null. They are unknown if a library of
+    /// another version has stored a schema that this one cannot read.
     pub(super) fn required(&self) -> Vec<(String, bool)> {
         let Ok(schema) = self.parse() else {
             return Vec::new();

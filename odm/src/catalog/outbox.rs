@@ -1,4 +1,4 @@
-//! The collection of the outbox, whose records say which deferred fields are to be refreshed.
+//! The collection of the outbox, whose records name the deferred fields to refresh.
 //!
 //! `docs/format.md` describes the records.
 
@@ -8,8 +8,7 @@ use odm_store::{CollectionSpec, IndexSpec};
 /// The collection of the outbox.
 pub(crate) const OUTBOX: &str = "_odm_outbox";
 
-/// The collection, with an index of the records in the order in which they are worked off, and one of the
-/// documents that they name.
+/// The collection, with an index of the records in the order of the work, and an index of the documents that they name.
 pub(super) fn spec() -> CollectionSpec {
     CollectionSpec {
         name: OUTBOX.to_owned(),

@@ -6,7 +6,7 @@ use bson::RawBson;
 
 use super::{Catalog, DerivedField, EmptyValue, Relations, graph, without_positions};
 
-/// A pending field of documents that can be read meanwhile.
+/// A pending field whose documents can be read meanwhile.
 #[derive(Debug, Clone)]
 pub(crate) struct PendingField {
     /// Its path, through lists.

@@ -85,7 +85,7 @@ pub(super) fn read_checks_of(
         add(model.collection, check);
         for shape in splits_in(model) {
             let split = splits.iter().find(|split| split.cold == shape.collection);
-            // A newer version of the database may have given it up.
+            // A newer version of the database may have removed it.
             if let Some(split) = split {
                 let check = ModelReadCheck {
                     readable: shape.readable,

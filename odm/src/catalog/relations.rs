@@ -66,7 +66,7 @@ impl WriteFields {
         self.version.as_deref().into_iter().chain(self.times())
     }
 
-    /// The fields that every change of the document changes.
+    /// The fields that every change of the document sets.
     pub(crate) fn changing(&self) -> impl Iterator<Item = &str> {
         let changing = [&self.version, &self.updated_at];
         changing.into_iter().flatten().map(String::as_str)

@@ -39,8 +39,8 @@ pub(crate) const COLLECTION: &str = "_odm_catalog";
 /// The `_id` of the document that counts the changes of all others.
 const EPOCH: &str = "epoch";
 
-/// The format of the stored catalog. A library reads formats up to its own, and fields that it does
-/// not know are ignored; a new kind of relation or of document is a new format.
+/// The format of the stored catalog. A library reads formats up to its own, and ignores fields that it does not know; a new kind of
+/// relation or of document is a new format.
 const FORMAT: i32 = 3;
 
 /// The prefix of the `_id` of the document of a database.
@@ -206,7 +206,7 @@ pub(crate) async fn has_followed(
     }
 }
 
-/// Whether an error may come from a catalog that is no longer in force. The transaction is lost, so that a reader is asked.
+/// Whether an error may come from a catalog that is no longer in force. The transaction is lost, so a reader is used.
 pub(crate) async fn is_outdated(catalog: &Catalog, store: &dyn Store, error: &Error) -> bool {
     // If the unit may be stored, or the server does not answer, no more can be found out.
     let can_ask = error.kind() != ErrorKind::Unavailable;
@@ -240,7 +240,7 @@ pub(crate) async fn is_current(catalog: &Catalog, reader: &dyn Reader) -> Result
     Ok(epoch(reader).await? == catalog.epoch)
 }
 
-/// Every unit of the embedded store asks for the epoch, so the document is read without a copy.
+/// Every unit of the embedded store reads the epoch, so the document is read without a copy.
 async fn epoch(reader: &dyn Reader) -> Result<i64> {
     let (mut n, mut format) = (0, FORMAT);
     let each = &mut |_, document: &RawDocument| {
@@ -254,7 +254,7 @@ async fn epoch(reader: &dyn Reader) -> Result<i64> {
 }
 
 async fn owners(reader: &dyn Reader) -> Result<Vec<Owner>> {
-    // The format is checked before anything is read by it.
+    // The format is checked before any other read.
     epoch(reader).await?;
     let find = Find {
         collection: COLLECTION.to_owned(),
@@ -308,7 +308,7 @@ async fn put<T: Serialize>(transaction: &mut dyn Transaction, id: &str, value: &
     transaction.apply(&[batch]).await.map(drop)
 }
 
-/// Begins another epoch, against all units that follow the catalog before the change.
+/// Begins a new epoch, which aborts all units that follow the previous catalog.
 async fn next_epoch(transaction: &mut dyn Transaction) -> Result<()> {
     change_epoch(transaction, |_| ()).await
 }
@@ -326,7 +326,7 @@ async fn change_epoch(
 /// Begins the epoch after this one.
 async fn put_next_epoch(transaction: &mut dyn Transaction, mut epoch: Epoch) -> Result<()> {
     epoch.format = FORMAT;
-    // It is only compared for being the same.
+    // Epochs are only compared for equality.
     epoch.n = epoch.n.wrapping_add(1);
     if let Some(locks) = transaction.locks() {
         locks.begin_epoch(epoch.n);
@@ -349,7 +349,7 @@ async fn stored_epoch(reader: &dyn Reader) -> Result<Epoch> {
     decode(&stored)
 }
 
-/// Refuses a format of the stored catalog before anything is read by an older one.
+/// Refuses a newer format of the stored catalog, before reading it as an older one.
 fn check_format(format: i32) -> Result<()> {
     if format <= FORMAT {
         return Ok(());

@@ -1,4 +1,4 @@
-//! How filters and sorts lie in the stored catalog.
+//! The stored form of filters and sorts in the catalog.
 
 use std::{fmt, ops::Deref};
 

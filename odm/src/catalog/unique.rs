@@ -11,7 +11,7 @@ impl Catalog {
         self.unique.get(collection).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether an update of these paths may change which keys documents of a collection have in its unique indexes.
+    /// Whether an update of these paths may change keys of unique indexes of a collection.
     pub(crate) fn is_unique_updated<'p>(
         &self,
         collection: &str,

@@ -1,4 +1,4 @@
-//! The validators of collections: how they are stored, and how they are in force.
+//! The validators of collections: their stored form, and the parsed form in force.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -25,7 +25,7 @@ pub(crate) struct Validator {
 pub(crate) struct ActiveValidator {
     schema: Option<Schema>,
     check: Option<Check>,
-    /// The split, where it is the value in a cold part that is checked.
+    /// The split, if the value in a cold part is checked.
     split: Option<Split>,
     level: ValidationLevel,
     action: ValidationAction,

@@ -57,7 +57,7 @@ impl Walk {
 
     /// `around` is the container of the value since the last name in the path.
     fn shape(&mut self, shape: &'static Shape, prefix: &str, around: Container) -> Result<()> {
-        // An embedded value that holds its own kind has no end of paths.
+        // A recursive embedded value has infinitely many paths.
         if self
             .within
             .iter()
@@ -103,7 +103,7 @@ impl Walk {
                 if container == Container::Many {
                     self.list = Some(path.clone());
                 } else if !field.name.is_empty() {
-                    // A value in a field of an element is not the element.
+                    // A value in a field of an element is not the element itself.
                     self.list = None;
                 }
                 self.shape(shape, &path, around)?;
@@ -131,7 +131,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Refuses references that no path names, and so no index finds.
+    /// Refuses references that no path reaches, and so no index finds.
     fn reachable(&self, path: &str, around: Container) -> Result<()> {
         let what = match around {
             Container::Map => "a map",

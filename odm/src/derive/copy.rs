@@ -46,8 +46,8 @@ impl<V, P: Path> OriginalField for Flattened<V, P> {
     }
 }
 
-/// The document that a copy is made of. Where the copy is wrong, its type is not known, so that the compiler does
-/// not look for the field once more.
+/// The document that a copy is made of. If the copy is invalid, its type is unknown, so that the compiler does not report the field once
+/// more.
 pub fn of_original<D, F: OriginalField>(document: &D, _: Original<F>) -> &F::Of<D> {
     F::of(document)
 }
@@ -79,8 +79,8 @@ pub struct Original<F> {
     of: PhantomData<fn() -> F>,
 }
 
-/// A copy of a field of `M`. A problem is recorded here and reported by [`check`]: if this failed, so
-/// would everything that is made of it.
+/// A copy of a field of `M`. A problem is recorded here and reported by [`check`]: an error here would cause further errors in all that
+/// uses it.
 pub const fn copied<M: Document, F: OriginalField>(_: F) -> Original<F> {
     let mut problem = F::REFUSED;
     if F::Path::COLD {
@@ -105,7 +105,7 @@ impl<F: OriginalField> Original<F> {
         }
     }
 
-    /// The copies of many are a list of values of the type of the source.
+    /// Several copies are a list of values of the type of the source.
     pub const fn listed_as<T: CopiesOf<F::Value>>(self) -> Self {
         self
     }
@@ -279,7 +279,7 @@ pub const fn back<M, S, D: IsSource<S>, V: RefersTo<M>, P: Path, K>(_: Field<V, 
     }
 }
 
-/// The document that has the reference which a copy follows backwards.
+/// The document with the reference that a copy follows in reverse.
 #[diagnostic::on_unimplemented(
     message = "the copied field is in `{S}`, and the reference to follow in `{Self}`",
     label = "write `via = \"{S}.field\"`"
@@ -288,7 +288,7 @@ pub trait IsSource<S> {}
 
 impl<S> IsSource<S> for S {}
 
-/// The properties of a copy by its type and its attribute.
+/// The properties of a copy, from its type and its attribute.
 pub struct Declared {
     /// Whether it is an `Option`.
     pub none: bool,

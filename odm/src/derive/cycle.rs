@@ -1,4 +1,4 @@
-//! Cycles of derived fields, which no order of computing could settle.
+//! Cycles of derived fields, for which no order of computation exists.
 //!
 //! Derived fields are the nodes, and an edge leads from each path that a definition reads to the field
 //! that it defines. References are never derived, so the references that a definition follows cannot close a cycle, and a kind that reads
@@ -34,7 +34,7 @@ impl ModelEntry {
     };
 }
 
-/// Checks that no derived field is computed from itself, by way of others.
+/// Checks that no derived field is computed from itself, directly or indirectly.
 #[track_caller]
 pub const fn assert_acyclic(models: &[ModelEntry]) {
     let mut count = 0;
@@ -108,7 +108,7 @@ const fn read(reads: &DerivedReads, number: usize) -> Option<PathRead> {
                 Ok(hash) => PathHash::EMPTY.then(hash),
                 Err(_) => return None,
             },
-            // The whole document, which is all of its paths at once.
+            // The whole document, which includes all of its paths.
             None if number == reads.paths.len() => PathHash::EMPTY,
             None => return None,
         }
@@ -144,7 +144,7 @@ struct CycleNode {
     seen: Visit,
 }
 
-/// How far the search has come with a node.
+/// The state of the search at a node.
 #[derive(Clone, Copy)]
 enum Visit {
     Never,
@@ -167,7 +167,7 @@ struct Slot {
 struct CycleGraph<const N: usize, const T: usize> {
     nodes: [CycleNode; N],
     len: usize,
-    /// At most half full, and a power of two long.
+    /// At most half full, with a power of two as its length.
     table: [Slot; T],
 }
 

@@ -1,6 +1,6 @@
 //! The shop of the examples in the documentation: its models, a few documents, and a function that runs an example on them.
 //!
-//! It is compiled with the feature `__examples` alone, which the crate's own tests have.
+//! It is compiled only with the feature `__examples`, which the crate's own tests enable.
 
 mod migration;
 mod models;

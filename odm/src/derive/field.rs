@@ -102,7 +102,7 @@ pub fn clone_id<M: Document>(id: &M::Id) -> M::Id {
     id.clone()
 }
 
-/// The model of a repository. That it has one, [`complete`] checks.
+/// The model of a repository. [`complete`] checks that it has one.
 pub fn describe(model: Option<fn() -> &'static Model>) -> &'static Model {
     model.expect("the model of a repository is a document")()
 }

@@ -9,8 +9,7 @@ use crate::model::{
     Ordered, Path, Root, Structure, Text,
 };
 
-/// The fields of the document that a projection is a part of. That it is a document, `Projection`
-/// requires.
+/// The fields of the document that a projection is a part of. `Projection` requires it to be a document.
 pub const fn fields_of<T: Structure>() -> T::Fields<Root<T>> {
     <T::Fields<Root<T>> as FieldSet>::NEW
 }
@@ -72,8 +71,8 @@ impl<V, P: Path, K> Indexed for Field<V, P, K> {
     const OPTIONAL: bool = P::OPTIONAL;
 }
 
-/// Whether an index can have a field of embedded values as a whole. One of a list of them would find elements that are equal in all
-/// fields and in their order alone, unless these are stored as names.
+/// Whether an index can have a field of embedded values as a whole. An index of a list of them would find only elements that are equal in
+/// all fields and their order, unless the elements are stored as names.
 pub const fn is_indexed_whole<V: EmbedField>() -> bool {
     !matches!(V::CONTAINER, Container::Many | Container::Nested) || V::OPERAND.is_some()
 }

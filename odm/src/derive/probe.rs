@@ -1,4 +1,4 @@
-//! Questions to a type that the compiler answers by the traits which it implements.
+//! Constants that tell which traits a type implements.
 
 use std::marker::PhantomData;
 
@@ -23,7 +23,7 @@ pub struct Probe<T: ?Sized>(PhantomData<T>);
 pub trait Unknown {
     /// It holds no references or embedded values.
     const RELATED: bool = false;
-    /// It is always there.
+    /// It is always present.
     const OPTIONAL: bool = false;
     /// It is no `Option`.
     const NONE: bool = false;
@@ -86,7 +86,7 @@ impl<T: ?Sized + Known> Probe<T> {
 }
 
 impl<T: ?Sized> Probe<T> {
-    /// To ask by a method.
+    /// Gives access by a method.
     pub const NEW: Self = Probe(PhantomData);
 }
 
@@ -106,7 +106,7 @@ impl<T> Probe<Native<Option<T>>> {
 }
 
 impl<T: ?Sized + FromNothing> Probe<T> {
-    /// It is read where its field is missing.
+    /// It can be read if its field is missing.
     pub const FROM_NOTHING: bool = true;
 }
 
@@ -132,7 +132,7 @@ impl<T: EmbedField> Probe<T> {
         shape: <T::Value as Structure>::shape,
         container: T::CONTAINER,
     });
-    /// Whether it can be read from a document without any of its fields, where it is flattened.
+    /// Whether it can be read, if flattened, from a document without any of its fields.
     pub const FLAT_FROM_NOTHING: bool = is_optional::<T>() || <T::Value as Structure>::FROM_NOTHING;
     /// Whether it is an `Option` that reads as a value without fields if all fields are missing.
     pub const NEVER_ABSENT: bool = is_optional::<T>() && <T::Value as Structure>::FROM_NOTHING;
@@ -164,7 +164,7 @@ impl<T: Document> Probe<T> {
     };
 }
 
-/// Values that can be absent, wholly or, as the elements of a list, for a path that goes through it.
+/// Values that can be absent, as a whole or, like the elements of a list, for a path through them.
 pub trait Absent {}
 
 impl<T> Absent for Option<T> {}
@@ -177,7 +177,7 @@ impl<K, V, S> Absent for std::collections::HashMap<K, V, S> {}
 impl<T: Absent> Absent for Box<T> {}
 impl<T: Absent> Absent for Native<T> {}
 
-/// Values that serde reads where their field is missing.
+/// Values that serde can read if their field is missing.
 pub trait FromNothing {}
 
 impl<T> FromNothing for Option<T> {}

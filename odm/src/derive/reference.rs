@@ -10,7 +10,7 @@ use crate::model::{
 pub struct DeclaredReference {
     /// Whether the holder is the child.
     pub parent: bool,
-    /// Whether no two documents may hold the same.
+    /// Whether the reference is unique.
     pub one: bool,
     /// Whether it may dangle.
     pub unchecked: bool,
@@ -76,8 +76,8 @@ pub const fn target<T: ReferenceField>() -> <T::Target as Structure>::Fields<Roo
     fields_of::<T::Target>()
 }
 
-/// Whether `field` of the referenced document is declared as the inverse of `own`. A document with mistakes
-/// declares the nameless inverse, which stands for any.
+/// Whether `field` of the referenced document is declared as the inverse of `own`. A document with mistakes declares the nameless inverse,
+/// which matches any.
 pub const fn points_back<T: ReferenceField>(field: &str, own: &str) -> bool {
     let inverses = <T::Target as Document>::INVERSES;
     let mut i = 0;
@@ -107,7 +107,7 @@ impl<P: Document> RefersTo<P> for Ref<P> {}
 impl<P: Document> RefersTo<P> for Option<Ref<P>> {}
 impl<P: Document> RefersTo<P> for Vec<Ref<P>> {}
 
-/// The path of a reference that was named.
+/// The path of a named reference.
 #[track_caller]
 pub const fn path_to<P, V: RefersTo<P>, A: Path, K>(_: Field<V, A, K>) -> &'static str {
     assert!(

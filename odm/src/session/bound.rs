@@ -19,7 +19,7 @@ pub(crate) struct Bound {
     /// Empty once the transaction has ended. Operations of one transaction wait for each other.
     transaction: tokio::sync::Mutex<Option<Box<dyn Transaction>>>,
     state: Mutex<BoundState>,
-    /// Is told when the transaction is committed, if it has left something to the worker.
+    /// Notified when the transaction is committed, if it has left refreshes to the worker.
     outbox: Arc<Outbox>,
 }
 
@@ -27,9 +27,9 @@ pub(crate) struct Bound {
 struct BoundState {
     /// Why the transaction cannot commit.
     failure: Option<Error>,
-    /// The transaction was dropped, and is rolled back as soon as no operation holds it.
+    /// Whether the transaction was dropped, and is rolled back as soon as no operation holds it.
     abandoned: bool,
-    /// Something is left to the worker of the outbox.
+    /// Whether refreshes are left to the worker of the outbox.
     has_queued: bool,
 }
 
@@ -42,7 +42,7 @@ impl Bound {
         }
     }
 
-    /// Waits for other operations, and takes the transaction for one.
+    /// Waits for other operations, and takes the transaction for one operation.
     pub(super) async fn lock(&self) -> Result<LockedTransaction<'_>> {
         let locked = LockedTransaction {
             bound: self,
@@ -66,7 +66,7 @@ impl Bound {
         self.state().failure.get_or_insert_with(|| error.clone());
     }
 
-    /// Records that something is left to the worker of the outbox.
+    /// Records that refreshes are left to the worker of the outbox.
     pub(super) fn has_queued(&self) {
         self.state().has_queued = true;
     }
@@ -107,8 +107,8 @@ impl Bound {
 
 /// The transaction, held by one operation.
 ///
-/// A read through it that fails because the transaction was lost aborts the transaction, so that the
-/// whole of it is run again. So does one with which the store has ended the transaction, which is not run again.
+/// A read through it that fails because the transaction was lost aborts the transaction, so that it is run again as a whole. A read with
+/// which the store has ended the transaction aborts it too, but it is not run again.
 pub(crate) struct LockedTransaction<'a> {
     bound: &'a Bound,
     /// Never `None`: only the drop of this value, and operations that wait for it, take it.
@@ -186,7 +186,7 @@ fn ended() -> Error {
     )
 }
 
-/// The reason of a transaction in which a write was dropped.
+/// The reason why a transaction in which a write was dropped cannot commit.
 pub(super) fn dropped() -> Error {
     Error::new(
         ErrorKind::TransactionAborted,

@@ -21,8 +21,8 @@ use crate::{
     trace::Operation,
 };
 
-/// A reader of documents as the models have them, and not as they are stored: a query by fields of a
-/// cold part finds the documents, and cold parts that were asked for are loaded.
+/// A reader of documents in the form of the models, not in the stored form: a query by fields of a cold part finds the documents, and
+/// requested cold parts are loaded.
 pub(crate) struct ColdReader<'a> {
     source: ReadSource<'a>,
     catalog: Arc<Catalog>,
@@ -37,7 +37,7 @@ const MOST_IDS: usize = 100_000;
 /// A query of a single one of the collections that a document is stored in.
 struct Narrowed<'f, 'c> {
     find: Cow<'f, Find>,
-    /// The cold parts that the conditions on the others are about.
+    /// The cold parts in the conditions on the other collections.
     parts: Vec<&'c Split>,
     cost: Cost,
 }
@@ -89,9 +89,8 @@ impl<'a> ColdReader<'a> {
         Ok(cost)
     }
 
-    /// A query over several of the collections that a document is stored in as one of a single one: the conditions
-    /// on the others are answered there, and become the `_id`s of their documents. With the cold parts that it
-    /// filters by.
+    /// Converts a query over several of the collections that a document is stored in into a query of one: the conditions on the others are
+    /// answered there, and become the `_id`s of their documents. Returns also the cold parts that it filters by.
     async fn narrowed<'f>(&self, find: &'f Find) -> Result<Narrowed<'f, '_>> {
         let Some(divided) = self.catalog.divide_query(find)? else {
             return Ok(Narrowed {
@@ -214,7 +213,7 @@ impl<'a> ColdReader<'a> {
         Err(Error::new(ErrorKind::InvalidQuery, message).at(&split.hot, Some(&split.path), None))
     }
 
-    /// The split field whose cold part a query is about.
+    /// The split field whose cold part a query filters or sorts by.
     fn part_of(&self, find: &Find) -> Result<Option<&Split>> {
         self.catalog
             .split_of_query(&find.collection, &find.filter, &find.sort)
@@ -305,7 +304,7 @@ impl Reader for ColdReader<'_> {
     }
 
     async fn index_of(&self, find: &Find) -> Result<Option<String>> {
-        // Without the `_id`s, which would have to be read.
+        // The query leaves out the `_id`s of the other conditions, which would have to be read.
         let divided = self.catalog.divide_query(find)?;
         let find = divided.as_ref().map_or(find, |divided| &divided.main);
         match self.part_of(find)? {

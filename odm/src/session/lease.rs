@@ -25,11 +25,11 @@ use tokio::runtime::Handle;
 
 use super::Session;
 
-/// The collection, which is there once somebody has taken a lease.
+/// The collection, which exists once a program has taken a lease.
 const COLLECTION: &str = "_odm_leases";
 const OUTBOX: &str = "outbox";
 
-/// How long a lease lasts, and after how long it is renewed: a message may take long on a server that has much to do.
+/// How long a lease lasts, and after how long it is renewed: a message may take long on a busy server.
 const LASTS: Duration = Duration::from_secs(5);
 const RENEWED_AFTER: Duration = Duration::from_millis(1500);
 
@@ -41,7 +41,7 @@ type TurnSession = Option<Box<dyn StoreSession>>;
 struct Stored {
     #[serde(rename = "_id")]
     id: String,
-    /// The turn that it is for: another one each time.
+    /// The turn that it is for, different each time.
     turn: ObjectId,
     until: DateTime,
     /// The session of the store in which the program works.
@@ -65,7 +65,7 @@ impl Stored {
         })
     }
 
-    /// The write that puts another one in its place.
+    /// The write that replaces it by another one.
     fn replacement(&self, next: &Stored) -> Result<SingleWrite> {
         Ok(SingleWrite::Update(UpdateWrite {
             collection: COLLECTION.to_owned(),
@@ -80,7 +80,7 @@ impl Stored {
         self.until <= DateTime::now()
     }
 
-    /// The same until later.
+    /// The same lease, valid for longer.
     fn renewed(&self) -> Self {
         let millis = DateTime::now().timestamp_millis();
         let until = millis.saturating_add_unsigned(LASTS.as_millis() as u64);
@@ -147,7 +147,7 @@ impl UnitOfWork for ChangeUnit {
     }
 }
 
-/// Changes the lease. Returns the lease before, unless it was not for this change.
+/// Changes the lease. Returns the lease before, or `None` if the change did not apply.
 async fn change(store: &dyn Store, change: Change) -> Result<Option<Option<Stored>>> {
     let unit = Arc::new(ChangeUnit {
         change,
@@ -158,8 +158,8 @@ async fn change(store: &dyn Store, change: Change) -> Result<Option<Option<Store
     Ok(changed.take())
 }
 
-/// Writes to the lease without a transaction, which a process that is killed would leave open, and with it the lease locked. Returns
-/// whether it did.
+/// Writes to the lease without a transaction, which a killed process would leave open, and with it the lease locked. Returns whether it
+/// did.
 async fn write_alone(store: &dyn Store, write: SingleWrite) -> Result<bool> {
     let write = WriteAlone { write, epoch: None };
     let written = store.write_alone(&write, Durability::Eventual).await?;
@@ -286,7 +286,7 @@ impl Drop for Lease {
         if !self.is_held {
             return;
         }
-        // Without a runtime, it runs out.
+        // Without a runtime, it expires.
         let Ok(runtime) = Handle::try_current() else {
             return;
         };

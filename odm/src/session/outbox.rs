@@ -1,4 +1,4 @@
-//! The worker's side of the outbox: which records it takes, and how many documents at once.
+//! The worker's side of the outbox: it selects the records, and the number of documents of a unit.
 
 use std::{mem, sync::Arc, time::Duration};
 
@@ -53,7 +53,7 @@ struct Pace {
 /// The state of the outbox that the sessions of a database share.
 #[derive(Debug)]
 pub(crate) struct Outbox {
-    /// Told of new records.
+    /// Notified of new records.
     pub(super) wake: Notify,
     /// One unit at a time: others would wait for the same documents.
     working: Mutex<()>,
@@ -69,12 +69,12 @@ impl Outbox {
 
     /// Waits for new records of this database, and no longer than an interval.
     pub(crate) async fn woken(&self, interval: Duration) {
-        // That time is over is no error: other programs may have left records.
+        // A timeout is no error: other programs may have left records.
         drop(tokio::time::timeout(interval, self.wake.notified()).await);
     }
 }
 
-/// Whether an error of a refresh comes again until the documents are different.
+/// Whether an error of a refresh recurs until the documents change.
 fn is_permanent(error: &Error) -> bool {
     let is_of_documents = matches!(
         error.kind(),
@@ -103,7 +103,7 @@ impl Session {
         lag(source.reader()).await
     }
 
-    /// Whether there may be something to do for a worker: a field is deferred, or was until now.
+    /// Whether there may be work for a worker: a field is deferred, or was until now.
     pub(crate) async fn needs_outbox(&self) -> Result<bool> {
         if self.catalog().has_deferred() {
             return Ok(true);
@@ -130,7 +130,7 @@ impl Session {
             let oldest = oldest_waiting(source.reader()).await?;
             Ok(oldest.is_some_and(|oldest| oldest <= until))
         };
-        // The workers of all programs but one end here.
+        // The workers of all programs except one end here.
         if self.is_side_by_side() && lease::is_held(&*self.store).await? {
             return Ok(until.is_some() && !is_left().await?);
         }
@@ -175,7 +175,7 @@ impl Session {
         Ok(())
     }
 
-    /// Has parked records worked off again, and returns how many.
+    /// Retries the parked records, and returns their number.
     pub(crate) async fn retry_parked(&self) -> Result<u64> {
         self.refuse_in_snapshot(|| "retry_parked".to_owned())?;
         let retry = Arc::new(Retry { limit: RECORDS });

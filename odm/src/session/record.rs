@@ -60,7 +60,7 @@ impl Session {
             filter: filter.clone(),
             ..Find::default()
         };
-        // The write has happened. That the store was closed since is no error of it, and leaves out the index.
+        // The write has succeeded. If the store was closed since, that is no error of the write, and only the index is left out.
         let index = match self.source().await {
             Ok(source) => source.reader().index_of(&find).await.ok().flatten(),
             Err(_) => None,

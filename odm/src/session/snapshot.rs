@@ -44,7 +44,7 @@ impl Drop for SnapshotGuard {
 }
 
 impl Session {
-    /// Returns the session with its reads on the state of now, until the guard is dropped.
+    /// Returns the session with its reads on the present state, until the guard is dropped.
     pub(crate) fn snapshot(&self) -> Result<(Self, SnapshotGuard)> {
         let mut session = self.clone();
         let state = match &self.snapshot {

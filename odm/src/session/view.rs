@@ -59,7 +59,7 @@ impl fmt::Debug for ReadView<'_> {
 }
 
 impl ReadView<'_> {
-    /// A document of the view as its model has it: with the empty values of pending fields.
+    /// A document of the view in the form of its model: with the empty values of pending fields.
     pub(crate) fn as_read<'d>(
         &self,
         collection: &str,
@@ -78,7 +78,7 @@ impl ReadView<'_> {
         pending.is_some_and(|catalog| maintain::is_read_as_pending(catalog, collection, path))
     }
 
-    /// Groups documents as [`as_read`](ReadView::as_read) has them, and passes the rows of the groups.
+    /// Groups documents in the form of [`as_read`](ReadView::as_read), and passes the rows of the groups.
     pub(crate) async fn aggregate(&self, aggregate: &Aggregate, each: Each<'_>) -> Result<Cost> {
         let collection = &aggregate.find.collection;
         let mut paths = aggregate.group.paths();

@@ -11,7 +11,7 @@ use super::{Session, guard::refuse_inside_transaction};
 use crate::catalog::{Catalog, Edge, OnDelete};
 
 impl Session {
-    /// Receives all changes of a collection from now on, or from a place in them. Waits for the writes that are under way.
+    /// Receives all changes of a collection from now on, or after a token. Waits for the writes that are under way.
     pub(crate) async fn watch(&self, request: WatchRequest) -> Result<StoreWatch> {
         let collection = &request.collection;
         let refused = |kind, why: &str| {

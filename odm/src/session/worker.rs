@@ -1,4 +1,4 @@
-//! Tasks that work for a database as long as it is there.
+//! Background tasks that work for a database until it is dropped.
 
 use std::{
     fmt,
@@ -31,7 +31,7 @@ struct State {
     name: &'static str,
     database: &'static str,
     work: Mutex<Option<Work>>,
-    /// Whether there is no task, and a runtime is to get one.
+    /// Whether there is no task, and the next runtime gets one.
     is_without_task: AtomicBool,
 }
 
@@ -95,7 +95,7 @@ impl Worker {
 /// The task of a worker.
 struct Task {
     state: Arc<State>,
-    /// Still so when it is dropped, the work has panicked.
+    /// If this is still set when the task is dropped, the work has panicked.
     is_polled: bool,
 }
 
@@ -157,7 +157,7 @@ impl fmt::Debug for Worker {
 }
 
 impl Session {
-    /// With workers that begin now, and end with the last of the sessions.
+    /// Adds workers, which begin now, and end with the last of the sessions.
     pub(crate) fn with_workers(self, workers: Vec<Worker>) -> Self {
         workers.iter().for_each(Worker::go_on);
         Session {

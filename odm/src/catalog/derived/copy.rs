@@ -25,13 +25,13 @@ pub(crate) struct CopyDefinition {
     pub(crate) source: String,
     /// The path of the value in the source.
     pub(crate) value: String,
-    /// How the source is found.
+    /// The reference by which the source is found.
     pub(crate) along: Along,
     /// Whether the copy keeps the value of the time when its reference was added.
     pub(crate) frozen: bool,
     /// Whether the copy can be absent.
     pub(crate) optional: bool,
-    /// Whether a change of its sources is followed by the worker of the outbox.
+    /// Whether the worker of the outbox refreshes it after a change of its sources.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) deferred: bool,
 }

@@ -25,7 +25,7 @@ pub(crate) struct CountDefinition {
     pub(crate) reference: String,
     /// The children that are counted.
     pub(crate) filter: ChildFilter,
-    /// Whether a change of the children is followed by the worker of the outbox.
+    /// Whether the worker of the outbox refreshes it after a change of the children.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) deferred: bool,
 }

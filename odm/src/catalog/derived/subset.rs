@@ -36,7 +36,7 @@ pub(crate) struct SubsetDefinition {
     pub(crate) shown: Option<Vec<String>>,
     /// The children that can be in the array.
     pub(crate) filter: ChildFilter,
-    /// Whether a change of the children is followed by the worker of the outbox.
+    /// Whether the worker of the outbox refreshes it after a change of the children.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) deferred: bool,
 }

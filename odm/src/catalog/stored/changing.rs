@@ -42,7 +42,7 @@ impl Announcement {
         Ok(stored_epoch(reader).await?.changing.contains(&self.0))
     }
 
-    /// Takes the announcement back, where nothing was declared.
+    /// Withdraws the announcement, if nothing was declared.
     pub(crate) async fn withdraw(self, store: &dyn Store) -> Result<()> {
         let withdraw = Arc::new(Withdraw(self));
         store.run(withdraw, Durability::Immediate).await

@@ -23,7 +23,7 @@ use crate::catalog::{
 
 /// The collections and indexes that a store needs before a database is declared on it.
 pub(crate) enum Prepared {
-    /// Nothing: a newer version is in force, beside which this one may go on.
+    /// None: a newer version is in force, beside which this one may go on.
     Older,
     /// The declarations of this version.
     Newest {
@@ -37,7 +37,7 @@ pub(crate) enum Prepared {
         has_unrecorded: bool,
         /// Whether documents cannot be read before derived fields are computed in them.
         must_backfill: bool,
-        /// Whether it declares something else than is in force, while other programs may write.
+        /// Whether its declarations differ from the ones in force, while other programs may write.
         is_change: bool,
     },
 }
@@ -98,7 +98,7 @@ pub(crate) async fn record_indexes(store: &dyn Store, declaration: &Declaration)
 }
 
 impl Owner {
-    /// Whether it declares something else than it did.
+    /// Whether its declarations have changed.
     fn differs_from(&self, before: Option<&Owner>) -> bool {
         before.is_none_or(|before| {
             let pending = self.pending.clone();
@@ -160,14 +160,13 @@ async fn check_declaration(
     Ok(Some(Fitting { owners, mine }))
 }
 
-/// Records indexes as made before they are, so that one whose declaration comes to nothing, by an
-/// error or a crash, is known to be obsolete.
+/// Records indexes as made before they are, so that an index whose declaration fails, by an error or a crash, is known to be obsolete.
 struct RecordIndexes(BTreeSet<OwnedIndex>);
 
 #[async_trait]
 impl UnitOfWork for RecordIndexes {
     async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
-        // No unit follows it, so that no epoch begins; the format is checked before anything is read by it.
+        // No unit depends on it, so no new epoch begins; the format is checked before any other read.
         epoch(&*transaction).await?;
         let mut made = indexes::made(&*transaction).await?;
         made.extend(self.0.iter().cloned());
@@ -208,7 +207,7 @@ pub(crate) async fn declare(
                 "the store did not run the unit",
             ));
         }
-        // Another program was declared since, on a store that had none, or the announcement was taken for an old one.
+        // Another program has declared its database since, on a store without databases, or the announcement was taken for an old one.
         *announcement = Announcement::make(store).await?;
     }
 }

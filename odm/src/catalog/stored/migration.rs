@@ -1,7 +1,7 @@
-//! How far the migration of a database has come.
+//! The stored progress of the migration of a database.
 //!
-//! The record of a step changes in the unit that changes the documents, so that each document is changed once,
-//! whenever the process ends.
+//! The record of a step changes in the unit that changes the documents, so that each document is changed once, even if the process ends in
+//! between.
 //!
 //! A migration is *announced* before it begins: from then on no program writes to the collections of the database, so that the trial runs
 //! the steps on the documents that they will change. Any program can withdraw an announcement at any time: the migration begins only if its
@@ -23,7 +23,7 @@ pub(crate) struct RunningMigration {
     pub(crate) to: u32,
     /// The steps that are done.
     pub(crate) done: Vec<String>,
-    /// The `_id` of the last document that the next step has gone through.
+    /// The `_id` of the last document that the next step has processed.
     pub(crate) after: Option<RawBson>,
     /// The program that has announced it; `None` once it has begun.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,7 +37,7 @@ pub(crate) struct RunningMigration {
 }
 
 impl RunningMigration {
-    /// Whether it is more than announced.
+    /// Whether it has begun.
     pub(crate) fn has_begun(&self) -> bool {
         self.announced.is_none()
     }
@@ -173,11 +173,11 @@ pub(crate) async fn begin(
     next_epoch(transaction).await
 }
 
-/// Records how far a migration has come.
+/// Records the progress of a migration.
 ///
 /// # Errors
 ///
-/// `Migrating` if it is not where this program has left it: another one carries it on.
+/// `Migrating` if the record has changed since this program wrote it: another program goes on with the migration.
 pub(crate) async fn advance(
     transaction: &mut dyn Transaction,
     name: &str,

@@ -1,4 +1,4 @@
-//! The versions of a database, and which of them may be open on a store at once.
+//! The versions of a database, and the check that several may be open on a store at once.
 //!
 //! A version that only makes additions which older programs may ignore keeps the *oldest version that may open*; any other version raises
 //! it to itself. So a program of the version before goes on in a rolling deployment, or gets an error, and never misreads or overwrites
@@ -27,13 +27,13 @@ pub(crate) struct Stored {
     pub(crate) is_unfinished: bool,
 }
 
-/// A database on the store, as far as it says who may write.
+/// A database on the store, with the versions and collections that decide who may write.
 #[derive(Debug, Clone)]
 pub(crate) struct OwnerVersion {
     id: String,
     version: i64,
     oldest: i64,
-    /// The collections that a migration goes through.
+    /// The collections that a migration changes.
     migrating: BTreeSet<String>,
 }
 

@@ -100,7 +100,7 @@ impl MessageText {
     pub(in crate::derive) const fn as_str(&self) -> &str {
         match std::str::from_utf8(self.bytes.split_at(self.len).0) {
             Ok(text) => text,
-            // A name was cut off within a character.
+            // A name may be cut off within a character.
             Err(_) => "the names are too long to be shown",
         }
     }
