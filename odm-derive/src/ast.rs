@@ -22,6 +22,14 @@ pub(crate) enum Derive {
 }
 
 impl Derive {
+    pub(crate) const ALL: [Self; 5] = [
+        Derive::Document,
+        Derive::Embed,
+        Derive::Projection,
+        Derive::Patch,
+        Derive::Database,
+    ];
+
     /// The name, as users write it.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -46,15 +54,9 @@ impl Derive {
 
     /// The derive that an attribute on the struct goes with.
     pub(crate) fn of_attribute(name: &str) -> Option<Self> {
-        [
-            Derive::Document,
-            Derive::Embed,
-            Derive::Projection,
-            Derive::Patch,
-            Derive::Database,
-        ]
-        .into_iter()
-        .find(|derive| derive.attribute() == name)
+        Self::ALL
+            .into_iter()
+            .find(|derive| derive.attribute() == name)
     }
 }
 

@@ -263,13 +263,7 @@ fn answers(bytes: &[u8]) {
     let Ok(item) = syn::parse_str::<DeriveInput>(&text) else {
         return;
     };
-    for derive in [
-        Derive::Document,
-        Derive::Embed,
-        Derive::Projection,
-        Derive::Patch,
-        Derive::Database,
-    ] {
+    for derive in Derive::ALL {
         let tokens = catch_unwind(AssertUnwindSafe(|| expand::derive(derive, &item)));
         let tokens = tokens.unwrap_or_else(|_| panic!("{derive:?} panics at {text}"));
         let code = syn::parse2::<syn::File>(tokens.clone());
