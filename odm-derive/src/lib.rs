@@ -31,6 +31,8 @@ mod expand;
 mod fallback;
 #[cfg(test)]
 mod fuzz;
+#[cfg(test)]
+mod golden;
 mod model;
 mod patch;
 mod types;

@@ -219,7 +219,7 @@ fn sources(folder: &Path, into: &mut Vec<String>) {
         let path = entry.expect("the folder can be read").path();
         if path.is_dir() {
             sources(&path, into);
-        } else if !path.ends_with("fuzz.rs") {
+        } else if !path.ends_with("fuzz.rs") && !path.ends_with("golden.rs") {
             into.push(fs::read_to_string(&path).expect("the file can be read"));
         }
     }

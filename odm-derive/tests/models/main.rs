@@ -6,6 +6,12 @@ mod aliases;
 mod chains;
 mod derived;
 mod enums;
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "only the code emitted for them is of interest"
+)]
+mod golden;
 mod hygiene;
 mod inverse;
 mod many;

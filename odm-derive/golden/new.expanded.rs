@@ -1,0 +1,228 @@
+// `Document` of `Ticket`
+
+#[doc(hidden)]
+#[allow(
+    dead_code,
+    deprecated,
+    non_camel_case_types,
+    non_snake_case,
+    private_bounds,
+    private_interfaces,
+    unreachable_pub,
+    unused_imports,
+    unused_qualifications
+)]
+const _: () = {
+    use ::odm::derive::Unknown as _;
+    /// The fields of `Ticket`.
+    pub struct TicketFields<P> {
+        /// Stored as `_id`.
+        pub number: ::odm::derive::Field<
+            i64,
+            ::odm::derive::FieldPath<P, Ticket, 0>,
+            ::odm::derive::Identity,
+        >,
+        /// Stored as `title`.
+        pub title: ::odm::derive::Field<
+            String,
+            ::odm::derive::FieldPath<P, Ticket, 1>,
+            ::odm::derive::Plain,
+        >,
+        /// Stored as `urgent`.
+        pub urgent: ::odm::derive::Field<
+            bool,
+            ::odm::derive::FieldPath<P, Ticket, 2>,
+            ::odm::derive::Plain,
+        >,
+        /// Stored as `revision`.
+        pub revision: ::odm::derive::Field<
+            i32,
+            ::odm::derive::FieldPath<P, Ticket, 3>,
+            ::odm::derive::Version,
+        >,
+    }
+    #[automatically_derived]
+    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for TicketFields<P> {
+        const NEW: Self = Self {
+            number: ::odm::derive::Field::NEW,
+            title: ::odm::derive::Field::NEW,
+            urgent: ::odm::derive::Field::NEW,
+            revision: ::odm::derive::Field::NEW,
+        };
+        const STATIC: &'static Self = &Self::NEW;
+    }
+    #[automatically_derived]
+    impl ::odm::derive::Structure for Ticket {
+        const NAMES: &'static [&'static str] = &["_id", "title", "urgent", "revision"];
+        const HASHES: &'static [::core::primitive::u64] = &[
+            13334660529758004755u64, 15722393318163439657u64, 9500078418517557744u64,
+            15466728656978478680u64,
+        ];
+        const OPTIONAL: &'static [bool] = &[
+            ::odm::derive::Probe::<i64>::OPTIONAL,
+            ::odm::derive::Probe::<String>::OPTIONAL,
+            ::odm::derive::Probe::<bool>::OPTIONAL,
+            ::odm::derive::Probe::<i32>::OPTIONAL,
+        ];
+        const DEFAULTED: &'static [bool] = &[false, false, true, false];
+        type Fields<P: ::odm::derive::Path> = TicketFields<P>;
+        fn shape() -> &'static ::odm::derive::Shape {
+            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+                name: "Ticket",
+                fields: &[
+                    ::odm::derive::plain("_id")
+                        .comparable(::odm::derive::Probe::<i64>::OPERAND),
+                    ::odm::derive::plain("title")
+                        .comparable(::odm::derive::Probe::<String>::OPERAND),
+                    ::odm::derive::plain("urgent")
+                        .comparable(::odm::derive::Probe::<bool>::OPERAND),
+                    ::odm::derive::plain("revision")
+                        .comparable(::odm::derive::Probe::<i32>::OPERAND),
+                ],
+            };
+            &ONE
+        }
+        fn schema(
+            types: &mut ::odm::derive::SchemaTypes,
+        ) -> ::odm::derive::BsonDocument {
+            ::odm::derive::object_schema::<
+                Self,
+            >(
+                types,
+                &[
+                    ::odm::derive::Property {
+                        name: "_id",
+                        required: false,
+                        schema: ::odm::derive::Probe::<i64>::SCHEMA,
+                        rules: &[],
+                    },
+                    ::odm::derive::Property {
+                        name: "title",
+                        required: !::odm::derive::Probe::<String>::FROM_NOTHING,
+                        schema: ::odm::derive::Probe::<String>::SCHEMA,
+                        rules: &[],
+                    },
+                    ::odm::derive::Property {
+                        name: "urgent",
+                        required: false,
+                        schema: ::odm::derive::Probe::<bool>::SCHEMA,
+                        rules: &[],
+                    },
+                    ::odm::derive::Property {
+                        name: "revision",
+                        required: false,
+                        schema: ::odm::derive::Probe::<i32>::SCHEMA,
+                        rules: &[],
+                    },
+                ],
+                false,
+            )
+        }
+    }
+    #[automatically_derived]
+    impl ::odm::derive::Referable for Ticket {
+        type Key = i64;
+        type StoredKey = i64;
+        const KEY_OPERAND: ::core::option::Option<::odm::derive::Operand> = ::odm::derive::Probe::<
+            i64,
+        >::OPERAND;
+        fn key_schema(
+            types: &mut ::odm::derive::SchemaTypes,
+        ) -> ::odm::derive::BsonDocument {
+            ::odm::derive::Probe::<i64>::SCHEMA(types)
+        }
+    }
+    #[automatically_derived]
+    impl ::odm::derive::Document for Ticket {
+        type Id = i64;
+        type Itself = Self;
+        const COLLECTION: &'static str = "tickets";
+        const HASH: ::core::primitive::u64 = 14461360829286482370u64;
+        fn id(&self) -> &i64 {
+            &self.number
+        }
+        fn model() -> &'static ::odm::derive::Model {
+            static ONE: ::odm::derive::Model = ::odm::derive::Model {
+                name: "Ticket",
+                collection: "tickets",
+                shape: <Ticket as ::odm::derive::Structure>::shape,
+                indexes: &[],
+                expires: ::core::option::Option::None,
+                version: ::core::option::Option::Some("revision"),
+                created_at: ::core::option::Option::None,
+                updated_at: ::core::option::Option::None,
+                schema: ::odm::derive::schema_of::<Ticket>,
+                validation: ::odm::derive::Validation {
+                    level: ::odm::derive::ValidationLevel::Strict,
+                    action: ::odm::derive::ValidationAction::Error,
+                    schema: ::core::option::Option::None,
+                    check: ::odm::derive::Probe::<Ticket>::CHECK,
+                },
+                renamed: &[],
+                readable: ::odm::derive::Probe::<Ticket>::READABLE,
+            };
+            &ONE
+        }
+    }
+    #[automatically_derived]
+    impl ::odm::derive::IntoId<Ticket> for i64 {
+        type How = ::odm::derive::ById;
+        fn into_id(self) -> i64 {
+            self
+        }
+    }
+    #[automatically_derived]
+    impl ::odm::derive::IntoId<Ticket> for &i64 {
+        type How = ::odm::derive::ById;
+        fn into_id(self) -> i64 {
+            ::odm::derive::clone_id::<Ticket>(self)
+        }
+    }
+    #[automatically_derived]
+    impl<D> ::odm::derive::RefersWithin<D> for Ticket {}
+    const _: () = {
+        ::core::assert!(
+            ! < i64 as ::odm::derive::Known > ::RELATED,
+            "`number` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+        );
+        ::core::assert!(
+            ! < String as ::odm::derive::Known > ::RELATED,
+            "`title` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+        );
+        ::core::assert!(
+            ! < bool as ::odm::derive::Known > ::RELATED,
+            "`urgent` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+        );
+        ::core::assert!(
+            ! < i32 as ::odm::derive::Known > ::RELATED,
+            "`revision` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+        );
+    };
+    #[automatically_derived]
+    impl ::odm::derive::Versioned for Ticket {
+        type Version = i32;
+    }
+    #[automatically_derived]
+    impl ::odm::derive::SubsetItem for Ticket {
+        type Child = Ticket;
+        const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::None;
+        const NESTED: bool = false;
+        const NAMES: &'static ::odm::derive::ShownNames = <Self as ::odm::derive::Structure>::SHOWN;
+    }
+    #[automatically_derived]
+    impl ::odm::derive::Insertable<Ticket> for NewTicket {
+        fn id_of_number() -> ::core::option::Option<
+            fn(::core::primitive::i64) -> ::core::option::Option<i64>,
+        > {
+            ::core::option::Option::Some(::odm::derive::id_of_number::<i64>)
+        }
+    }
+};
+/// The fields of a new [`Ticket`] that its caller gives; an insert sets the others, and returns the whole.
+#[derive(::odm::derive::serde::Serialize, Debug)]
+#[serde(crate = "::odm::derive::serde")]
+pub struct NewTicket {
+    pub title: String,
+    #[serde(default)]
+    pub urgent: bool,
+}

@@ -1,0 +1,377 @@
+// `Embed` of `Price`
+
+#[doc(hidden)]
+#[allow(
+    dead_code,
+    deprecated,
+    non_camel_case_types,
+    non_snake_case,
+    private_bounds,
+    private_interfaces,
+    unreachable_pub,
+    unused_imports,
+    unused_qualifications
+)]
+const _: () = {
+    use ::odm::derive::Unknown as _;
+    /// The fields of `Price`.
+    pub struct PriceFields<P> {
+        /// Stored as `value`.
+        pub value: ::odm::derive::Field<
+            f64,
+            ::odm::derive::FieldPath<P, Price, 0>,
+            ::odm::derive::Plain,
+        >,
+    }
+    #[automatically_derived]
+    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for PriceFields<P> {
+        const NEW: Self = Self {
+            value: ::odm::derive::Field::NEW,
+        };
+        const STATIC: &'static Self = &Self::NEW;
+    }
+    #[automatically_derived]
+    impl ::odm::derive::Structure for Price {
+        const NAMES: &'static [&'static str] = &["value"];
+        const HASHES: &'static [::core::primitive::u64] = &[8999596768310594794u64];
+        const OPTIONAL: &'static [bool] = &[::odm::derive::Probe::<f64>::OPTIONAL];
+        type Fields<P: ::odm::derive::Path> = PriceFields<P>;
+        fn shape() -> &'static ::odm::derive::Shape {
+            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+                name: "Price",
+                fields: &[
+                    ::odm::derive::plain("value")
+                        .comparable(::odm::derive::Probe::<f64>::OPERAND),
+                ],
+            };
+            &ONE
+        }
+        fn schema(
+            types: &mut ::odm::derive::SchemaTypes,
+        ) -> ::odm::derive::BsonDocument {
+            ::odm::derive::object_schema::<
+                Self,
+            >(
+                types,
+                &[
+                    ::odm::derive::Property {
+                        name: "value",
+                        required: !::odm::derive::Probe::<f64>::FROM_NOTHING,
+                        schema: ::odm::derive::Probe::<f64>::SCHEMA,
+                        rules: &[],
+                    },
+                ],
+                false,
+            )
+        }
+    }
+    #[automatically_derived]
+    impl<D> ::odm::derive::RefersWithin<D> for Price {}
+    const _: () = {
+        ::core::assert!(
+            ! < f64 as ::odm::derive::Known > ::RELATED,
+            "`value` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+        );
+    };
+    #[automatically_derived]
+    impl ::odm::derive::Through for Price {
+        type To = Self;
+    }
+    #[automatically_derived]
+    impl ::odm::derive::Embed for Price {}
+    #[automatically_derived]
+    impl ::odm::derive::EmbedField for Price {
+        type Value = Self;
+        const CONTAINER: ::odm::derive::Container = ::odm::derive::Container::One;
+        type Parent = ::odm::derive::NoParent;
+        type ParentPath<P: ::odm::derive::Path> = P;
+        type ParentCardinality = ();
+    }
+    #[automatically_derived]
+    impl ::odm::derive::Referable for Price {
+        type Key = ::odm::derive::NoKey;
+        type StoredKey = ::odm::derive::NoKey;
+    }
+    #[automatically_derived]
+    impl ::odm::derive::Known for Price {
+        const RELATED: bool = true;
+        fn schema(
+            types: &mut ::odm::derive::SchemaTypes,
+        ) -> ::odm::derive::BsonDocument {
+            <Self as ::odm::derive::Structure>::schema(types)
+        }
+        fn has_checks(types: &mut ::odm::derive::SchemaTypes) -> bool {
+            <Self as ::odm::derive::Structure>::has_checks(types)
+        }
+        fn check(
+            &self,
+            at: &::odm::derive::ValueLocation<'_>,
+            found: &mut ::std::vec::Vec<::odm::derive::Violation>,
+        ) {
+            <Self as ::odm::derive::Structure>::check(self, at, found);
+        }
+    }
+};
+
+// `Document` of `Offer`
+
+#[doc(hidden)]
+#[allow(
+    dead_code,
+    deprecated,
+    non_camel_case_types,
+    non_snake_case,
+    private_bounds,
+    private_interfaces,
+    unreachable_pub,
+    unused_imports,
+    unused_qualifications
+)]
+const _: () = {
+    use ::odm::derive::Unknown as _;
+    /// The fields of `Offer`.
+    pub struct OfferFields<P> {
+        /// Stored as `_id`.
+        pub id: ::odm::derive::Field<
+            i64,
+            ::odm::derive::FieldPath<P, Offer, 0>,
+            ::odm::derive::Identity,
+        >,
+        /// Stored as `title`.
+        pub title: ::odm::derive::Field<
+            String,
+            ::odm::derive::FieldPath<P, Offer, 1>,
+            ::odm::derive::Plain,
+        >,
+        /// Stored as `until`.
+        pub until: ::odm::derive::Field<
+            Option<DateTime>,
+            ::odm::derive::FieldPath<P, Offer, 2>,
+            ::odm::derive::Plain,
+        >,
+        /// Stored as `price`.
+        pub price: ::odm::derive::Field<
+            Price,
+            ::odm::derive::FieldPath<P, Offer, 3>,
+            ::odm::derive::Plain,
+        >,
+    }
+    #[automatically_derived]
+    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for OfferFields<P> {
+        const NEW: Self = Self {
+            id: ::odm::derive::Field::NEW,
+            title: ::odm::derive::Field::NEW,
+            until: ::odm::derive::Field::NEW,
+            price: ::odm::derive::Field::NEW,
+        };
+        const STATIC: &'static Self = &Self::NEW;
+    }
+    #[automatically_derived]
+    impl ::odm::derive::Structure for Offer {
+        const NAMES: &'static [&'static str] = &["_id", "title", "until", "price"];
+        const HASHES: &'static [::core::primitive::u64] = &[
+            13334660529758004755u64, 15722393318163439657u64, 2291359479729204271u64,
+            3393610910270210282u64,
+        ];
+        const OPTIONAL: &'static [bool] = &[
+            ::odm::derive::Probe::<i64>::OPTIONAL,
+            ::odm::derive::Probe::<String>::OPTIONAL,
+            ::odm::derive::Probe::<Option<DateTime>>::OPTIONAL,
+            ::odm::derive::Probe::<Price>::OPTIONAL,
+        ];
+        const OUTLINE: &'static ::odm::derive::Outline = {
+            &::odm::derive::Outline {
+                references: false,
+                opaque: false,
+                derived: &[],
+                embedded: &[
+                    (
+                        "price",
+                        3393610910270210282u64,
+                        ::odm::derive::Probe::<Price>::OUTLINE,
+                    ),
+                ],
+            }
+        };
+        type Fields<P: ::odm::derive::Path> = OfferFields<P>;
+        fn shape() -> &'static ::odm::derive::Shape {
+            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+                name: "Offer",
+                fields: &[
+                    ::odm::derive::plain("_id")
+                        .comparable(::odm::derive::Probe::<i64>::OPERAND),
+                    ::odm::derive::plain("title")
+                        .comparable(::odm::derive::Probe::<String>::OPERAND),
+                    ::odm::derive::plain("until")
+                        .comparable(::odm::derive::Probe::<Option<DateTime>>::OPERAND),
+                    ::odm::derive::embed::<Price>("price")
+                        .comparable(::odm::derive::Probe::<Price>::OPERAND),
+                ],
+            };
+            &ONE
+        }
+        fn schema(
+            types: &mut ::odm::derive::SchemaTypes,
+        ) -> ::odm::derive::BsonDocument {
+            ::odm::derive::object_schema::<
+                Self,
+            >(
+                types,
+                &[
+                    ::odm::derive::Property {
+                        name: "_id",
+                        required: false,
+                        schema: ::odm::derive::Probe::<i64>::SCHEMA,
+                        rules: &[],
+                    },
+                    ::odm::derive::Property {
+                        name: "title",
+                        required: !::odm::derive::Probe::<String>::FROM_NOTHING,
+                        schema: ::odm::derive::Probe::<String>::SCHEMA,
+                        rules: &[],
+                    },
+                    ::odm::derive::Property {
+                        name: "until",
+                        required: !::odm::derive::Probe::<
+                            Option<DateTime>,
+                        >::FROM_NOTHING,
+                        schema: ::odm::derive::Probe::<Option<DateTime>>::SCHEMA,
+                        rules: &[],
+                    },
+                    ::odm::derive::Property {
+                        name: "price",
+                        required: !::odm::derive::Probe::<Price>::FROM_NOTHING,
+                        schema: ::odm::derive::Probe::<Price>::SCHEMA,
+                        rules: &[],
+                    },
+                ],
+                false,
+            )
+        }
+        fn has_checks(types: &mut ::odm::derive::SchemaTypes) -> bool {
+            false
+                || ::odm::derive::any_has_checks::<
+                    Self,
+                >(types, &[::odm::derive::Probe::<Price>::HAS_CHECKS])
+        }
+        fn check(
+            &self,
+            at: &::odm::derive::ValueLocation<'_>,
+            found: &mut ::std::vec::Vec<::odm::derive::Violation>,
+        ) {
+            ::odm::derive::Probe::<Price>::NEW
+                .check(&self.price, &at.join("price"), found);
+        }
+    }
+    #[automatically_derived]
+    impl ::odm::derive::Referable for Offer {
+        type Key = i64;
+        type StoredKey = i64;
+        const KEY_OPERAND: ::core::option::Option<::odm::derive::Operand> = ::odm::derive::Probe::<
+            i64,
+        >::OPERAND;
+        fn key_schema(
+            types: &mut ::odm::derive::SchemaTypes,
+        ) -> ::odm::derive::BsonDocument {
+            ::odm::derive::Probe::<i64>::SCHEMA(types)
+        }
+    }
+    #[automatically_derived]
+    impl ::odm::derive::Document for Offer {
+        type Id = i64;
+        type Itself = Self;
+        const COLLECTION: &'static str = "offers";
+        const HASH: ::core::primitive::u64 = 12362409529559951434u64;
+        fn id(&self) -> &i64 {
+            &self.id
+        }
+        fn model() -> &'static ::odm::derive::Model {
+            static ONE: ::odm::derive::Model = ::odm::derive::Model {
+                name: "Offer",
+                collection: "offers",
+                shape: <Offer as ::odm::derive::Structure>::shape,
+                indexes: &[],
+                expires: ::core::option::Option::None,
+                version: ::core::option::Option::None,
+                created_at: ::core::option::Option::None,
+                updated_at: ::core::option::Option::None,
+                schema: ::odm::derive::schema_of::<Offer>,
+                validation: ::odm::derive::Validation {
+                    level: ::odm::derive::ValidationLevel::Strict,
+                    action: ::odm::derive::ValidationAction::Error,
+                    schema: ::core::option::Option::None,
+                    check: ::odm::derive::Probe::<Offer>::CHECK,
+                },
+                renamed: &[],
+                readable: ::odm::derive::Probe::<Offer>::READABLE,
+            };
+            &ONE
+        }
+    }
+    #[automatically_derived]
+    impl ::odm::derive::IntoId<Offer> for i64 {
+        type How = ::odm::derive::ById;
+        fn into_id(self) -> i64 {
+            self
+        }
+    }
+    #[automatically_derived]
+    impl ::odm::derive::IntoId<Offer> for &i64 {
+        type How = ::odm::derive::ById;
+        fn into_id(self) -> i64 {
+            ::odm::derive::clone_id::<Offer>(self)
+        }
+    }
+    #[automatically_derived]
+    impl<D> ::odm::derive::RefersWithin<D> for Offer
+    where
+        Price: ::odm::derive::RefersWithin<D>,
+    {}
+    const _: () = {
+        ::core::assert!(
+            ! < i64 as ::odm::derive::Known > ::RELATED,
+            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+        );
+        ::core::assert!(
+            ! < String as ::odm::derive::Known > ::RELATED,
+            "`title` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+        );
+        ::core::assert!(
+            ! < Option < DateTime > as ::odm::derive::Known > ::RELATED,
+            "`until` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+        );
+    };
+    #[automatically_derived]
+    impl<X, K> ::odm::derive::ChildOf<X, K, 0usize> for Offer
+    where
+        Price: ::odm::derive::ParentIn<X, K>,
+    {
+        const PATH: &'static str = <<Price as ::odm::derive::ParentIn<
+            X,
+            K,
+        >>::ParentPath<
+            ::odm::derive::FieldPath<::odm::derive::Root<Offer>, Offer, 3>,
+        > as ::odm::derive::Path>::TEXT;
+    }
+    #[automatically_derived]
+    impl ::odm::derive::SubsetItem for Offer {
+        type Child = Offer;
+        const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::None;
+        const NESTED: bool = false;
+        const NAMES: &'static ::odm::derive::ShownNames = <Self as ::odm::derive::Structure>::SHOWN;
+    }
+};
+
+// `Patch` of `OfferPatch`
+
+#[automatically_derived]
+impl ::odm::derive::Patch for OfferPatch {
+    type Of = Offer;
+    fn changes(self) -> ::odm::derive::Update<Offer> {
+        let fields = ::odm::derive::fields_of::<Offer>();
+        ::odm::derive::Update::<Offer>::new()
+            .set_if(fields.title, self.title)
+            .set_if(fields.until, self.until)
+            .set_if(fields.price.value, self.price)
+    }
+}
