@@ -4,7 +4,7 @@
 use quote::ToTokens;
 use syn::{Attribute, LitInt, LitStr, Path, Type};
 
-use crate::{ast::Derive, ctxt::Ctxt};
+use crate::{ctxt::Ctxt, derive::Derive};
 
 mod case;
 mod expires;

@@ -6,8 +6,9 @@ use quote::ToTokens;
 use syn::{GenericParam, Type};
 
 use crate::{
-    ast::{Derive, Field, Input},
+    ast::{Field, Input},
     ctxt::Ctxt,
+    derive::Derive,
     types,
 };
 

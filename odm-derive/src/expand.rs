@@ -5,9 +5,10 @@ use quote::quote;
 use syn::DeriveInput;
 
 use crate::{
-    ast::{Derive, Input},
+    ast::Input,
     check,
     ctxt::Ctxt,
+    derive::Derive,
     fallback,
     model::{Head, Model},
     patch,

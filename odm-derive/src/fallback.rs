@@ -8,8 +8,10 @@ use quote::{ToTokens, quote};
 use syn::{GenericParam, Type, parse_quote};
 
 use crate::{
-    ast::{Data, Derive, Field, Input},
-    check, expand,
+    ast::{Data, Field, Input},
+    check,
+    derive::Derive,
+    expand,
     model::{Head, New, Role, Structure},
     types,
 };

@@ -8,7 +8,7 @@ use std::{
 
 use syn::DeriveInput;
 
-use crate::{ast::Derive, expand};
+use crate::{derive::Derive, expand};
 
 /// What models are made of: marks, keys, paths, types, and what does not belong.
 const WORDS: [&str; 64] = [

@@ -10,7 +10,7 @@ use std::{
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{DeriveInput, Item, Meta};
 
-use crate::{ast::Derive, expand};
+use crate::{derive::Derive, expand};
 
 /// The files with models, in the order of their names.
 fn models() -> Vec<PathBuf> {

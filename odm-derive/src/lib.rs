@@ -26,6 +26,7 @@ mod ast;
 mod attr;
 mod check;
 mod ctxt;
+mod derive;
 mod derived;
 mod expand;
 mod fallback;
@@ -37,7 +38,7 @@ mod model;
 mod patch;
 mod types;
 
-use ast::Derive;
+use derive::Derive;
 
 /// Defines the derives, which all claim the same attributes. So an attribute of one of them on the
 /// item or field of another is read by that one, and gets an error that says where it belongs. So is

@@ -4,8 +4,9 @@ use proc_macro2::{Ident, TokenStream};
 use syn::{Attribute, Data as SynData, LitInt, LitStr, Path, Type, Visibility};
 
 use crate::{
-    ast::{Data, Derive, Field as AstField, IdSource, Input, Style},
+    ast::{Data, Field as AstField, IdSource, Input, Style},
     attr::{self, Expires, Index, OnDelete, Renamed, Split, Validation, index::Key},
+    derive::Derive,
     derived::{Derived, copy::Copy},
     types,
 };

@@ -5,12 +5,12 @@ use quote::{quote, quote_spanned};
 use syn::{Data, DeriveInput, Field, Fields, LitStr};
 
 use crate::{
-    ast::Derive,
     attr::{
         self, Position,
         value::{Once, flag, keys, string, unknown},
     },
     ctxt::Ctxt,
+    derive::Derive,
     types,
 };
 

@@ -10,8 +10,8 @@ use super::{
     value::{Once, flag, keys, string, unknown},
 };
 use crate::{
-    ast::Derive,
     ctxt::Ctxt,
+    derive::Derive,
     derived::{Declared, DerivedKind, Indexed},
 };
 

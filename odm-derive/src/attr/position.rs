@@ -3,7 +3,7 @@
 use syn::Attribute;
 
 use super::unraw;
-use crate::{ATTRIBUTES, ast::Derive, ctxt::Ctxt, derived::DerivedKind};
+use crate::{ATTRIBUTES, ctxt::Ctxt, derive::Derive, derived::DerivedKind};
 
 /// The position of an attribute.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -4,8 +4,9 @@ use syn::{LitStr, Path};
 
 use super::{name_tokens, references, serde};
 use crate::{
-    ast::{Data, Derive, Field, Input},
+    ast::{Data, Field, Input},
     ctxt::Ctxt,
+    derive::Derive,
 };
 
 /// Checks the fields of a struct or of a variant.

@@ -1,9 +1,10 @@
 //! The rules for inverse references.
 
 use crate::{
-    ast::{Derive, Field, Input},
+    ast::{Field, Input},
     attr::{OnDelete, Reference},
     ctxt::Ctxt,
+    derive::Derive,
 };
 
 pub(super) fn check(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {

@@ -2,8 +2,9 @@
 
 use super::fields::read_by;
 use crate::{
-    ast::{Derive, Field, Input},
+    ast::{Field, Input},
     ctxt::Ctxt,
+    derive::Derive,
     types,
 };
 

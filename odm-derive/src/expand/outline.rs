@@ -5,7 +5,7 @@ use quote::{ToTokens, quote};
 
 use super::related;
 use crate::{
-    ast::Derive,
+    derive::Derive,
     model::{Head, Member, Place, Role, Structure},
     types,
 };

@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::{LitStr, Type, spanned::Spanned};
 
 use crate::{
-    ast::Derive,
+    derive::Derive,
     model::{Head, Member, Role, Structure},
     types,
 };

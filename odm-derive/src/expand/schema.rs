@@ -6,8 +6,8 @@ use syn::{Type, spanned::Spanned};
 
 use super::stored::has_default;
 use crate::{
-    ast::Derive,
     attr::Concerns,
+    derive::Derive,
     model::{Checked, Form, Head, Kind, Member, Optional, Place, Role, Structure, VariantContent},
     types,
 };

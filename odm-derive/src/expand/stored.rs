@@ -5,8 +5,8 @@ use quote::{quote, quote_spanned};
 use syn::{Type, spanned::Spanned};
 
 use crate::{
-    ast::Derive,
     check::unreadable,
+    derive::Derive,
     model::{Head, Member, Place, Role, Structure},
     types,
 };

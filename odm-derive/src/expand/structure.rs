@@ -6,8 +6,8 @@ use syn::spanned::Spanned;
 
 use super::{children, embed, outline, reference, schema, split, stored};
 use crate::{
-    ast::Derive,
     attr::Public,
+    derive::Derive,
     derived::copy,
     model::{Head, Kind, Member, Optional, Place, Role, Structure},
     types,

@@ -7,7 +7,8 @@ use quote::{ToTokens, quote};
 use syn::{Generics, Type, parse_quote, parse_quote_spanned, spanned::Spanned};
 
 use crate::{
-    ast::{Derive, Field, Input},
+    ast::{Field, Input},
+    derive::Derive,
     types,
 };
 

@@ -6,9 +6,10 @@ use syn::{Attribute, Path, Type, parse_quote};
 
 use super::{Form, Head, Kind, Role};
 use crate::{
-    ast::{Derive, Field as AstField, Input},
+    ast::{Field as AstField, Input},
     attr::Public,
     attr::Validate,
+    derive::Derive,
     types,
 };
 

@@ -8,9 +8,10 @@ use super::{
     references_to,
 };
 use crate::{
-    ast::{Derive, Field, Input},
+    ast::{Field, Input},
     check::list,
     ctxt::Ctxt,
+    derive::Derive,
     types,
 };
 
