@@ -12,6 +12,10 @@ use crate::{
     types,
 };
 
+mod form;
+
+pub(crate) use form::Form;
+
 /// A struct or enum with a derive on it.
 pub(crate) struct Input<'a> {
     pub(crate) derive: Derive,
@@ -169,6 +173,13 @@ impl Style {
             SynFields::Unnamed(_) => Style::Tuple,
             SynFields::Unit => Style::Unit,
         }
+    }
+}
+
+impl Variant<'_> {
+    /// The name of its field among those of the enum.
+    pub(crate) fn field_name(&self) -> String {
+        Rule::Snake.variant(&types::name(self.ident))
     }
 }
 

@@ -17,7 +17,6 @@ mod variants;
 
 pub(crate) use head::Head;
 pub(crate) use structure::{Checked, Element, Member, Optional, Place, Structure, VariantContent};
-pub(crate) use variants::{Form, variant_field};
 
 /// A checked input.
 pub(crate) enum Model {

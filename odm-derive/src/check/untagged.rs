@@ -5,9 +5,8 @@ use quote::ToTokens;
 use syn::Type;
 
 use crate::{
-    ast::{Field, Input, Style, Variant},
+    ast::{Field, Form, Input, Style, Variant},
     ctxt::Ctxt,
-    model::Form,
     types,
 };
 

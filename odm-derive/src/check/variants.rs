@@ -4,9 +4,8 @@ use quote::ToTokens;
 
 use super::{fields, untagged};
 use crate::{
-    ast::{Field, Input, Style, Variant},
+    ast::{Field, Form, Input, Style, Variant},
     ctxt::Ctxt,
-    model::{Form, variant_field},
     types,
 };
 
@@ -112,7 +111,7 @@ fn field_names(cx: &Ctxt, form: &Form, variants: &[&Variant<'_>]) {
         if matches!(variant.style, Style::Unit | Style::Tuple) {
             continue;
         }
-        let name = variant_field(variant.ident);
+        let name = variant.field_name();
         if let Some((_, other)) = seen.iter().find(|(other, _)| *other == name) {
             cx.error(
                 variant.ident,

@@ -5,7 +5,10 @@ use quote::quote;
 use syn::{Member, Type};
 
 use super::{children, link, related, scalar, schema, structure};
-use crate::model::{Content, Embed, Form, Head, Structure, VariantContent};
+use crate::{
+    ast::Form,
+    model::{Content, Embed, Head, Structure, VariantContent},
+};
 
 pub(super) fn expand(embed: &Embed) -> TokenStream {
     let head = &embed.head;

@@ -6,9 +6,10 @@ use syn::{Type, spanned::Spanned};
 
 use super::stored::has_default;
 use crate::{
+    ast::Form,
     attr::Concerns,
     derive::Derive,
-    model::{Checked, Form, Head, Kind, Member, Optional, Place, Role, Structure, VariantContent},
+    model::{Checked, Head, Kind, Member, Optional, Place, Role, Structure, VariantContent},
     types,
 };
 

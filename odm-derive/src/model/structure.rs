@@ -4,9 +4,9 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::{Attribute, Path, Type, parse_quote};
 
-use super::{Form, Head, Kind, Role};
+use super::{Head, Kind, Role};
 use crate::{
-    ast::{Field as AstField, Input},
+    ast::{Field as AstField, Form, Input},
     attr::Public,
     attr::Validate,
     derive::Derive,

@@ -1,4 +1,4 @@
-//! The forms in which serde stores enums.
+//! The fields of enums, as paths see them.
 
 use proc_macro2::Ident;
 use quote::quote;
@@ -9,51 +9,9 @@ use super::{
     structure::{Checked, Element, Member, Optional, VariantContent, VariantForm, is_unseen},
 };
 use crate::{
-    ast::{Input, Style, Variant},
-    attr::{Rule, serde},
+    ast::{Form, Input, Style, Variant},
     types,
 };
-
-/// How serde stores an enum.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// `{ "Variant": content }`
-    External,
-    /// `{ "tag": "Variant", ..content }`
-    Internal { tag: String },
-    /// `{ "tag": "Variant", "content": content }`
-    Adjacent { tag: String, content: String },
-    /// `content`
-    Untagged,
-}
-
-impl Form {
-    pub(crate) fn of(serde: &serde::Container) -> Self {
-        match (&serde.tag, &serde.content) {
-            _ if serde.untagged => Form::Untagged,
-            (Some(tag), Some(content)) => Form::Adjacent {
-                tag: tag.value(),
-                content: content.value(),
-            },
-            (Some(tag), None) => Form::Internal { tag: tag.value() },
-            (None, _) => Form::External,
-        }
-    }
-
-    /// One variant can be without a tag where the others have one.
-    pub(crate) fn of_variant(&self, variant: &Variant<'_>) -> Self {
-        if variant.serde.untagged {
-            Form::Untagged
-        } else {
-            self.clone()
-        }
-    }
-}
-
-/// The name of the field of a variant.
-pub(crate) fn variant_field(ident: &Ident) -> String {
-    Rule::Snake.variant(&types::name(ident))
-}
 
 /// The name of the hidden type of a variant with fields of its own. It is not that of the typed fields of the
 /// enum, or of another variant.
@@ -163,7 +121,7 @@ impl Structure {
             Form::Internal { .. } | Form::Untagged => Place::Flattened { optional: false },
         };
         self.members.push(Member {
-            ident: types::field_ident(&variant_field(variant.ident), variant.ident.span()),
+            ident: types::field_ident(&variant.field_name(), variant.ident.span()),
             docs: variant.docs.iter().map(|&attr| attr.clone()).collect(),
             ty: parse_quote!(#this),
             users: false,
@@ -204,7 +162,7 @@ impl Structure {
             Role::Plain if !is_unseen(field) => head.bound_known(&ty),
             Role::Plain | Role::Split(_) | Role::Derived(_) => {}
         }
-        let mut ident = types::field_ident(&variant_field(variant.ident), variant.ident.span());
+        let mut ident = types::field_ident(&variant.field_name(), variant.ident.span());
         let place = match (form, &role) {
             (Form::External, _) => Place::At(self.name(variant.stored.clone(), Optional::Always)),
             (Form::Adjacent { .. }, _) => content.map_or(Place::Whole, Place::At),
