@@ -142,7 +142,7 @@ fn single(cx: &Ctxt, field: &Field<'_>) {
 fn storage(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
     let serde = &field.serde;
     let name = field.name();
-    if let Some(by) = read_by(input, field) {
+    if let Some(by) = serde::read_by(input, field) {
         if let Some(skip) = &serde.skip {
             cx.error(
                 skip,
@@ -169,14 +169,6 @@ fn storage(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
     if let Some(flatten) = &serde.flatten {
         flattened(cx, field, flatten);
     }
-}
-
-/// The reason why the library reads the field, for a message.
-pub(super) fn read_by(input: &Input<'_>, field: &Field<'_>) -> Option<String> {
-    if input.derive == Derive::Document && field.stored == "_id" {
-        return Some("the `_id`".to_owned());
-    }
-    field.attrs.read_by().map(|mark| format!("`{mark}`"))
 }
 
 fn flattened(cx: &Ctxt, field: &Field<'_>, flatten: &Path) {

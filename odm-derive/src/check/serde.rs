@@ -1,6 +1,5 @@
 //! The rules for the attributes of serde on a field: what is written is read back.
 
-use super::fields::read_by;
 use crate::{
     ast::{Field, Input},
     ctxt::Ctxt,
@@ -101,4 +100,12 @@ fn left_out(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
 /// What is wrong with a field that is left out and has no default.
 pub(crate) fn unreadable(name: &str) -> String {
     format!("a document without `{name}` cannot be read: add `default` to `skip_serializing_if`")
+}
+
+/// The reason why the library reads the field, for a message.
+pub(super) fn read_by(input: &Input<'_>, field: &Field<'_>) -> Option<String> {
+    if input.derive == Derive::Document && field.stored == "_id" {
+        return Some("the `_id`".to_owned());
+    }
+    field.attrs.read_by().map(|mark| format!("`{mark}`"))
 }
