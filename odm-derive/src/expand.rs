@@ -2,17 +2,8 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::DeriveInput;
 
-use crate::{
-    ast::Input,
-    check,
-    ctxt::Ctxt,
-    derive::Derive,
-    fallback,
-    model::{Head, Model},
-    patch,
-};
+use crate::model::{Head, Model};
 
 mod children;
 mod database;
@@ -44,36 +35,17 @@ pub(crate) fn refers_within(head: &Head) -> TokenStream {
     related::refers_within(head, std::iter::empty())
 }
 
-/// The whole pipeline.
-pub(crate) fn derive(derive: Derive, item: &DeriveInput) -> TokenStream {
-    if derive == Derive::Patch {
-        return patch::derive(item);
-    }
-    let cx = Ctxt::new();
-    let input = Input::new(&cx, derive, item);
-    check::check(&cx, &input);
-    match (cx.finish(), Model::new(&input)) {
-        (Ok(()), Some(model)) => match model {
-            Model::Document(document) => {
-                let items = wrap(&document.head, &document::expand(&document));
-                let new = document.new.as_ref();
-                let new = new.map(|new| new::structure(&document.head, new));
-                quote!(#items #new)
-            }
-            Model::Embed(embed) => wrap(&embed.head, &embed::expand(&embed)),
-            Model::Projection(projection) => {
-                wrap(&projection.head, &projection::expand(&projection))
-            }
-            Model::Database(database) => wrap(&database.head, &database::expand(&database)),
-        },
-        (Ok(()), None) => {
-            let error = syn::Error::new_spanned(&item.ident, "odm-derive let a mistake pass");
-            error.to_compile_error()
+pub(crate) fn expand(model: &Model) -> TokenStream {
+    match model {
+        Model::Document(document) => {
+            let items = wrap(&document.head, &document::expand(document));
+            let new = document.new.as_ref();
+            let new = new.map(|new| new::structure(&document.head, new));
+            quote!(#items #new)
         }
-        (Err(errors), _) => {
-            let stubs = fallback::stubs(&input);
-            quote!(#errors #stubs)
-        }
+        Model::Embed(embed) => wrap(&embed.head, &embed::expand(embed)),
+        Model::Projection(projection) => wrap(&projection.head, &projection::expand(projection)),
+        Model::Database(database) => wrap(&database.head, &database::expand(database)),
     }
 }
 

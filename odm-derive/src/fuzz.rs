@@ -8,7 +8,7 @@ use std::{
 
 use syn::DeriveInput;
 
-use crate::{derive::Derive, expand};
+use crate::{derive::Derive, pipeline};
 
 /// What models are made of: marks, keys, paths, types, and what does not belong.
 const WORDS: [&str; 64] = [
@@ -264,7 +264,7 @@ fn answers(bytes: &[u8]) {
         return;
     };
     for derive in Derive::ALL {
-        let tokens = catch_unwind(AssertUnwindSafe(|| expand::derive(derive, &item)));
+        let tokens = catch_unwind(AssertUnwindSafe(|| pipeline::run(derive, &item)));
         let tokens = tokens.unwrap_or_else(|_| panic!("{derive:?} panics at {text}"));
         let code = syn::parse2::<syn::File>(tokens.clone());
         code.unwrap_or_else(|error| panic!("{error}: {tokens}, from {text}"));

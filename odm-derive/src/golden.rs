@@ -10,7 +10,7 @@ use std::{
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{DeriveInput, Item, Meta};
 
-use crate::{derive::Derive, expand};
+use crate::{derive::Derive, pipeline};
 
 /// The files with models, in the order of their names.
 fn models() -> Vec<PathBuf> {
@@ -61,7 +61,7 @@ fn expanded(model: &Path) -> String {
             _ => continue,
         };
         for derive in derives(&mut item) {
-            let code = formatted(expand::derive(derive, &item));
+            let code = formatted(pipeline::run(derive, &item));
             let (derive, ident) = (derive.name(), &item.ident);
             if !expanded.is_empty() {
                 expanded.push('\n');

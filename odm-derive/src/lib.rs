@@ -36,6 +36,7 @@ mod fuzz;
 mod golden;
 mod model;
 mod patch;
+mod pipeline;
 mod types;
 
 use derive::Derive;
@@ -68,7 +69,7 @@ macro_rules! derives {
         #[cfg_attr(doc, proc_macro_derive($derive, attributes $own))]
         #[cfg_attr(not(doc), proc_macro_derive($derive, attributes $attributes))]
         pub fn $function(input: TokenStream) -> TokenStream {
-            expand::derive(Derive::$derive, &parse_macro_input!(input as DeriveInput)).into()
+            pipeline::run(Derive::$derive, &parse_macro_input!(input as DeriveInput)).into()
         }
 
         $(#[cfg_attr(not(doctest), $doc)])*
