@@ -9,10 +9,12 @@ mod children;
 mod database;
 mod document;
 mod embed;
+mod embedded;
 mod filter;
 mod link;
 mod new;
 mod outline;
+mod path;
 mod projection;
 mod reference;
 mod related;
@@ -24,11 +26,12 @@ mod structure;
 
 pub(crate) use children::{expand as children, no_parent};
 pub(crate) use document::{generics as document_generics, into_id};
-pub(crate) use embed::embedded;
+pub(crate) use embedded::embedded;
 pub(crate) use filter::declared_filter;
 pub(crate) use new::stub as new;
+pub(crate) use path::at;
 pub(crate) use projection::itself as projection;
-pub(crate) use structure::{at, expand as structure};
+pub(crate) use structure::expand as structure;
 
 /// `RefersWithin` of any database.
 pub(crate) fn refers_within(head: &Head) -> TokenStream {

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Generics, Type, parse_quote};
 
-use super::at;
+use super::path::at;
 use crate::{
     model::{Head, Member, Place, Role, Structure},
     types,

@@ -6,7 +6,9 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Generics, Type, parse_quote, spanned::Spanned};
 
-use super::{children, filter::declared_filter, new, reference, related, split, structure};
+use super::{
+    children, filter::declared_filter, new, path::at, reference, related, split, structure,
+};
 use crate::{
     attr::{Expires, Index, Renamed, index::Key},
     derived::subset,
@@ -350,7 +352,7 @@ fn unique_keys(document: &Document, generics: &Generics) -> TokenStream {
         match member.place {
             Place::At(position) => {
                 let root = quote!(#private::Root<#this>);
-                Some(structure::at(head, this, position, root))
+                Some(at(head, this, position, root))
             }
             _ => None,
         }

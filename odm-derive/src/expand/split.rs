@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Generics, Type, parse_quote, spanned::Spanned};
 
-use super::structure;
+use super::path::at;
 use crate::{
     attr::Split,
     model::{Head, Place, Role, Structure},
@@ -51,7 +51,7 @@ pub(super) fn expand(head: &Head, generics: &Generics, structure: &Structure) ->
             return None;
         };
         let ty = &member.ty;
-        let at = structure::at(head, this, position, quote!(#private::Root<#this>));
+        let at = at(head, this, position, quote!(#private::Root<#this>));
         Some(quote! {
             #[automatically_derived]
             impl #impl_generics #private::HasCold<#private::ColdPath<#at>, #cold> for #this

@@ -1,10 +1,10 @@
 //! `Structure`: the stored names, the typed fields and the shape.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::{children, embed, outline, reference, schema, split, stored};
+use super::{children, embedded::embedded, outline, path::at, reference, schema, split, stored};
 use crate::{
     attr::Public,
     derive::Derive,
@@ -221,18 +221,6 @@ fn field_type(head: &Head, structure: &Structure, member: &Member) -> TokenStrea
     }
 }
 
-/// The path of the field that is stored under one of the names of `this`.
-pub(crate) fn at(
-    head: &Head,
-    this: &TokenStream,
-    position: usize,
-    path: TokenStream,
-) -> TokenStream {
-    let private = &head.private;
-    let position = Literal::usize_unsuffixed(position);
-    quote!(#private::FieldPath<#path, #this, #position>)
-}
-
 /// The type of the value of a typed field.
 pub(super) fn value_type(head: &Head, member: &Member) -> TokenStream {
     let private = &head.private;
@@ -342,7 +330,7 @@ fn hidden(head: &Head, of: &Structure, variant: &Structure) -> TokenStream {
     let of = &of.this;
     let (impl_generics, _, where_clause) = head.generics.split_for_impl();
     let structure = expand(head, variant);
-    let embedded = embed::embedded(head, &variant.this, &children::no_parent(head), None);
+    let embedded = embedded(head, &variant.this, &children::no_parent(head), None);
     quote! {
         #[doc = #doc]
         pub struct #ident #impl_generics (#private::Phantom<fn() -> #of>) #where_clause;

@@ -1,0 +1,18 @@
+//! The paths of typed fields.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+
+use crate::model::Head;
+
+/// The path of the field that is stored under one of the names of `this`.
+pub(crate) fn at(
+    head: &Head,
+    this: &TokenStream,
+    position: usize,
+    path: TokenStream,
+) -> TokenStream {
+    let private = &head.private;
+    let position = Literal::usize_unsuffixed(position);
+    quote!(#private::FieldPath<#path, #this, #position>)
+}
