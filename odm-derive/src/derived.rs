@@ -4,8 +4,6 @@
 //! own: the grammar of its attribute, its rules, and what is emitted for a field. The other modules do
 //! not ask which kinds there are.
 
-use std::ops::Deref;
-
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute, Path, Type};
@@ -13,39 +11,16 @@ use syn::{Attribute, Path, Type};
 use crate::{
     ast::{Field, Input},
     ctxt::Ctxt,
-    model::{Head, Member, Structure},
+    model::{DerivedField, Head},
 };
 
 mod children;
-pub(crate) mod copy;
+mod copy;
 mod count;
-pub(crate) mod subset;
-
-use copy::Copy;
-use count::Count;
-use subset::Subset;
+mod subset;
 
 /// All kinds, as their attributes are read.
 const KINDS: [&DerivedKind; 3] = [&copy::KIND, &count::KIND, &subset::KIND];
-
-/// A derived field of a checked input.
-pub(crate) enum Derived {
-    Copy(Box<Copy>),
-    Count(Box<Count>),
-    Subset(Box<Subset>),
-}
-
-impl Deref for Derived {
-    type Target = dyn DerivedField;
-
-    fn deref(&self) -> &Self::Target {
-        match self {
-            Derived::Copy(copy) => &**copy,
-            Derived::Count(count) => &**count,
-            Derived::Subset(subset) => &**subset,
-        }
-    }
-}
 
 /// A kind of derived field.
 pub(crate) struct DerivedKind {
@@ -110,21 +85,7 @@ pub(crate) trait Declaration {
     }
 
     /// The field that has been checked, and `None` of one that did not pass.
-    fn field(&self, head: &Head, fields: &[Field<'_>]) -> Option<Derived>;
-}
-
-/// What is emitted for a derived field.
-pub(crate) trait DerivedField {
-    /// The call that describes the field, under the tokens of which a type that does not fit is
-    /// reported.
-    fn shape(&self, head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream>;
-
-    /// What the field reads that may be derived itself: a `DerivedReads`.
-    fn reads(&self, head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream>;
-
-    /// A type that holds references to the documents that a database must have for the field of this
-    /// type.
-    fn refers_to(&self, head: &Head, ty: &Type) -> Option<TokenStream>;
+    fn field(&self, head: &Head, fields: &[Field<'_>]) -> Option<Box<dyn DerivedField>>;
 }
 
 /// The type of a reference to a document, as if the field was one.

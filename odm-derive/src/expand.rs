@@ -6,11 +6,13 @@ use quote::quote;
 use crate::model::{Head, Model};
 
 mod children;
+mod copies;
 mod database;
 mod document;
 mod embed;
 mod embedded;
 mod filter;
+mod item;
 mod link;
 mod new;
 mod outline;

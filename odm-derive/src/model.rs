@@ -7,14 +7,15 @@ use crate::{
     ast::{Data, Field as AstField, IdSource, Input, Style},
     attr::{self, Expires, Index, OnDelete, Renamed, Split, Validation, index::Key},
     derive::Derive,
-    derived::{Derived, copy::Copy},
     types,
 };
 
+mod derived;
 mod head;
 mod structure;
 mod variants;
 
+pub(crate) use derived::{CopiedField, DerivedField};
 pub(crate) use head::Head;
 pub(crate) use structure::{Checked, Element, Member, Optional, Place, Structure, VariantContent};
 
@@ -140,7 +141,7 @@ pub(crate) enum Role {
         /// The literal that names the inverse reference, and its field.
         inverse: Option<(LitStr, Ident)>,
     },
-    Derived(Derived),
+    Derived(Box<dyn DerivedField>),
     Split(Box<Split>),
 }
 
@@ -394,17 +395,15 @@ fn declared_indexes(input: &Input<'_>, fields: &[AstField<'_>]) -> Vec<Index> {
 
 fn link(structure: &Structure, fields: usize) -> Option<Link> {
     let mut references = Vec::new();
-    let mut copies = 0;
     for (position, member) in structure.members.iter().enumerate() {
         match &member.role {
             Role::Reference { .. } => references.push((position, member)),
             Role::Embed { .. } => return None,
-            Role::Derived(Derived::Copy(copy)) => {
-                copies += usize::from(is_taken(copy, &member.ty));
-            }
             Role::Plain | Role::Derived(_) | Role::Split(_) => {}
         }
     }
+    let taken = structure.copies();
+    let taken = taken.filter(|(member, copy)| copy.is_taken(&member.ty));
     match references.as_slice() {
         // An alias of anything but a `Ref` makes no link, which the compiler sees.
         [(position, member)]
@@ -413,16 +412,9 @@ fn link(structure: &Structure, fields: usize) -> Option<Link> {
         {
             Some(Link {
                 member: *position,
-                alone: fields == 1 + copies,
+                alone: fields == 1 + taken.count(),
             })
         }
         _ => None,
     }
-}
-
-/// Whether the source of a copy is surely a place in the other value: what is a copy of a part of an
-/// `Option` is an `Option` as well.
-fn is_taken(copy: &Copy, ty: &Type) -> bool {
-    let ty = types::native(ty).unwrap_or(ty);
-    copy.from.path.len() == 1 || types::argument(ty, "Option").is_none()
 }

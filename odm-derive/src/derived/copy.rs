@@ -4,11 +4,11 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::Type;
 
-use super::{Declaration, Derived, DerivedField, DerivedKind, Indexed, reference_to};
+use super::{Declaration, DerivedKind, Indexed, reference_to};
 use crate::{
     ast::{Field, Input},
     ctxt::Ctxt,
-    model::{Head, Member, Structure},
+    model::{CopiedField, DerivedField, Head, Member, Structure},
     types,
 };
 
@@ -16,7 +16,6 @@ mod check;
 mod expand;
 mod grammar;
 
-pub(crate) use expand::{checks, constant};
 use grammar::{Denormalize, From, Via};
 
 pub(super) const KIND: DerivedKind = DerivedKind {
@@ -29,8 +28,8 @@ pub(super) const KIND: DerivedKind = DerivedKind {
 };
 
 /// A copy of a field of another document.
-pub(crate) struct Copy {
-    pub(crate) from: From,
+struct Copy {
+    from: From,
     along: Along,
     frozen: bool,
     background: bool,
@@ -100,15 +99,15 @@ impl Declaration for Denormalize {
         Some(format!("{from} {via} {freeze} {background}"))
     }
 
-    fn field(&self, head: &Head, fields: &[Field<'_>]) -> Option<Derived> {
+    fn field(&self, head: &Head, fields: &[Field<'_>]) -> Option<Box<dyn DerivedField>> {
         let copy = Copy::new(head, self, fields)?;
-        Some(Derived::Copy(Box::new(copy)))
+        Some(Box::new(copy))
     }
 }
 
 impl DerivedField for Copy {
     fn shape(&self, head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
-        expand::shape(head, structure, member)
+        expand::shape(head, structure, member, self)
     }
 
     fn reads(&self, head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
@@ -121,6 +120,10 @@ impl DerivedField for Copy {
             Along::Beside(..) => None,
             Along::Back(via) => Some(reference_to(head, &via.ty)),
         }
+    }
+
+    fn copy(&self) -> Option<&dyn CopiedField> {
+        Some(self)
     }
 }
 

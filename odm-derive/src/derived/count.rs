@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::{Attribute, Path, Type, spanned::Spanned};
 
 use super::{
-    Declaration, Derived, DerivedField, DerivedKind, Indexed,
+    Declaration, DerivedKind, Indexed,
     children::{self, Via},
     reference_to,
 };
@@ -14,7 +14,7 @@ use crate::{
     attr::value::{Once, keys, ty, unknown},
     ctxt::Ctxt,
     expand::declared_filter,
-    model::{Head, Member, Structure},
+    model::{DerivedField, Head, Member, Structure},
 };
 
 pub(super) const KIND: DerivedKind = DerivedKind {
@@ -28,7 +28,7 @@ pub(super) const KIND: DerivedKind = DerivedKind {
 
 /// The number of children.
 #[derive(Clone)]
-pub(crate) struct Count {
+struct Count {
     /// The child. `None` after an error only.
     of: Option<Type>,
     /// The child's reference to the holder.
@@ -72,10 +72,10 @@ impl Count {
 }
 
 impl Declaration for Count {
-    fn field(&self, head: &Head, _: &[Field<'_>]) -> Option<Derived> {
+    fn field(&self, head: &Head, _: &[Field<'_>]) -> Option<Box<dyn DerivedField>> {
         let mut count = self.clone();
         count.of = count.of.map(|of| head.without_self(&of));
-        Some(Derived::Count(Box::new(count)))
+        Some(Box::new(count))
     }
 }
 

@@ -1,22 +1,22 @@
-//! Subsets of children, and the items that a subset can show.
+//! Subsets of children.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Generics, Type, parse_quote, spanned::Spanned};
 
-use super::{Declaration, Derived, DerivedField, DerivedKind, Indexed, children};
+use super::{Declaration, DerivedKind, Indexed, children};
 use crate::{
     ast::{Field, Input},
     attr::index::Key,
     ctxt::Ctxt,
     expand::{at, declared_filter},
-    model::{Head, Member, Place, Role, Structure},
+    model::{DerivedField, Head, Member, Place, Structure},
     types,
 };
 
 mod grammar;
 
-pub(crate) use grammar::Subset;
+use grammar::Subset;
 
 pub(super) const KIND: DerivedKind = DerivedKind {
     attribute: "subset",
@@ -40,8 +40,8 @@ impl Declaration for Subset {
         }
     }
 
-    fn field(&self, _: &Head, _: &[Field<'_>]) -> Option<Derived> {
-        Some(Derived::Subset(Box::new(self.clone())))
+    fn field(&self, _: &Head, _: &[Field<'_>]) -> Option<Box<dyn DerivedField>> {
+        Some(Box::new(self.clone()))
     }
 }
 
@@ -56,6 +56,51 @@ impl DerivedField for Subset {
 
     fn refers_to(&self, _: &Head, ty: &Type) -> Option<TokenStream> {
         Some(quote!(#ty))
+    }
+
+    /// ```ignore
+    /// impl<T> HasSubset<FieldPath<Root<Product>, Product, 4>, T> for Product
+    /// where
+    ///     Subset<ReviewSummary>: SubsetOf<T>,
+    /// {
+    ///     fn subset(&self) -> &Subset<T> { SubsetOf::subset(&self.reviews) }
+    /// }
+    /// ```
+    ///
+    /// The item is a parameter, so that the type of the field can be an alias.
+    fn of_document(
+        &self,
+        head: &Head,
+        generics: &Generics,
+        member: &Member,
+    ) -> Option<TokenStream> {
+        let (Place::At(position), Some(ident)) = (member.place, &member.ident) else {
+            return None;
+        };
+        let Head { private, this, .. } = head;
+        let item = head.fresh("T");
+        let mut generics = generics.clone();
+        generics.params.push(parse_quote!(#item));
+        let (impl_generics, _, where_clause) = generics.split_for_impl();
+        let predicates = where_clause.iter().flat_map(|clause| &clause.predicates);
+        let ty = &member.ty;
+        let at = at(head, this, position, quote!(#private::Root<#this>));
+        Some(quote! {
+            #[automatically_derived]
+            impl #impl_generics #private::HasSubset<#at, #item> for #this
+            where
+                #(#predicates,)*
+                #ty: #private::SubsetOf<#item>,
+            {
+                fn subset(&self) -> &#private::Subset<#item> {
+                    #private::SubsetOf::subset(&self.#ident)
+                }
+            }
+        })
+    }
+
+    fn shows_documents(&self) -> bool {
+        true
     }
 }
 
@@ -164,93 +209,4 @@ fn sort_key(head: &Head, ty: &Type, key: &Key, span: Span) -> TokenStream {
         ::core::assert!(#private::is_hot(#local), #apart);
         #private::sort_key(#local, #private::Direction::#direction)
     }}
-}
-
-/// ```ignore
-/// impl SubsetItem for ReviewSummary {
-///     type Child = Review;
-///     const SHOWN: Option<fn() -> &'static Shape> = Some(<Self as Structure>::shape);
-///     const NESTED: bool = false;
-///     const NAMES: &'static ShownNames = <Self as Structure>::SHOWN;
-/// }
-/// ```
-pub(crate) fn item(
-    head: &Head,
-    generics: &Generics,
-    structure: &Structure,
-    of: Option<&Type>,
-) -> TokenStream {
-    let Head { private, this, .. } = head;
-    let (impl_generics, _, where_clause) = generics.split_for_impl();
-    let marked = structure
-        .members
-        .iter()
-        .any(|member| matches!(member.role, Role::Derived(Derived::Subset(_))));
-    // Copies of subsets, and in projections, whose fields have no marks, all of them.
-    let others = structure
-        .members
-        .iter()
-        .filter(|member| of.is_some() || matches!(member.role, Role::Derived(Derived::Copy(_))))
-        .filter(|member| !types::is_plain(&member.ty))
-        .map(|member| &member.ty);
-    let (child, shown) = match of {
-        Some(of) => (
-            quote!(#of),
-            quote!(::core::option::Option::Some(<Self as #private::Structure>::shape)),
-        ),
-        None => (quote!(#this), quote!(::core::option::Option::None)),
-    };
-    quote! {
-        #[automatically_derived]
-        impl #impl_generics #private::SubsetItem for #this #where_clause {
-            type Child = #child;
-            const SHOWN: ::core::option::Option<fn() -> &'static #private::Shape> = #shown;
-            const NESTED: bool = #marked #(|| #private::Probe::<#others>::SUBSET)*;
-            const NAMES: &'static #private::ShownNames = <Self as #private::Structure>::SHOWN;
-        }
-    }
-}
-
-/// ```ignore
-/// impl<T> HasSubset<FieldPath<Root<Product>, Product, 4>, T> for Product
-/// where
-///     Subset<ReviewSummary>: SubsetOf<T>,
-/// {
-///     fn subset(&self) -> &Subset<T> { SubsetOf::subset(&self.reviews) }
-/// }
-/// ```
-///
-/// The item is a parameter, so that the type of the field can be an alias.
-pub(crate) fn holder(head: &Head, generics: &Generics, structure: &Structure) -> TokenStream {
-    let Head { private, this, .. } = head;
-    let item = head.fresh("T");
-    let mut generics = generics.clone();
-    generics.params.push(parse_quote!(#item));
-    let (impl_generics, _, where_clause) = generics.split_for_impl();
-    let predicates: Vec<_> = where_clause
-        .iter()
-        .flat_map(|clause| &clause.predicates)
-        .collect();
-    let subsets = structure.members.iter().filter_map(|member| {
-        let (Role::Derived(Derived::Subset(_)), Place::At(position), Some(ident)) =
-            (&member.role, member.place, &member.ident)
-        else {
-            return None;
-        };
-        let ty = &member.ty;
-        let at = at(head, this, position, quote!(#private::Root<#this>));
-        Some(quote! {
-            #[automatically_derived]
-            impl #impl_generics #private::HasSubset<#at, #item> for #this
-            where
-                #(#predicates,)*
-                #ty: #private::SubsetOf<#item>,
-            {
-                fn subset(&self) -> &#private::Subset<#item> {
-                    #private::SubsetOf::subset(&self.#ident)
-                }
-            }
-        })
-    });
-    subsets.collect()
 }

@@ -7,11 +7,10 @@ use quote::{quote, quote_spanned};
 use syn::{Generics, Type, parse_quote, spanned::Spanned};
 
 use super::{
-    children, filter::declared_filter, new, path::at, reference, related, split, structure,
+    children, filter::declared_filter, item, new, path::at, reference, related, split, structure,
 };
 use crate::{
     attr::{Expires, Index, Renamed, index::Key},
-    derived::subset,
     model::{Document, Head, Place, Role},
     types,
 };
@@ -30,9 +29,13 @@ pub(super) fn expand(document: &Document) -> TokenStream {
         .into_iter()
         .flatten()
         .map(|(ty, _)| write_time(head, ty));
-    let item = subset::item(head, &generics, &document.structure, None);
+    let item = item::expand(head, &generics, &document.structure, None);
     let cold_parts = split::expand(head, &generics, &document.structure);
-    let subsets = subset::holder(head, &generics, &document.structure);
+    let members = document.structure.members.iter();
+    let derived = members.filter_map(|member| match &member.role {
+        Role::Derived(derived) => derived.of_document(head, &generics, member),
+        _ => None,
+    });
     let unique_keys = unique_keys(document, &generics);
     let lists = indexed_lists(document);
     let id = id(head, &document.id_type);
@@ -40,7 +43,7 @@ pub(super) fn expand(document: &Document) -> TokenStream {
         .new
         .as_ref()
         .map(|new| new::insertable(document, new));
-    quote!(#fields #itself #id #into_id #related #children #version #(#times)* #item #subsets #cold_parts #unique_keys #lists #new)
+    quote!(#fields #itself #id #into_id #related #children #version #(#times)* #item #(#derived)* #cold_parts #unique_keys #lists #new)
 }
 
 /// Of a generic document, what `Document` requires cannot be seen from the type alone.

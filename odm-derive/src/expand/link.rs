@@ -1,12 +1,10 @@
 //! `Link`: an embedded value around one reference.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
+use quote::quote;
 
 use crate::{
-    derived::Derived,
-    model::{Head, Link, Role, Structure},
+    model::{Head, Link, Structure},
     types,
 };
 
@@ -43,24 +41,14 @@ pub(super) fn expand(head: &Head, structure: &Structure, link: &Link) -> TokenSt
     let from = link.alone.then(|| {
         let document = Ident::new("document", Span::mixed_site());
         let (copies, empty): (Vec<_>, Vec<_>) = structure
-            .members
-            .iter()
-            .filter_map(|member| match &member.role {
-                Role::Derived(Derived::Copy(copy)) => {
-                    let (ident, ty, path) = (&member.ident, &member.ty, &copy.from.path);
-                    let span = copy.from.literal.span();
-                    // So that the whole of it stands at the literal, or at the type.
-                    let document = Ident::new("document", Span::mixed_site().located_at(span));
-                    let original = copy.original(head, ty);
-                    let at = types::located(private.clone(), span);
-                    let value =
-                        quote_spanned!(span=> &#at::of_original(#document, #original) #(.#path)*);
-                    let private = types::located(private.clone(), ty.span());
-                    let value_type = types::native(ty).unwrap_or(ty);
-                    let copy = quote_spanned!(ty.span()=> #private::from_source::<_, #value_type>);
-                    Some((quote!(#ident: #copy(#value)), (ident, value_type)))
-                }
-                _ => None,
+            .copies()
+            .map(|(member, copy)| {
+                let (ident, ty) = (&member.ident, &member.ty);
+                let value = copy.taken(head, ty, &document);
+                (
+                    quote!(#ident: #value),
+                    (ident, types::native(ty).unwrap_or(ty)),
+                )
             })
             .unzip();
         let (empty, types): (Vec<_>, Vec<_>) = empty.into_iter().unzip();

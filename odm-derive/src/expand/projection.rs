@@ -4,9 +4,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Generics, Type, parse_quote};
 
-use super::structure;
+use super::{item, structure};
 use crate::{
-    derived::subset,
     model::{Head, Projection},
     types,
 };
@@ -20,7 +19,7 @@ pub(super) fn expand(projection: &Projection) -> TokenStream {
     let fields = structure::expand(head, structure);
     let itself = itself(head, of);
     let checks = checks(projection);
-    let item = subset::item(head, &generics(head), structure, Some(of));
+    let item = item::expand(head, &generics(head), structure, Some(of));
     quote!(#fields #itself #checks #item)
 }
 

@@ -4,11 +4,12 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::{children, embedded::embedded, outline, path::at, reference, schema, split, stored};
+use super::{
+    children, copies, embedded::embedded, outline, path::at, reference, schema, split, stored,
+};
 use crate::{
     attr::Public,
     derive::Derive,
-    derived::copy,
     model::{Head, Kind, Member, Optional, Place, Role, Structure},
     types,
 };
@@ -61,10 +62,10 @@ pub(crate) fn expand(head: &Head, structure: &Structure) -> TokenStream {
         .members
         .iter()
         .filter_map(|member| shape(head, structure, member));
-    let copies = copy::constant(head, structure);
+    let copies = copies::constant(head, structure);
     let outline = outline::expand(head, structure);
     let needs = stored::constants(head, structure);
-    let checks = copy::checks(head, structure);
+    let checks = copies::checks(head, structure);
     let readable = stored::checks(head, structure);
     let schema = schema::expand(head, structure);
     let fits = schema::fits(head, structure);

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::{Attribute, Path, Type, parse_quote};
 
-use super::{Head, Kind, Role};
+use super::{CopiedField, Head, Kind, Role};
 use crate::{
     ast::{Field as AstField, Form, Input},
     attr::Public,
@@ -263,6 +263,14 @@ impl Structure {
     pub(crate) fn all_members(&self) -> impl Iterator<Item = &Member> {
         let inner = self.variants.iter().flat_map(|variant| &variant.members);
         self.members.iter().chain(inner)
+    }
+
+    /// The copies among the fields, in the order of `COPIES`.
+    pub(crate) fn copies(&self) -> impl Iterator<Item = (&Member, &dyn CopiedField)> {
+        self.members.iter().filter_map(|member| match &member.role {
+            Role::Derived(derived) => Some((member, derived.copy()?)),
+            _ => None,
+        })
     }
 }
 

@@ -2,60 +2,28 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::Type;
+use syn::{Type, spanned::Spanned};
 
 use super::{Along, Copy, grammar::From};
 use crate::{
-    derived::Derived,
-    model::{Head, Member, Role, Structure},
+    model::{CopiedField, Head, Member, Structure},
     types,
 };
-
-/// ```ignore
-/// const COPIES: &'static [(&'static str, u64, Copied)] = &[
-///     ("name", 0xc4bcadba8e631b86, copied::<Part, _>(fields_of::<Part>().name).copied_as::<String>() ..),
-/// ];
-/// ```
-///
-/// The number is the hash of the name.
-pub(crate) fn constant(head: &Head, structure: &Structure) -> Option<TokenStream> {
-    let private = &head.private;
-    let copies: Vec<_> = copies(structure)
-        .map(|(member, copy)| {
-            let stored = member.stored(structure);
-            let hash = types::fnv1a(stored);
-            let shape = copied(head, structure, member, copy);
-            quote!((#stored, #hash, #shape))
-        })
-        .collect();
-    (!copies.is_empty()).then(|| {
-        quote! {
-            const COPIES: &'static [(&'static str, ::core::primitive::u64, #private::Copied)] =
-                &[#(#copies),*];
-        }
-    })
-}
-
-/// The copies of a type, in the order of `COPIES`.
-fn copies(structure: &Structure) -> impl Iterator<Item = (&Member, &Copy)> {
-    structure
-        .members
-        .iter()
-        .filter_map(|member| match &member.role {
-            Role::Derived(Derived::Copy(copy)) => Some((member, &**copy)),
-            _ => None,
-        })
-}
 
 /// ```ignore
 /// copy::<PartLink>(0)
 /// ```
 ///
 /// Where there are parameters, on which no constant of its own can depend, after the check.
-pub(super) fn shape(head: &Head, structure: &Structure, of: &Member) -> Option<TokenStream> {
+pub(super) fn shape(
+    head: &Head,
+    structure: &Structure,
+    of: &Member,
+    copy: &Copy,
+) -> Option<TokenStream> {
     let private = &head.private;
     let this = &structure.this;
-    let (position, copy) = position(structure, of)?;
+    let position = position(structure, of)?;
     let ty = &of.ty;
     let mut shape = quote!(#private::copy::<#this>(#position));
     if !head.is_dependent(ty) {
@@ -64,7 +32,7 @@ pub(super) fn shape(head: &Head, structure: &Structure, of: &Member) -> Option<T
     Some(if head.generics.params.is_empty() {
         shape
     } else {
-        let check = check(head, structure, position, copy);
+        let check = copy.check(head, structure, position);
         quote!({ #check #shape })
     })
 }
@@ -75,35 +43,14 @@ pub(super) fn shape(head: &Head, structure: &Structure, of: &Member) -> Option<T
 pub(super) fn reads(head: &Head, structure: &Structure, of: &Member) -> Option<TokenStream> {
     let private = &head.private;
     let this = &structure.this;
-    let (position, _) = position(structure, of)?;
+    let position = position(structure, of)?;
     Some(quote!(#private::copy_reads::<#this>(#position)))
 }
 
 /// The position of a copy in `COPIES`.
-fn position<'a>(structure: &'a Structure, of: &Member) -> Option<(usize, &'a Copy)> {
-    copies(structure)
-        .enumerate()
-        .find(|(_, (member, _))| std::ptr::eq(*member, of))
-        .map(|(position, (_, copy))| (position, copy))
-}
-
-/// ```ignore
-/// const _: () = { check::<PartLink>(0); };
-/// ```
-pub(crate) fn checks(head: &Head, structure: &Structure) -> Option<TokenStream> {
-    let checks: Vec<_> = copies(structure)
-        .enumerate()
-        .map(|(position, (_, copy))| check(head, structure, position, copy))
-        .collect();
-    (head.generics.params.is_empty() && !checks.is_empty())
-        .then(|| quote!(#(const _: () = { #checks };)*))
-}
-
-/// Under the literal that names the source.
-fn check(head: &Head, structure: &Structure, position: usize, copy: &Copy) -> TokenStream {
-    let (this, span) = (&structure.this, copy.from.literal.span());
-    let private = types::located(head.private.clone(), span);
-    quote_spanned!(span=> #private::check::<#this>(#position);)
+fn position(structure: &Structure, of: &Member) -> Option<usize> {
+    let mut copies = structure.copies();
+    copies.position(|(member, _)| std::ptr::eq(member, of))
 }
 
 /// ```ignore
@@ -208,15 +155,50 @@ fn along(
     }
 }
 
-impl Copy {
-    /// The source of a copy along a reference beside it, and its type, as [`copied`] begins: an error in it is
-    /// the same, and reported once.
-    pub(crate) fn original(&self, head: &Head, ty: &Type) -> TokenStream {
-        let (document, span) = (&self.from.ty, self.from.literal.span());
-        let private = types::located(head.private.clone(), span);
-        let (source, _) = followed(head, &self.from, "is_single", "");
-        quote_spanned!(span=> #private::copied::<#document, _>(#source).copied_as::<#ty>())
+impl CopiedField for Copy {
+    fn copied(&self, head: &Head, structure: &Structure, member: &Member) -> TokenStream {
+        copied(head, structure, member, self)
     }
+
+    fn check(&self, head: &Head, structure: &Structure, position: usize) -> TokenStream {
+        let (this, span) = (&structure.this, self.from.literal.span());
+        let private = types::located(head.private.clone(), span);
+        quote_spanned!(span=> #private::check::<#this>(#position);)
+    }
+
+    /// A copy of a part of an `Option` is an `Option` as well.
+    fn is_taken(&self, ty: &Type) -> bool {
+        let ty = types::native(ty).unwrap_or(ty);
+        self.from.path.len() == 1 || types::argument(ty, "Option").is_none()
+    }
+
+    /// ```ignore
+    /// from_source::<_, String>(
+    ///     &of_original(document, copied::<Part, _>(fields_of::<Part>().name).copied_as::<String>()).name,
+    /// )
+    /// ```
+    fn taken(&self, head: &Head, ty: &Type, document: &Ident) -> TokenStream {
+        let (path, span) = (&self.from.path, self.from.literal.span());
+        // So that the whole of it stands at the literal, or at the type.
+        let mut document = document.clone();
+        document.set_span(document.span().located_at(span));
+        let original = original(head, &self.from, ty);
+        let private = types::located(head.private.clone(), span);
+        let value = quote_spanned!(span=> &#private::of_original(#document, #original) #(.#path)*);
+        let private = types::located(head.private.clone(), ty.span());
+        let value_type = types::native(ty).unwrap_or(ty);
+        let taken = quote_spanned!(ty.span()=> #private::from_source::<_, #value_type>);
+        quote!(#taken(#value))
+    }
+}
+
+/// The source of a copy along a reference beside it, and its type, as [`copied`] begins: an error in it is
+/// the same, and reported once.
+fn original(head: &Head, from: &From, ty: &Type) -> TokenStream {
+    let (document, span) = (&from.ty, from.literal.span());
+    let private = types::located(head.private.clone(), span);
+    let (source, _) = followed(head, from, "is_single", "");
+    quote_spanned!(span=> #private::copied::<#document, _>(#source).copied_as::<#ty>())
 }
 
 /// The field of a document that a literal names, and what must hold of each field on the way.

@@ -1,0 +1,55 @@
+//! `SubsetItem`: a document, or a projection of one, that a subset can show.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Generics, Type};
+
+use crate::{
+    model::{Head, Member, Role, Structure},
+    types,
+};
+
+/// ```ignore
+/// impl SubsetItem for ReviewSummary {
+///     type Child = Review;
+///     const SHOWN: Option<fn() -> &'static Shape> = Some(<Self as Structure>::shape);
+///     const NESTED: bool = false;
+///     const NAMES: &'static ShownNames = <Self as Structure>::SHOWN;
+/// }
+/// ```
+pub(super) fn expand(
+    head: &Head,
+    generics: &Generics,
+    structure: &Structure,
+    of: Option<&Type>,
+) -> TokenStream {
+    let Head { private, this, .. } = head;
+    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let marked = structure
+        .members
+        .iter()
+        .any(|member| matches!(&member.role, Role::Derived(derived) if derived.shows_documents()));
+    // Copies of subsets, and in projections, whose fields have no marks, all of them.
+    let members: Vec<&Member> = match of {
+        Some(_) => structure.members.iter().collect(),
+        None => structure.copies().map(|(member, _)| member).collect(),
+    };
+    let types = members.iter().map(|member| &member.ty);
+    let others = types.filter(|ty| !types::is_plain(ty));
+    let (child, shown) = match of {
+        Some(of) => (
+            quote!(#of),
+            quote!(::core::option::Option::Some(<Self as #private::Structure>::shape)),
+        ),
+        None => (quote!(#this), quote!(::core::option::Option::None)),
+    };
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics #private::SubsetItem for #this #where_clause {
+            type Child = #child;
+            const SHOWN: ::core::option::Option<fn() -> &'static #private::Shape> = #shown;
+            const NESTED: bool = #marked #(|| #private::Probe::<#others>::SUBSET)*;
+            const NAMES: &'static #private::ShownNames = <Self as #private::Structure>::SHOWN;
+        }
+    }
+}
