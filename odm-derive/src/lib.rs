@@ -1,17 +1,18 @@
 //! The derive macros of `odm`: `Document`, `Embed`, `Projection`, `Patch` and `Database`.
 //!
-//! Use them through `odm::prelude`. They are a pipeline, one module a stage:
+//! Use them through `odm::prelude`. They are a pipeline, one module a stage, which `pipeline` runs:
 //!
 //! | stage | what it does |
 //! |---|---|
-//! | `ast` | the tokens as an input, with the stored name of each field, as serde gives it |
 //! | `attr` | the grammar of the attributes, ours and serde's; spans are kept |
+//! | `ast` | the tokens as an input: its attributes, and the stored name of each field, as serde gives it |
 //! | `check` | the rules over several attributes; all errors are reported at once |
 //! | `model` | the validated input |
 //! | `expand` | one implementation each, its output shown above it |
 //! | `fallback` | stub implementations beside errors, so that one mistake gives one error |
 //!
-//! A kind of derived field has all of its stages in `derived`, and so has `Patch`, which is not stored, in `patch`.
+//! A stage uses only those before it. A kind of derived field has all of its stages in `derived`, and so has `Patch`, which
+//! is not stored, in `patch`.
 //!
 //! What they emit is data and one-line calls of `odm::derive`. A rule that needs types, such as
 //! that a reference is to a document, is emitted as an obligation at the user's tokens, and

@@ -1,4 +1,5 @@
-//! Holds the crates, and the sources of `odm`, against the map in `ARCHITECTURE.md`, as far as their text tells.
+//! Holds the crates, and the sources of `odm` and of the derives, against the map in `ARCHITECTURE.md`, as far as their text
+//! tells.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -62,22 +63,25 @@ const CRATES: [&str; 6] =
 
 /// The sources of the library without its tests.
 fn sources() -> Vec<Source> {
+    let sources: Vec<Source> = CRATES.into_iter().flat_map(sources_of).collect();
+    assert!(sources.len() > 100, "only {} sources found", sources.len());
+    sources
+}
+
+/// The sources of a crate without its tests.
+fn sources_of(package: &'static str) -> Vec<Source> {
+    let folder = root().join(package).join("src");
+    let is_test =
+        |part: &str| matches!(part, "tests" | "tests.rs" | "testing.rs" | "fuzz.rs" | "golden.rs");
     let mut sources = Vec::new();
-    for package in CRATES {
-        let folder = root().join(package).join("src");
-        for file in files(&folder) {
-            let path = file.strip_prefix(&folder).expect("the file is in the folder");
-            let path = path.to_str().expect("the name is UTF-8").to_owned();
-            let is_test = |part: &str| matches!(part, "tests" | "tests.rs" | "testing.rs");
-            if path.split('/').any(is_test) {
-                continue;
-            }
-            let text = read(&file);
-            let code = without_tests(&without_comments(&text));
+    for file in files(&folder) {
+        let path = file.strip_prefix(&folder).expect("the file is in the folder");
+        let path = path.to_str().expect("the name is UTF-8").to_owned();
+        if !path.split('/').any(is_test) {
+            let code = without_tests(&without_comments(&read(&file)));
             sources.push(Source { package, path, code });
         }
     }
-    assert!(sources.len() > 100, "only {} sources found", sources.len());
     sources
 }
 
@@ -216,11 +220,10 @@ fn imports(code: &str) -> BTreeSet<String> {
     imports
 }
 
-#[test]
-fn each_layer_uses_only_what_the_map_allows() {
-    let layers = layers("in `odm/src`");
-    let mut sources = sources();
-    sources.retain(|source| source.package == "odm");
+/// Compares the imports of a crate with the table of the map for its folder.
+fn assert_layered(package: &'static str, is_free: impl Fn(&str, &str) -> bool) {
+    let layers = layers(&format!("in `{package}/src`"));
+    let sources = sources_of(package);
     let root = sources.iter().find(|source| source.path == "lib.rs");
     let root = &root.expect("the crate has a root").code;
     let exports = exports(root);
@@ -237,7 +240,8 @@ fn each_layer_uses_only_what_the_map_allows() {
         for import in imports(&source.code) {
             let module = exports.get(&import).unwrap_or(&import);
             let is_macro = source.code.contains(&format!("crate::{import}!"));
-            if module != layer && !is_macro && !may_use.contains(module) {
+            let is_allowed = module == layer || may_use.contains(module) || is_free(layer, module);
+            if !is_allowed && !is_macro {
                 wrong.push(format!("{} uses `{import}` of `{module}`", source.path));
             }
         }
@@ -247,6 +251,22 @@ fn each_layer_uses_only_what_the_map_allows() {
         let is_there = sources.iter().any(|source| source.layer() == name);
         assert!(is_there, "`{name}` of the map does not exist");
     }
+}
+
+#[test]
+fn each_layer_uses_only_what_the_map_allows() {
+    assert_layered("odm", |_, _| false);
+}
+
+#[test]
+fn each_stage_of_the_derives_uses_only_what_the_map_allows() {
+    assert_layered("odm-derive", |layer, module| match module {
+        // The names for which the compiler asks in the root of the crate.
+        "ATTRIBUTES" => layer == "attr",
+        // The kinds are in private modules, so this is the list.
+        "derived" => matches!(layer, "attr" | "check"),
+        _ => false,
+    });
 }
 
 #[test]
