@@ -1,4 +1,4 @@
-//! Counts of children: all, and those that a filter finds.
+//! Counts of all children, and of the children that a filter finds.
 
 use odm::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -22,7 +22,7 @@ const _: () = {
             ::odm::derive::FieldPath<P, Task, 0>,
             ::odm::derive::Identity,
         >,
-        /// What is to be done.
+        /// The title in one line.
         pub title_text: ::odm::derive::Field<
             String,
             ::odm::derive::FieldPath<P, Task, 1>,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Task {
     #[serde(rename = "_id")]
     pub id: ObjectId,
-    /// What is to be done.
+    /// The title in one line.
     pub title_text: String,
     pub due: Option<DateTime>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -1,4 +1,4 @@
-//! The grammar of the attributes. Each key is read for itself; what must fit together is in
+//! The grammar of the attributes. Each key is read for itself; the rules over several of them are in
 //! [`check`](crate::check).
 
 use quote::ToTokens;

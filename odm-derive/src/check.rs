@@ -25,7 +25,7 @@ mod variants;
 
 pub(crate) use serde::unreadable;
 
-/// Reports what is wrong with an input. What passes can be lowered to a model.
+/// Reports the mistakes in an input. An input that passes can be lowered to a model.
 pub(crate) fn check(cx: &Ctxt, input: &Input<'_>) {
     generics(cx, input);
     match input.derive {
@@ -72,7 +72,7 @@ pub(crate) fn borrowed(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// The `what` is not something to derive this on.
+/// Reports that the derive does not fit `what`.
 fn unsuitable(cx: &Ctxt, input: &Input<'_>, what: impl Display, instead: impl Display) {
     cx.error(
         &input.item.ident,

@@ -1,8 +1,8 @@
-//! Derived fields: the list of their kinds, and what every kind states of itself.
+//! Derived fields: the list of their kinds, and the statements of every kind.
 //!
 //! A kind goes through the same stages as everything else, and has all of them here in a file of its
-//! own: the grammar of its attribute, its rules, and what is emitted for a field. The other modules do
-//! not ask which kinds there are.
+//! own: the grammar of its attribute, its rules, and the code for a field. No other module names a kind.
+//! The stages before the model use this list, and the later ones the trait [`DerivedField`].
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -26,25 +26,25 @@ const KINDS: [&DerivedKind; 3] = [&copy::KIND, &count::KIND, &subset::KIND];
 pub(crate) struct DerivedKind {
     /// The name of its attribute.
     pub(crate) attribute: &'static str,
-    /// What messages call such a field: `a count`.
+    /// The name of such a field in messages: `a count`.
     pub(crate) noun: &'static str,
     /// Whether an embedded value can have one, beside a reference.
     pub(crate) is_embedded: bool,
     /// Whether a stored document can lack it: the type decides.
     pub(crate) is_optional: bool,
-    /// What an index can be of.
+    /// The part of a field that an index can have.
     pub(crate) indexed: Indexed,
     /// Reads its attribute.
     pub(crate) read: fn(&Ctxt, &Attribute) -> Box<dyn Declaration>,
 }
 
-/// What of a field an index can be of.
+/// The part of a field that an index can have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Indexed {
     Nothing,
     /// The field itself.
     Whole,
-    /// The field itself, and what is in it.
+    /// The field itself, and the fields in it.
     Within,
 }
 
@@ -73,18 +73,18 @@ impl Declared {
     }
 }
 
-/// What the attribute of a derived field says.
+/// The content of the attribute of a derived field.
 pub(crate) trait Declaration {
     /// Checks the field, which stands among others.
     fn check(&self, _cx: &Ctxt, _input: &Input<'_>, _field: &Field<'_>, _fields: &[Field<'_>]) {}
 
-    /// What is stored there, as it is written: variants of an enum that share a place store the same in
-    /// it. Of a kind that no embedded value has, it is not asked.
+    /// The content as a text: variants of an enum that share a place store the same in it, and so have equal
+    /// texts. Only a kind that an embedded value can have needs it.
     fn written(&self) -> Option<String> {
         None
     }
 
-    /// The field that has been checked, and `None` of one that did not pass.
+    /// The field, if it has passed the checks.
     fn field(&self, head: &Head, fields: &[Field<'_>]) -> Option<Box<dyn DerivedField>>;
 }
 

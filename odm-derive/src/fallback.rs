@@ -16,7 +16,7 @@ use crate::{
     types,
 };
 
-/// What can be implemented of an input that did not pass the checks.
+/// The stand-ins for an input that did not pass the checks.
 pub(crate) fn stubs(input: &Input<'_>) -> Option<TokenStream> {
     let borrows = input
         .item
@@ -62,7 +62,7 @@ pub(crate) fn stubs(input: &Input<'_>) -> Option<TokenStream> {
             .map(|of| expand::projection(&head, of))
             .unwrap_or_default(),
     };
-    // Whether what is marked is of a fitting type can wait until the marks are right.
+    // The types of marked fields can be checked when the marks are right.
     for member in &mut structure.members {
         member.role = Role::Plain;
         member.skipped = None;
@@ -79,7 +79,7 @@ pub(crate) fn stubs(input: &Input<'_>) -> Option<TokenStream> {
     Some(quote!(#stubs #new))
 }
 
-/// Of a struct around a scalar.
+/// The stand-ins for a struct around a scalar.
 fn scalar(head: &Head) -> TokenStream {
     let Head { private, this, .. } = head;
     let (impl_generics, _, where_clause) = head.generics.split_for_impl();

@@ -10,7 +10,7 @@ use syn::DeriveInput;
 
 use crate::{derive::Derive, pipeline};
 
-/// What models are made of: marks, keys, paths, types, and what does not belong.
+/// The parts of models: marks, keys, paths, types, and words that do not belong.
 const WORDS: [&str; 64] = [
     "document",
     "embed",
@@ -145,7 +145,7 @@ impl Choices<'_> {
         of[self.below(of.len())]
     }
 
-    /// An attribute of ours or of serde, with what it can have, or with anything.
+    /// An attribute of ours or of serde, with its own keys, or with anything.
     fn attribute(&mut self) -> String {
         let mark = self.one_of(&WORDS[..12]);
         match self.below(8) {

@@ -11,10 +11,10 @@
 //! | `expand` | one implementation each, its output shown above it |
 //! | `fallback` | stub implementations beside errors, so that one mistake gives one error |
 //!
-//! A stage uses only those before it. A kind of derived field has all of its stages in `derived`, and so has `Patch`, which
+//! A stage uses only earlier ones. A kind of derived field has all of its stages in `derived`, and so has `Patch`, which
 //! is not stored, in `patch`.
 //!
-//! What they emit is data and one-line calls of `odm::derive`. A rule that needs types, such as
+//! They emit data and one-line calls of `odm::derive`. A rule that needs types, such as
 //! that a reference is to a document, is emitted as an obligation at the user's tokens, and
 //! worded where the trait is defined.
 
@@ -42,13 +42,13 @@ mod types;
 
 use derive::Derive;
 
-/// Defines the derives, which all claim the same attributes. So an attribute of one of them on the
-/// item or field of another is read by that one, and gets an error that says where it belongs. So is
-/// `#[id]`, which other libraries have, and which is answered with what to write here.
+/// Defines the derives, which all claim the same attributes. So each derive reads an attribute of another derive on
+/// its item or fields, and reports where it belongs. Each also claims `#[id]`, which other libraries have, and reports
+/// the form of this one.
 ///
-/// On its page in the documentation a derive lists the attributes that are its own. For the pages of this crate it is
-/// declared with these alone. For those of `odm`, which are made of this crate as it is compiled for a program, there is
-/// a second derive with these alone, which `odm` exports under the name of the first one when it is documented.
+/// The page of a derive in the documentation lists its own attributes. For the pages of this crate, the derive is
+/// declared with these alone. The pages of `odm` are made of this crate as it is compiled for a program: for them, a second
+/// derive has these alone, and `odm` exports it under the name of the first one when it is documented.
 macro_rules! derives {
     (
         attributes($($attribute:ident),*);
@@ -151,7 +151,7 @@ derives! {
     /// |---|---|
     /// | `#[embed]` | the value, or the value in its `Option`, `Box`, list or map, derives `Embed`; `#[embed(recursive)]` is for types that embed each other in a cycle |
     /// | `#[opaque]` | a value that the library does not look into, of a type from another crate, or of one that derives nothing of this library; a write of one with a `Ref` in it fails |
-    /// | `#[reference(child)]` | a `Ref`, an `Option` or a `Vec` of them: this document lists what belongs to it |
+    /// | `#[reference(child)]` | a `Ref`, an `Option` or a `Vec` of them: this document lists the documents that belong to it |
     /// | `#[reference(parent)]` | the same, of a document that belongs to the referenced one; with `one`, a parent has one such child at most |
     /// | `#[reference(.., on_delete = "..")]` | the delete rule: `restrict` (the delete of the referenced document fails), `cascade` (the holder is deleted too), `nullify` (an `Option` becomes empty), `pull` (the reference is taken out of a list), `keep` (it dangles) |
     /// | `#[reference(.., inverse = "field")]` | the inverse reference in the referenced document: a change of one changes the other |
@@ -174,15 +174,15 @@ derives! {
     /// | `#[validate(min = 0)]` | numbers: `min`, `max`, `exclusive_min`, `exclusive_max`, `multiple_of`, `one_of(1, 2)` |
     /// | `#[validate(min_length = 1)]` | strings: `min_length`, `max_length`, `pattern = ".."`, `one_of("a", "b")` |
     /// | `#[validate(max_items = 9)]` | lists: `min_items`, `max_items`, `unique_items` |
-    /// | `#[public(skip)]`, `#[public(rename = "id")]` | beside any other: in a `Public`, which is what clients see of the document, the field is not there, or has this name; filters and sorts from requests name it likewise |
+    /// | `#[public(skip)]`, `#[public(rename = "id")]` | beside any other: in a `Public`, the form in which clients see the document, the field is not there, or has this name; filters and sorts from requests name it likewise |
     /// | `#[validate(with = path)]` | a function `fn(&T) -> Result<(), impl Display>`; it runs on the thread of the store, on the document as it will be stored, whatever has written it: it must be quick, and depend on nothing else; a panic in it fails the write |
     ///
-    /// Derived fields, which are those of `subset`, `count` and `denormalize`, are read-only: a value given in an insert or a
+    /// Derived fields, which have `subset`, `count` or `denormalize`, are read-only: a value given in an insert or a
     /// replace is ignored.
     ///
     /// # A mistake
     ///
-    /// Types are recognised by what they are, also behind an alias or a renamed import. A field without
+    /// Types are recognised also behind an alias or a renamed import. A field without
     /// a mark is a scalar, or a container or tuple of scalars: so no reference is in a place where the
     /// library cannot find it.
     ///
@@ -257,7 +257,7 @@ derives! {
     /// | `#[reference(child)]`, `#[reference(parent)]` | a `Ref`, an `Option` or a `Vec` of them, with `one`, `unchecked` and `on_delete = ".."` as in a document; it has no inverse |
     /// | `#[denormalize(from = "Model.field")]` | a copy of a field of the document that a reference beside it names, with `via = "field"`, `freeze` and `fan_out = "background"` as in a document |
     /// | `#[validate(..)]` | rules for the value, as in a document |
-    /// | `#[public(skip)]`, `#[public(rename = "..")]` | what clients see of the field, as in a document |
+    /// | `#[public(skip)]`, `#[public(rename = "..")]` | the name under which clients see the field, if any, as in a document |
     ///
     /// On the struct or enum, `#[embed(crate = "path")]` gives the path of the library, if it is not `::odm`.
     ///
@@ -318,7 +318,7 @@ derives! {
     /// # #[database(name = "shop", version = 1)]
     /// # struct Shop { reviews: Repository<Review> }
     ///
-    /// // For a query, and for what a `Subset<Summary>` shows of each child.
+    /// // For a query, and for the children in a `Subset<Summary>`.
     /// async fn list(shop: &Shop) -> odm::Result<Vec<Summary>> {
     ///     shop.reviews.all().select::<Summary>().await
     /// }
@@ -330,8 +330,8 @@ derives! {
     /// | `#[projection(crate = "path")]` | on the struct: the path of the library, if it is not `::odm` |
     /// | `#[embed]` | may stand on a field that has it in the document |
     ///
-    /// Each field must be one of the document's, with the same name, type and stored name. Other marks it has not:
-    /// those of the document are enough.
+    /// Each field must be one of the document's, with the same name, type and stored name. It has no other marks:
+    /// the marks in the document are enough.
     ///
     /// # A mistake
     ///

@@ -53,7 +53,7 @@ pub(crate) struct Document {
 /// The struct of a new document.
 pub(crate) struct New {
     pub(crate) name: Ident,
-    /// What it derives besides `Serialize`.
+    /// Its derives besides `Serialize`.
     pub(crate) derives: TokenStream,
     pub(crate) vis: Visibility,
     /// The attributes of the document, and its fields that a caller gives.
@@ -145,7 +145,7 @@ pub(crate) enum Role {
     Split(Box<Split>),
 }
 
-/// The kind of a field, by what a user may do with it: the third parameter of `odm::model::Field`.
+/// The kind of a field, which says which updates a user may make: the third parameter of `odm::model::Field`.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Plain,
@@ -157,7 +157,7 @@ pub(crate) enum Kind {
 }
 
 impl Role {
-    /// That of one of some fields that stand together.
+    /// The role of a field among the fields beside it.
     fn of(head: &Head, field: &AstField<'_>, fields: &[AstField<'_>]) -> Self {
         let attrs = &field.attrs;
         if let Some(split) = attrs.split() {
@@ -198,7 +198,7 @@ impl Kind {
 }
 
 impl Model {
-    /// The model of an input that has been checked, and `None` of one that did not pass.
+    /// The model of an input, if that has passed the checks.
     pub(crate) fn new(input: &Input<'_>) -> Option<Self> {
         let mut head = Head::new(input);
         Some(match (input.derive, &input.data) {
@@ -264,7 +264,7 @@ impl Model {
 }
 
 impl Content {
-    /// That of a struct which serde stores as one of its fields.
+    /// The content of a struct that serde stores as one of its fields.
     fn of_wrapper(
         head: &mut Head,
         input: &Input<'_>,
@@ -348,8 +348,8 @@ impl Database {
     }
 }
 
-/// The indexes on fields, and then those on the struct. One that finds the expired documents is the last, if no other
-/// one of all documents begins with the field.
+/// The indexes on fields, and then the indexes on the struct. An index that finds the expired documents is the last, if no
+/// other index of all documents begins with the field.
 fn indexes(input: &Input<'_>, fields: &[AstField<'_>]) -> Vec<Index> {
     let mut indexes = declared_indexes(input, fields);
     if let Some(Expires { literal, key, .. }) = &input.attrs.expires {

@@ -7,7 +7,7 @@ use quote::ToTokens;
 use syn::{GenericArgument, PathArguments, PathSegment, Type, ext::IdentExt};
 
 /// A field's identifier at the span of a literal, such that errors stand under the literal but no
-/// fix is proposed for what is in it. `None` if it cannot be one.
+/// fix is proposed for the text in it. `None` if it cannot be one.
 pub(crate) fn ident(name: &str, span: Span) -> Option<Ident> {
     let span = Span::mixed_site().located_at(span);
     if let Ok(mut ident) = syn::parse_str::<Ident>(name) {
@@ -75,8 +75,8 @@ pub(crate) fn mentions<'a>(
         .any(|name| idents.contains(&name.to_string()))
 }
 
-/// An identifier like `base` that is not among those that the user's tokens use, so that what is
-/// generated hides nothing of the user's.
+/// An identifier like `base` that the user's tokens do not use, so that generated items hide none of the
+/// user's.
 pub(crate) fn fresh(base: &str, used: &BTreeSet<String>) -> Ident {
     let mut name = base.to_owned();
     while used.contains(&name) {
@@ -129,12 +129,12 @@ pub(crate) fn is_written(ty: &Type, name: &str) -> bool {
     last_segment(ty).is_some_and(|segment| segment.ident == name)
 }
 
-/// Whether the type is written like one that has no fields, or like a container of such.
+/// Whether the type is written like a type without fields, or like a container of such types.
 pub(crate) fn is_plain(ty: &Type) -> bool {
     is_scalar(innermost(ty))
 }
 
-/// Whether the type is written like one that has no fields.
+/// Whether the type is written like a type without fields.
 pub(crate) fn is_scalar(ty: &Type) -> bool {
     const SCALARS: [&str; 16] = [
         "String", "char", "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32",
@@ -229,7 +229,7 @@ pub(crate) fn is_same_name(a: &Type, b: &Type, this: &Ident) -> bool {
     name(a).is_some() && name(a) == name(b)
 }
 
-/// What is in the containers of the standard library, as far as the tokens tell.
+/// The type in the containers of the standard library, as far as the tokens tell.
 pub(crate) fn innermost(ty: &Type) -> &Type {
     const CONTAINERS: [(&str, usize); 8] = [
         ("Option", 0),

@@ -110,7 +110,7 @@ mod tests {
             .collect()
     }
 
-    // What serde stores is compared in `tests`, where serde is at hand.
+    // `tests` compares the names with those of serde, which is at hand there.
     #[test]
     fn fields() {
         assert_eq!(

@@ -17,7 +17,7 @@ use crate::{
 
 /// The attributes of this library on a field, all of which go together.
 ///
-/// One that does not go with those before it is reported, and left out.
+/// An attribute that does not go with an earlier one is reported, and left out.
 #[derive(Default)]
 pub(crate) struct Field {
     marks: Vec<Mark>,
@@ -135,8 +135,9 @@ impl Field {
     }
 }
 
-/// Whether two attributes go together: an index goes with all that is stored as one value in the
-/// document, what clients see of a field with all, and nothing else goes with anything.
+/// Whether two attributes go together: an index goes with each field that is stored as one value in the
+/// document, `validate` with each field that the library does not write itself, `public` with all, and no other attribute
+/// goes with another.
 fn combine(one: &str, other: &str) -> bool {
     if let ("public", name) | (name, "public") = (one, other) {
         return name != "public";

@@ -12,7 +12,7 @@ pub(crate) struct NewDocument {
     /// The literal that names it.
     pub(crate) literal: LitStr,
     pub(crate) name: Ident,
-    /// What it derives besides `Serialize`.
+    /// Its derives besides `Serialize`.
     pub(crate) derives: TokenStream,
 }
 

@@ -1,7 +1,7 @@
 //! The attributes of serde, as far as they say how a value is stored.
 //!
-//! What only one key is enough to refuse is refused here. What serde itself reports, such as an
-//! unknown key or a wrong rule, is left to it.
+//! A key that is refused wherever it stands is refused here. Mistakes that serde reports itself, such as an
+//! unknown key or a wrong rule, are left to it.
 
 use proc_macro2::{Ident, Span};
 use syn::{Attribute, Lit, LitStr, Meta, Path};
@@ -53,7 +53,7 @@ pub(crate) struct Field {
     pub(crate) flatten: Option<Path>,
     /// `with`, `serialize_with` or `deserialize_with`, but for the library's own module.
     pub(crate) with: Option<Path>,
-    /// `with = "odm::native"`, of which the library knows how it stores.
+    /// `with = "odm::native"`, whose form the library knows.
     pub(crate) native: bool,
     /// It is written by a function of its own.
     pub(crate) writes_with: bool,
@@ -204,7 +204,7 @@ fn is_native(krate: &Path, meta: &Meta) -> bool {
 }
 
 fn metas(attrs: &[Attribute]) -> Vec<(String, Meta)> {
-    // What does not parse, serde reports in its own words.
+    // serde reports in its own words the attributes that do not parse.
     let cx = Ctxt::new();
     let serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
     let metas = serde.flat_map(|attr| keys(&cx, attr)).collect();

@@ -296,7 +296,7 @@ impl Validation {
     }
 }
 
-/// One of some words, and what it stands for.
+/// The meaning of one of some words.
 fn word(cx: &Ctxt, meta: &Meta, words: &[(&str, &'static str)]) -> Option<&'static str> {
     let literal = string(cx, meta)?;
     let found = words.iter().find(|(word, _)| *word == literal.value());

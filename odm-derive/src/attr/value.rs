@@ -95,7 +95,7 @@ pub(super) fn nested(cx: &Ctxt, meta: &Meta) -> Vec<(String, Meta)> {
     }
 }
 
-/// What to write for a text without a key.
+/// The right form of a text without a key.
 fn unkeyed(attribute: &str, value: &LitStr) -> String {
     let key = match attribute {
         "document" | "split" => "collection",

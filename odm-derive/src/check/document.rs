@@ -142,7 +142,7 @@ fn id(cx: &Ctxt, input: &Input<'_>, all: &[Field<'_>]) {
     }
 }
 
-/// The mark of a field whose value the library changes, and what such a field is.
+/// The mark of a field whose value the library changes, and the name of such a field in messages.
 fn changing(attrs: &attr::Field) -> Option<(&Path, &'static str)> {
     let derived = attrs.derived();
     derived
@@ -152,7 +152,7 @@ fn changing(attrs: &attr::Field) -> Option<(&Path, &'static str)> {
         .or_else(|| Some((attrs.write_time()?, "the time of a write")))
 }
 
-/// The struct of a new document, and what only it has a use for.
+/// The struct of a new document, and the attributes that need it.
 fn new(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
     let mut ids = fields
         .iter()

@@ -72,7 +72,7 @@ pub(super) fn key(cx: &Ctxt, key: &LitStr) {
     }
 }
 
-/// Whether a stored value owns what is in it. Of a parameter that is a lifetime, the item is told.
+/// Whether a stored value owns its content. A lifetime among the parameters is reported for the item.
 fn owned(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
     if input.item.generics.lifetimes().next().is_none()
         && field.serde.skip.is_none()
@@ -240,7 +240,7 @@ fn names(cx: &Ctxt, fields: &[Field<'_>]) {
     }
 }
 
-/// Checks the name that clients see of a field, beside those of the fields before it.
+/// Checks the name under which clients see a field, beside the names of the fields before it.
 fn public_name(cx: &Ctxt, field: &Field<'_>, before: &[&Field<'_>]) {
     let renamed = |field: &Field<'_>| field.attrs.public().map(|public| public.name.clone());
     let name_of = |field: &Field<'_>| match renamed(field) {
@@ -289,7 +289,7 @@ pub(super) fn stored<'a>(fields: &'a [Field<'a>]) -> impl Iterator<Item = &'a Fi
     })
 }
 
-/// What is wrong with a stored name.
+/// The problem with a stored name.
 pub(super) fn problem(name: &str) -> Option<&'static str> {
     if name.is_empty() {
         Some("it is empty")

@@ -126,7 +126,7 @@ fn mixed(cx: &Ctxt, index: &Index, fields: &[Field<'_>]) {
 /// The fields of an index: whether each is descending, and its path.
 type Keys = Vec<(bool, Vec<String>)>;
 
-/// What an index is of: whether it ignores case, the function of its filter, and its fields.
+/// The content of an index: whether it ignores case, the function of its filter, and its fields.
 type Content = (bool, Option<String>, Keys);
 
 /// No index is declared twice, and no name is given twice.

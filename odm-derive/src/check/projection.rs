@@ -1,4 +1,4 @@
-//! The rules for projections. That the fields are those of the document, the compiler checks.
+//! The rules for projections. The compiler checks that the document has the fields.
 
 use super::{fields, unsuitable};
 use crate::{

@@ -1,4 +1,4 @@
-//! The rules for the attributes of serde on a field: what is written is read back.
+//! The rules for the attributes of serde on a field, so that each written value can be read back.
 
 use crate::{
     ast::{Field, Input},
@@ -97,7 +97,7 @@ fn left_out(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
     }
 }
 
-/// What is wrong with a field that is left out and has no default.
+/// The message for a field that is left out and has no default.
 pub(crate) fn unreadable(name: &str) -> String {
     format!("a document without `{name}` cannot be read: add `default` to `skip_serializing_if`")
 }

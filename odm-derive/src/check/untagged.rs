@@ -1,5 +1,4 @@
-//! The rule for variants without a tag: serde takes the first that fits, which must be the one that was
-//! written.
+//! The rule for variants without a tag: serde takes the first variant that fits, which must be the written one.
 
 use quote::ToTokens;
 use syn::Type;
@@ -37,7 +36,7 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>, form: &Form, variants: &[&Vari
     }
 }
 
-/// Whether what is written of one variant is read as `first`.
+/// Whether a written value of `other` is read as `first`.
 fn takes(first: &Variant<'_>, other: &Variant<'_>, closed: bool) -> bool {
     match (first.style, other.style) {
         (Style::Unit, Style::Unit) => true,
@@ -81,7 +80,7 @@ fn stored<'a>(variant: &'a Variant<'a>) -> impl Iterator<Item = &'a Field<'a>> {
         .filter(|field| field.serde.skip.is_none())
 }
 
-/// Whether what is written of one field can be read as the other.
+/// Whether the written value of one field can be read as the other.
 fn reads(field: &Field<'_>, written: &Field<'_>) -> bool {
     if field.serde.with.is_some() || written.serde.with.is_some() {
         return false;

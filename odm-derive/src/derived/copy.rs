@@ -46,7 +46,7 @@ enum Along {
 }
 
 impl Copy {
-    /// A copy that has been checked, and `None` of one that did not pass.
+    /// The copy, if it has passed the checks.
     fn new(head: &Head, denormalize: &Denormalize, fields: &[Field<'_>]) -> Option<Self> {
         let mut from = denormalize.from.clone()?;
         let along = match &denormalize.via {
@@ -129,8 +129,8 @@ impl DerivedField for Copy {
 
 /// The references beside a copy that could be to a document.
 ///
-/// The only one is taken at its word, which the compiler checks. Of several, those that are written
-/// like the document are, if the types of all of them are written out; an alias could be any.
+/// A single reference is one, as the compiler checks. Among several, the references that are written like
+/// the document are, if the types of all are written out: an alias could be any type.
 fn references_to<'a>(this: &Ident, fields: &'a [Field<'a>], document: &Type) -> Vec<&'a Field<'a>> {
     let references: Vec<_> = fields
         .iter()

@@ -29,7 +29,7 @@ pub(super) const KIND: DerivedKind = DerivedKind {
 
 impl Declaration for Subset {
     fn check(&self, cx: &Ctxt, _: &Input<'_>, field: &Field<'_>, _: &[Field<'_>]) {
-        // Of other types, such as an alias, the compiler knows what they are.
+        // The compiler checks other types, such as an alias.
         if let Some(declared) = field.attrs.derived()
             && types::is_written(field.ty, "Vec")
         {
@@ -183,7 +183,7 @@ fn sort_field(head: &Head, ty: &Type, key: &Key, span: Span) -> TokenStream {
     let private = types::located(head.private.clone(), span);
     let mut names = key.path.iter();
     let first = names.next();
-    // What is wrong with the type is reported at the type.
+    // A wrong type is reported at the type.
     let at = types::located(head.private.clone(), ty.span());
     let child = quote_spanned!(ty.span()=> #at::child::<#ty>().fields);
     let child = quote_spanned!(span=> #child.#first);

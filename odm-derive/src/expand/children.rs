@@ -116,7 +116,7 @@ fn embedded(head: &Head, member: &Member) -> Candidate {
     }
 }
 
-/// What an embedded value says of the parent in it: it is around one `#[reference(parent)]`.
+/// The parent in an embedded value, which is around one `#[reference(parent)]`.
 ///
 /// ```ignore
 /// type Parent = User;

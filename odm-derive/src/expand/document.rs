@@ -1,4 +1,4 @@
-//! `Document`, and what goes with it.
+//! `Document`, and the implementations beside it.
 
 use std::collections::BTreeSet;
 
@@ -46,7 +46,7 @@ pub(super) fn expand(document: &Document) -> TokenStream {
     quote!(#fields #itself #id #into_id #related #children #version #(#times)* #item #(#derived)* #cold_parts #unique_keys #lists #new)
 }
 
-/// Of a generic document, what `Document` requires cannot be seen from the type alone.
+/// The type of a generic document does not tell alone whether it meets the bounds of `Document`.
 pub(crate) fn generics(head: &Head) -> Generics {
     let mut generics = head.generics.clone();
     if head.has_type_params() {
@@ -126,7 +126,7 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
         .is_some()
         .then(|| native_key(head, id_type));
     let hash = types::fnv1a(&collection.value());
-    // Of a generic document the question would not be answered.
+    // A probe does not answer for a generic document.
     let readable = match head.has_type_params() {
         true => quote!(#private::check_readable::<#this>),
         false => quote!(#private::Probe::<#this>::READABLE),
@@ -194,7 +194,7 @@ fn validation(document: &Document) -> TokenStream {
         Some(schema) => quote!(::core::option::Option::Some(#schema)),
         None => quote!(::core::option::Option::None),
     };
-    // Of a generic document the question would not be answered.
+    // A probe does not answer for a generic document.
     let check = match document.head.has_type_params() {
         true => quote!(#private::check_of::<#this>),
         false => quote!(#private::Probe::<#this>::CHECK),
@@ -289,7 +289,7 @@ fn index_of(head: &Head, root: &TokenStream, index: &Index) -> TokenStream {
     let (unique, case_insensitive) = (index.unique, index.case_insensitive);
     let this = &head.this;
     let filter = declared_filter(head, index.filter.as_ref(), &quote!(#this));
-    // Of several fields one may be a text.
+    // One of several fields may be a text.
     let is_text = case_insensitive && index.keys.len() == 1;
     let span = index.literal.span();
     let fields = index.keys.iter().map(|key| {
@@ -300,7 +300,7 @@ fn index_of(head: &Head, root: &TokenStream, index: &Index) -> TokenStream {
             quote!(Ascending)
         };
         let direction = quote_spanned!(span=> #private::Direction::#direction);
-        // The variable stands at the user's field, where the compiler reports what does not fit.
+        // The variable stands at the user's field, where the compiler reports a type that does not fit.
         let function = match (is_text, &key.entry) {
             (true, None) => quote_spanned!(span=> index_text),
             (false, None) => {
@@ -361,7 +361,7 @@ fn unique_keys(document: &Document, generics: &Generics) -> TokenStream {
         }
     };
     let mut seen = BTreeSet::new();
-    // Of two indexes of the same fields, the one that ignores case leaves at most one document for a key.
+    // An index that ignores case leaves at most one document for a key, and so goes before another of the same fields.
     let is_first = |index: &&Index| index.case_insensitive;
     let (first, rest): (Vec<&Index>, Vec<&Index>) = indexes
         .iter()
@@ -386,7 +386,7 @@ fn unique_keys(document: &Document, generics: &Generics) -> TokenStream {
 /// const _: () = assert!(is_indexed_whole::<Vec<Line>>(), "..");
 /// ```
 ///
-/// Of a field behind another one, the type has no name here.
+/// The type of a field behind another one has no name here.
 fn indexed_lists(document: &Document) -> TokenStream {
     let Document {
         head,

@@ -1,4 +1,4 @@
-//! `Embed`, and what goes with it.
+//! `Embed`, and the implementations beside it.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -51,7 +51,7 @@ fn names(structure: &Structure) -> Option<Vec<&str>> {
     is_name.then(|| forms.iter().map(|variant| variant.name.as_str()).collect())
 }
 
-/// What a request can compare an enum of names with.
+/// The operands with which a request can compare an enum of names.
 ///
 /// ```ignore
 /// const OPERAND: Option<Operand> = Some(Operand::names(&["Draft", "Published"], true));

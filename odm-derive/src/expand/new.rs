@@ -127,7 +127,7 @@ pub(super) fn insertable(document: &Document, new: &New) -> TokenStream {
     implementation(&document.head, new, make)
 }
 
-/// What a document with a mistake has.
+/// The struct beside a document with a mistake.
 pub(crate) fn stub(head: &Head, new: &New) -> (TokenStream, TokenStream) {
     (structure(head, new), implementation(head, new, None))
 }

@@ -39,8 +39,8 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
     let embedded: Vec<_> = embedded(head, structure)
         .map(|member| {
             let ty = &member.ty;
-            // Of a type that depends on a parameter a probe sees nothing; of another, it leaves the
-            // report of what is not embedded to the shape.
+            // A probe sees nothing of a type that depends on a parameter. Of another, it leaves the report of
+            // a value that is not embedded to the shape.
             let outline = if head.is_dependent(ty) || !member.users {
                 quote!(#private::outline::<#ty>())
             } else {
@@ -88,7 +88,7 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
 }
 
 /// Whether there may be values in a field that the library does not look into, and that are not in the
-/// outline of an embedded value. Those of types that embed each other are not in it.
+/// outline of an embedded value. Types that embed each other have no such outline.
 fn is_opaque(head: &Head, member: &Member) -> bool {
     let itself =
         || types::innermost(&member.ty).to_token_stream().to_string() == head.this.to_string();
@@ -109,7 +109,7 @@ fn embedded<'a>(head: &Head, structure: &'a Structure) -> impl Iterator<Item = &
     })
 }
 
-/// The stored name, its hash, and what is known of it.
+/// The stored name, its hash, and a description.
 fn named(structure: &Structure, member: &Member, value: &impl ToTokens) -> TokenStream {
     let stored = member.stored(structure);
     let hash = types::fnv1a(stored);

@@ -45,7 +45,7 @@ pub(crate) fn itself(head: &Head, of: &Type) -> TokenStream {
     }
 }
 
-/// Of a generic projection, what `Projection` requires cannot be seen from the type alone.
+/// The type of a generic projection does not tell alone whether it meets the bounds of `Projection`.
 fn generics(head: &Head) -> Generics {
     let mut generics = head.generics.clone();
     if head.has_type_params() {

@@ -147,7 +147,7 @@ fn schema_of(head: &Head, ty: &Type, known: bool) -> TokenStream {
 fn required(head: &Head, structure: &Structure, member: &Member) -> TokenStream {
     let private = &head.private;
     let is_id = member.stored(structure) == "_id";
-    // What the library fills in is no rule for documents from before.
+    // A document from before may lack a field that the library fills in.
     let is_filled_in =
         matches!(member.role, Role::Derived(_)) || matches!(member.kind, Kind::Version);
     if has_default(structure, member) || is_id || is_filled_in {
@@ -177,7 +177,7 @@ fn required(head: &Head, structure: &Structure, member: &Member) -> TokenStream 
     }
 }
 
-/// The checks by functions, and those in embedded values.
+/// The checks by functions, also in embedded values.
 fn checks(head: &Head, structure: &Structure) -> TokenStream {
     let private = &head.private;
     let members: Vec<&Member> = structure
@@ -247,7 +247,7 @@ fn checks(head: &Head, structure: &Structure) -> TokenStream {
     }
 }
 
-/// The checks of one value: by the function of its field, and of what is embedded in it.
+/// The checks of one value: by the function of its field, and of the values that are embedded in it.
 fn check_of(
     head: &Head,
     structure: &Structure,

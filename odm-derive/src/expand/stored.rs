@@ -1,4 +1,4 @@
-//! What serde needs of a stored value to read it, and the checks that it writes that.
+//! The names that serde needs in a stored value to read it, and the checks that it writes them.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -17,7 +17,7 @@ use crate::{
 /// const CLOSED: bool = true;
 /// ```
 ///
-/// What is false of most types is left out.
+/// A constant that is false for most types is left out.
 pub(super) fn constants(head: &Head, structure: &Structure) -> TokenStream {
     let private = &head.private;
     let is_defaulted = |position: usize| {
@@ -120,7 +120,7 @@ fn flat(head: &Head, structure: &Structure, member: &Member, others: &[&Type]) -
     let this = &structure.this;
     let ty = &member.ty;
     let name = member.ident.as_ref().map(types::name).unwrap_or_default();
-    // Of an enum, serde takes out the tag first.
+    // serde takes the tag of an enum out first.
     let is_struct = structure.forms.is_none();
     let closed = format!(
         "what is flattened into `{}` is read from all of its fields, and this type refuses those that it does \

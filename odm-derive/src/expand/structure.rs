@@ -102,7 +102,7 @@ pub(crate) fn expand(head: &Head, structure: &Structure) -> TokenStream {
     }
 }
 
-/// A value for ever. A static is computed, and what is wrong in it reported, also where nothing uses
+/// A value for ever. A static is computed, and its errors are reported, also where nothing uses
 /// it; but it cannot depend on parameters.
 pub(super) fn constant(head: &Head, ty: TokenStream, value: &TokenStream) -> TokenStream {
     if head.generics.params.is_empty() {
@@ -254,7 +254,7 @@ fn optional(head: &Head, optional: &Optional) -> TokenStream {
     }
 }
 
-/// The description of a field, with what a request can do with it.
+/// The description of a field, with its operands and its name in requests.
 fn shape(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
     let private = &head.private;
     let ty = &member.ty;
@@ -322,7 +322,7 @@ fn described(head: &Head, structure: &Structure, member: &Member) -> Option<Toke
 ///
 /// ```ignore
 /// pub struct ShapeCircle(Phantom<fn() -> Shape>);
-/// // its `Structure`, and what an embedded value implements
+/// // its `Structure`, and the implementations of an embedded value
 /// ```
 fn hidden(head: &Head, of: &Structure, variant: &Structure) -> TokenStream {
     let private = &head.private;

@@ -11,7 +11,7 @@ pub(crate) trait DerivedField {
     /// reported.
     fn shape(&self, head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream>;
 
-    /// What the field reads that may be derived itself: a `DerivedReads`.
+    /// The fields that it reads and that may be derived themselves: a `DerivedReads`.
     fn reads(&self, head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream>;
 
     /// A type that holds references to the documents that a database must have for the field of this

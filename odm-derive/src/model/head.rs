@@ -18,7 +18,7 @@ pub(crate) struct Head {
     pub(crate) derive: Derive,
     /// The name without `r#`.
     pub(crate) name: String,
-    /// The item's generics, with what generated code needs of the parameters.
+    /// The item's generics, with the bounds that generated code needs.
     pub(crate) generics: Generics,
     /// The type: `Envelope<T>`.
     pub(crate) this: TokenStream,

@@ -19,7 +19,7 @@ pub(crate) struct Structure {
     pub(crate) ident: Ident,
     /// The same with its parameters.
     pub(crate) this: TokenStream,
-    /// What messages and the documentation call it.
+    /// Its name in messages and in the documentation.
     pub(crate) name: String,
     /// The generated struct of typed fields.
     pub(crate) fields: Ident,
@@ -117,7 +117,7 @@ pub(crate) struct Member {
     /// A stored value can lack it, since serde has a default for it.
     pub(crate) defaulted: bool,
     pub(crate) validate: Option<Validate>,
-    /// What clients see of it, if that is not its stored name and value.
+    /// The name under which clients see it, if any, where that is not the stored one.
     pub(crate) public: Option<Public>,
     pub(crate) checked: Checked,
 }

@@ -1,4 +1,4 @@
-//! Types are recognised by what they are, however they are written.
+//! Types are recognised however they are written.
 
 use odm::{
     derive::{ChildOf, HasSubset, parent_path},

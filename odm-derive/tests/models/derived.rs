@@ -99,7 +99,7 @@ struct ItemLink {
     sold: Option<bool>,
 }
 
-/// Copies beside what depends on a parameter.
+/// Copies beside values that depend on a parameter.
 #[derive(Debug, Clone, Serialize, Deserialize, Embed)]
 struct Noted<T: Clone> {
     #[reference(child)]

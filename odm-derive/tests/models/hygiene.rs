@@ -1,6 +1,6 @@
-//! Models in surroundings that are not the usual ones.
+//! Models in unusual surroundings.
 
-/// Nothing is in scope but what is written out.
+/// No name is in scope but those of the module itself.
 mod without_a_prelude {
     #![no_implicit_prelude]
 

@@ -1,4 +1,4 @@
-//! What the derives accept, and the stored paths, shapes and implementations that come of it.
+//! Models that the derives accept, and their stored paths, shapes and implementations.
 
 #![deny(warnings, missing_docs, unreachable_pub)]
 

@@ -1,5 +1,5 @@
 //! A program of 60 models with ten derived fields each, which must compile without a warning: the
-//! search for cycles runs in the compiler, and it warns of what takes long there.
+//! search for cycles runs in the compiler, and it warns of a long one.
 //!
 //! The fields are copies of copies of the parent's, in chains from the last model to the first, a
 //! subset that is sorted by a copy and shows one, and a count. Each model has a module of its own, in

@@ -201,7 +201,7 @@ fn original(head: &Head, from: &From, ty: &Type) -> TokenStream {
     quote_spanned!(span=> #private::copied::<#document, _>(#source).copied_as::<#ty>())
 }
 
-/// The field of a document that a literal names, and what must hold of each field on the way.
+/// The field of a document that a literal names, and a condition for each field on the way.
 ///
 /// ```ignore
 /// step(fields_of::<Product>().price).currency
