@@ -69,9 +69,10 @@ pub(crate) fn stubs(input: &Input<'_>) -> Option<TokenStream> {
     }
     let content = expand::structure(&head, &structure);
     let refers_within = (input.derive != Derive::Projection).then(|| expand::refers_within(&head));
-    let new = match input.item.generics.params.is_empty() {
-        true => New::of(input, fields),
-        false => None,
+    let new = if input.item.generics.params.is_empty() {
+        New::of(input, fields)
+    } else {
+        None
     };
     let (new, insertable) = new.map(|new| expand::new(&head, &new)).unzip();
     let stubs = quote!(#content #refers_within #own #insertable);

@@ -50,9 +50,10 @@ impl Index {
                     cx,
                     &meta,
                     &format!("document({form}(..))"),
-                    match is_unique {
-                        true => "`fields`, `case_insensitive`, `filter` or `name`",
-                        false => "`fields`, `unique`, `case_insensitive`, `filter` or `name`",
+                    if is_unique {
+                        "`fields`, `case_insensitive`, `filter` or `name`"
+                    } else {
+                        "`fields`, `unique`, `case_insensitive`, `filter` or `name`"
                     },
                 ),
             }

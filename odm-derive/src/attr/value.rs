@@ -225,9 +225,10 @@ pub(crate) fn ty(cx: &Ctxt, meta: &Meta) -> Option<Type> {
 /// A key that is not known here.
 pub(crate) fn unknown(cx: &Ctxt, meta: &Meta, attribute: &str, valid: &str) {
     let key = text(meta.path());
-    let attribute = match attribute.ends_with(')') {
-        true => attribute.to_owned(),
-        false => format!("{attribute}(..)"),
+    let attribute = if attribute.ends_with(')') {
+        attribute.to_owned()
+    } else {
+        format!("{attribute}(..)")
     };
     cx.error(
         meta.path(),

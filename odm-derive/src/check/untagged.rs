@@ -21,9 +21,10 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>, form: &Form, variants: &[&Vari
         let Some(first) = earlier.copied().find(|first| takes(first, variant, closed)) else {
             continue;
         };
-        let order = match takes(variant, first, closed) {
-            true => String::new(),
-            false => format!("move `{}` before it, or ", variant.ident),
+        let order = if takes(variant, first, closed) {
+            String::new()
+        } else {
+            format!("move `{}` before it, or ", variant.ident)
         };
         cx.error(
             variant.ident,

@@ -68,9 +68,10 @@ pub(super) fn emit_via(head: &Head, via: &Via, child: &TokenStream) -> TokenStre
         last = Some(name);
     }
     let path = quote_spanned!(span=> #private::path_to::<#this, _, _, _>(#field));
-    match checks.is_empty() {
-        true => path,
-        false => quote_spanned!(span=> { #checks #path }),
+    if checks.is_empty() {
+        path
+    } else {
+        quote_spanned!(span=> { #checks #path })
     }
 }
 

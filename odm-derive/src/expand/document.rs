@@ -127,9 +127,10 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
         .then(|| native_key(head, id_type));
     let hash = types::fnv1a(&collection.value());
     // A probe does not answer for a generic document.
-    let readable = match head.has_type_params() {
-        true => quote!(#private::check_readable::<#this>),
-        false => quote!(#private::Probe::<#this>::READABLE),
+    let readable = if head.has_type_params() {
+        quote!(#private::check_readable::<#this>)
+    } else {
+        quote!(#private::Probe::<#this>::READABLE)
     };
     let model = quote! {
         #private::Model {
@@ -195,9 +196,10 @@ fn validation(document: &Document) -> TokenStream {
         None => quote!(::core::option::Option::None),
     };
     // A probe does not answer for a generic document.
-    let check = match document.head.has_type_params() {
-        true => quote!(#private::check_of::<#this>),
-        false => quote!(#private::Probe::<#this>::CHECK),
+    let check = if document.head.has_type_params() {
+        quote!(#private::check_of::<#this>)
+    } else {
+        quote!(#private::Probe::<#this>::CHECK)
     };
     quote! {
         #private::Validation {

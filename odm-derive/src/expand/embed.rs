@@ -30,9 +30,10 @@ pub(super) fn expand(embed: &Embed) -> TokenStream {
             recursive,
         } => {
             let is_recursive = *recursive || head.is_recursive(inner);
-            let parent = match is_recursive {
-                true => children::no_parent(head),
-                false => children::parent_of(head, inner),
+            let parent = if is_recursive {
+                children::no_parent(head)
+            } else {
+                children::parent_of(head, inner)
             };
             (wrapper(head, inner, field, *recursive), parent, None)
         }

@@ -220,9 +220,10 @@ fn checks(head: &Head, structure: &Structure) -> TokenStream {
                 _ => None,
             });
             let checks: Vec<_> = checks.collect();
-            match checks.is_empty() {
-                true => TokenStream::new(),
-                false => quote!({ let at = &at.join(#outer); #(#checks)* }),
+            if checks.is_empty() {
+                TokenStream::new()
+            } else {
+                quote!({ let at = &at.join(#outer); #(#checks)* })
             }
         }
     });
@@ -265,9 +266,12 @@ fn check_of(
         quote!({ let #argument = #value; #private::check_with(#call, #at, found); })
     });
     let is_embedded = matches!(member.role, Role::Embed { .. });
-    let by_type = is_embedded.then(|| match head.is_dependent(ty) {
-        true => quote!(<#ty as #private::Known>::check(#value, #at, found);),
-        false => quote!(#private::Probe::<#ty>::NEW.check(#value, #at, found);),
+    let by_type = is_embedded.then(|| {
+        if head.is_dependent(ty) {
+            quote!(<#ty as #private::Known>::check(#value, #at, found);)
+        } else {
+            quote!(#private::Probe::<#ty>::NEW.check(#value, #at, found);)
+        }
     });
     quote!(#by_function #by_type)
 }

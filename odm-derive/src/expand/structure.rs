@@ -285,9 +285,10 @@ fn shape(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStr
         && !matches!(member.role, Role::Split(_))
         && !member.otherwise
         && !head.is_dependent(ty);
-    Some(match is_comparable {
-        true => quote!(#shape.comparable(#private::Probe::<#ty>::OPERAND)),
-        false => shape,
+    Some(if is_comparable {
+        quote!(#shape.comparable(#private::Probe::<#ty>::OPERAND))
+    } else {
+        shape
     })
 }
 
