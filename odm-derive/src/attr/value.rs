@@ -51,6 +51,15 @@ pub(crate) fn unraw(path: &Path) -> String {
 
 /// The keys of `#[attribute(key, key = value, key(..))]`.
 pub(crate) fn keys(cx: &Ctxt, attr: &Attribute) -> Vec<(String, Meta)> {
+    keys_with(cx, attr, text_key(&unraw(attr.path())))
+}
+
+/// The keys of an attribute in which a text without a key is meant for the `text_key`.
+pub(crate) fn keys_with(
+    cx: &Ctxt,
+    attr: &Attribute,
+    text_key: Option<&str>,
+) -> Vec<(String, Meta)> {
     match &attr.meta {
         Meta::Path(_) => Vec::new(),
         Meta::NameValue(_) => {
@@ -68,19 +77,23 @@ pub(crate) fn keys(cx: &Ctxt, attr: &Attribute) -> Vec<(String, Meta)> {
             cx.error(&attr.meta, format!("expected {example}"));
             Vec::new()
         }
-        Meta::List(_) => nested(cx, &attr.meta),
+        Meta::List(_) => listed(cx, &attr.meta, text_key),
     }
 }
 
 /// The keys in the parentheses of one key.
 pub(super) fn nested(cx: &Ctxt, meta: &Meta) -> Vec<(String, Meta)> {
+    listed(cx, meta, text_key(&unraw(meta.path())))
+}
+
+fn listed(cx: &Ctxt, meta: &Meta, text_key: Option<&str>) -> Vec<(String, Meta)> {
     let Meta::List(list) = meta else {
         let key = text(meta.path());
         cx.error(meta, format!("expected `{key}(..)`"));
         return Vec::new();
     };
     if let Ok(value) = list.parse_args::<LitStr>() {
-        cx.error(&value, unkeyed(&unraw(meta.path()), &value));
+        cx.error(&value, unkeyed(text_key, &value));
         return Vec::new();
     }
     match list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated) {
@@ -95,24 +108,27 @@ pub(super) fn nested(cx: &Ctxt, meta: &Meta) -> Vec<(String, Meta)> {
     }
 }
 
-/// The right form of a text without a key.
-fn unkeyed(attribute: &str, value: &LitStr) -> String {
-    let key = match attribute {
-        "document" | "split" => "collection",
-        "projection" | "patch" | "count" => "of",
-        "database" | "index" => "name",
-        "denormalize" => "from",
-        "subset" => "sort",
-        _ => {
-            let text = value.value();
-            return format!("expected a key, not a string: write `{text}` without quotes");
-        }
-    };
-    let text = value.token();
-    format!("expected a key before the string: write `{key} = {text}`")
+/// The key for which a text without a key is meant.
+fn text_key(attribute: &str) -> Option<&'static str> {
+    match attribute {
+        "document" | "split" => Some("collection"),
+        "projection" | "patch" => Some("of"),
+        "database" | "index" => Some("name"),
+        _ => None,
+    }
 }
 
-/// The one of some names in backticks that a text was probably meant for, for the end of a message.
+/// The right form of a text without a key.
+fn unkeyed(key: Option<&str>, value: &LitStr) -> String {
+    if let Some(key) = key {
+        let text = value.token();
+        return format!("expected a key before the string: write `{key} = {text}`");
+    }
+    let text = value.value();
+    format!("expected a key, not a string: write `{text}` without quotes")
+}
+
+/// The name in backticks for which a text was probably meant, for the end of a message.
 pub(crate) fn meant(text: &str, valid: &str) -> String {
     let names = valid.split('`').skip(1).step_by(2);
     let near = names

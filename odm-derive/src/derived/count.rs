@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     ast::Field,
-    attr::value::{Once, keys, ty, unknown},
+    attr::value::{Once, keys_with, ty, unknown},
     ctxt::Ctxt,
     expand::declared_filter,
     model::{DerivedField, Head, Member, Structure},
@@ -46,7 +46,7 @@ impl Count {
         let mut filter = Once::new("filter");
         let mut refresh = Once::new("refresh");
         let before = cx.count();
-        for (key, meta) in keys(cx, attr) {
+        for (key, meta) in keys_with(cx, attr, Some("of")) {
             match key.as_str() {
                 "of" => of.set(cx, &meta, ty(cx, &meta)),
                 "via" => via.set(cx, &meta, children::via(cx, &meta)),

@@ -4,7 +4,7 @@ use proc_macro2::Ident;
 use syn::{Attribute, LitStr, Meta, Type};
 
 use crate::{
-    attr::value::{Once, flag, keys, only, string, unknown},
+    attr::value::{Once, flag, keys_with, only, string, unknown},
     ctxt::Ctxt,
     types::{ident, located},
 };
@@ -48,7 +48,7 @@ impl Denormalize {
         let mut freeze = Once::new("freeze");
         let mut fan_out = Once::new("fan_out");
         let before = cx.count();
-        for (key, meta) in keys(cx, attr) {
+        for (key, meta) in keys_with(cx, attr, Some("from")) {
             match key.as_str() {
                 "from" => from.set(cx, &meta, self::from(cx, &meta)),
                 "via" => via.set(cx, &meta, self::via(cx, &meta)),

@@ -6,7 +6,7 @@ use super::super::children::{self, Via};
 use crate::{
     attr::{
         index::{self, Key},
-        value::{Once, keys, string, unknown},
+        value::{Once, keys_with, string, unknown},
     },
     ctxt::Ctxt,
 };
@@ -34,7 +34,7 @@ impl Subset {
         let mut filter = Once::new("filter");
         let mut refresh = Once::new("refresh");
         let before = cx.count();
-        for (key, meta) in keys(cx, attr) {
+        for (key, meta) in keys_with(cx, attr, Some("sort")) {
             match key.as_str() {
                 "limit" => limit.set(cx, &meta, self::limit(cx, &meta)),
                 "sort" => sort.set(cx, &meta, self::sort(cx, &meta)),
