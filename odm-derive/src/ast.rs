@@ -72,7 +72,7 @@ pub(crate) struct Id<'a> {
     pub(crate) source: Option<IdSource>,
 }
 
-/// Where the `_id` of a new document comes from, if its caller does not give it.
+/// The source of the `_id` of a new document, if its caller does not give it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IdSource {
     /// `auto`: it is made.
@@ -146,7 +146,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The one field that serde stores in the place of the struct, if it is stored like that.
+    /// The only stored field of the struct, if serde stores its value in the place of the struct.
     pub(crate) fn wrapped(&self) -> Option<&Field<'a>> {
         let Data::Struct(style, fields) = &self.data else {
             return None;
@@ -157,7 +157,7 @@ impl<'a> Input<'a> {
         let mut stored = fields.iter().filter(|field| {
             field.serde.skip.is_none() && !types::is_written(field.ty, "PhantomData")
         });
-        // Any other number than one, serde reports.
+        // serde reports any other number than one.
         match (stored.next(), stored.next()) {
             (Some(field), None) => Some(field),
             _ => None,

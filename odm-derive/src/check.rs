@@ -83,7 +83,7 @@ fn unsuitable(cx: &Ctxt, input: &Input<'_>, what: impl Display, instead: impl Di
     );
 }
 
-/// Where a field says how it is called in a stored document.
+/// The tokens that give a field its stored name.
 fn name_tokens(field: &Field<'_>) -> impl ToTokens {
     match (&field.serde.rename, field.ident) {
         (Some(rename), _) => rename.to_token_stream(),

@@ -45,7 +45,7 @@ impl Ctxt {
         Err(errors.iter().map(syn::Error::to_compile_error).collect())
     }
 
-    /// Forgets the errors, which somebody else reports.
+    /// Forgets the errors, which are reported elsewhere.
     pub(crate) fn forget(self) {
         self.errors.take();
     }

@@ -1,8 +1,8 @@
 //! Derived fields: the list of their kinds, and the statements of every kind.
 //!
 //! A kind goes through the same stages as everything else, and has all of them here in a file of its
-//! own: the grammar of its attribute, its rules, and the code for a field. No other module names a kind.
-//! The stages before the model use this list, and the later ones the trait [`DerivedField`].
+//! own: the grammar of its attribute, its rules, and the code for a field. No other module asks
+//! which kinds there are: the stages before the model use this list, and the later ones the trait [`DerivedField`].
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -88,7 +88,7 @@ pub(crate) trait Declaration {
     fn field(&self, head: &Head, fields: &[Field<'_>]) -> Option<Box<dyn DerivedField>>;
 }
 
-/// The type of a reference to a document, as if the field was one.
+/// The type of a reference to a document, as if the field were one.
 fn reference_to(head: &Head, document: &Type) -> TokenStream {
     let private = &head.private;
     quote!(#private::Ref<#document>)

@@ -33,7 +33,7 @@ pub(crate) fn stubs(input: &Input<'_>) -> Option<TokenStream> {
             // Nor can serde store one.
             Data::Union => true,
         };
-    // Nothing that borrows can be stored, not even in pretence.
+    // A type that borrows cannot be stored, and has no stand-ins either.
     if borrows || (input.derive == Derive::Database && !input.item.generics.params.is_empty()) {
         return None;
     }

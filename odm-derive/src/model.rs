@@ -27,7 +27,7 @@ pub(crate) enum Model {
     Database(Box<Database>),
 }
 
-/// What `derive(Document)` is expanded from.
+/// The model of `derive(Document)`.
 pub(crate) struct Document {
     pub(crate) head: Head,
     pub(crate) structure: Structure,
@@ -59,11 +59,11 @@ pub(crate) struct New {
     /// The attributes of the document, and its fields that a caller gives.
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) fields: Vec<syn::Field>,
-    /// Where the `_id` comes from, if the caller does not give it.
+    /// The source of the `_id`, if the caller does not give it.
     pub(crate) id_source: Option<IdSource>,
 }
 
-/// What `derive(Embed)` is expanded from.
+/// The model of `derive(Embed)`.
 pub(crate) struct Embed {
     pub(crate) head: Head,
     pub(crate) content: Content,
@@ -103,19 +103,19 @@ pub(crate) struct Scalar {
 pub(crate) struct Link {
     /// The position of the reference in `Structure::members`.
     pub(crate) member: usize,
-    /// There is nothing else in the value but copies of fields of the referenced document, so that it can
-    /// be made of that.
+    /// Besides it, the value holds only copies of fields of the referenced document, and so can be made of
+    /// that document.
     pub(crate) alone: bool,
 }
 
-/// What `derive(Projection)` is expanded from.
+/// The model of `derive(Projection)`.
 pub(crate) struct Projection {
     pub(crate) head: Head,
     pub(crate) structure: Structure,
     pub(crate) of: Type,
 }
 
-/// What `derive(Database)` is expanded from.
+/// The model of `derive(Database)`.
 pub(crate) struct Database {
     pub(crate) head: Head,
     pub(crate) name: LitStr,

@@ -8,13 +8,13 @@ use super::{
 };
 use crate::ctxt::Ctxt;
 
-/// When the documents expire.
+/// The time at which documents expire.
 #[derive(Clone)]
 pub(crate) struct Expires {
     /// The literal in which the field is named.
     pub(crate) literal: LitStr,
     pub(crate) key: Key,
-    /// How long after the date in the field, in seconds.
+    /// The seconds from the date in the field until then.
     pub(crate) after: u64,
 }
 

@@ -43,7 +43,7 @@ enum Mark {
 pub(crate) struct Public {
     /// The attribute's name.
     pub(crate) at: Path,
-    /// The name that clients see; `None` if they see nothing of it.
+    /// The name that clients see; `None` if they do not see the field.
     pub(crate) name: Option<LitStr>,
 }
 

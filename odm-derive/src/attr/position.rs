@@ -16,7 +16,7 @@ pub(crate) enum Position {
     Field,
 }
 
-/// The attributes of this library that belong here. Others of it are reported.
+/// The attributes of this library that belong here. Its other attributes are reported.
 pub(crate) fn own<'a>(
     cx: &Ctxt,
     derive: Derive,

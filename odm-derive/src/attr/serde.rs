@@ -28,7 +28,7 @@ pub(crate) struct Container {
 
 /// `rename_all = ".."`.
 pub(crate) struct Rename {
-    /// Where the rule is named.
+    /// The literal in which the rule is named.
     pub(crate) at: LitStr,
     pub(crate) rule: Rule,
 }
@@ -212,7 +212,7 @@ fn metas(attrs: &[Attribute]) -> Vec<(String, Meta)> {
     metas
 }
 
-/// A database is not stored, so serde has no say in it.
+/// A database is not stored, so attributes of serde have no meaning in it.
 pub(crate) fn refuse(cx: &Ctxt, attrs: &[Attribute]) {
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
         cx.error(

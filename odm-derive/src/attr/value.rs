@@ -26,7 +26,7 @@ impl<T> Once<T> {
         }
     }
 
-    /// Sets the value of the key at `at`. One that was wrong, and reported, is `None`.
+    /// Sets the value of the key at `at`. A wrong value, which has been reported, is `None`.
     pub(crate) fn set(&mut self, cx: &Ctxt, at: &Meta, value: Option<T>) {
         if self.seen {
             cx.error(at, format!("duplicate key `{}`", self.key));

@@ -62,7 +62,7 @@ fn converted(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
     );
 }
 
-/// A field that is left out of some documents. Whether its type is read from nothing, the compiler is asked.
+/// A field that is left out of some documents. The compiler checks whether its type can be read from nothing.
 fn left_out(cx: &Ctxt, input: &Input<'_>, field: &Field<'_>) {
     let serde = &field.serde;
     let Some(skip) = &serde.skip_serializing_if else {

@@ -334,8 +334,8 @@ fn index_of(head: &Head, root: &TokenStream, index: &Index) -> TokenStream {
 /// }
 /// ```
 ///
-/// There is one for each unique index of fields of the document itself. Beside a partial one, several documents can have
-/// a key.
+/// Each unique index of fields of the document itself has one, unless it is partial: several documents can have a key of
+/// a partial index.
 fn unique_keys(document: &Document, generics: &Generics) -> TokenStream {
     let Document {
         head,
@@ -470,7 +470,7 @@ fn expires(head: &Head, root: &TokenStream, declared: Option<&Expires>) -> Token
 /// }
 /// ```
 ///
-/// There is none for an `_id` that is a parameter, since nothing says that it is not a reference.
+/// An `_id` that is a parameter has none, since it might be a reference.
 pub(crate) fn into_id(head: &Head, generics: &Generics, id: &Type) -> Option<TokenStream> {
     let Head { private, this, .. } = head;
     if head.is_dependent(id) {

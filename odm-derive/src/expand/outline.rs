@@ -20,8 +20,7 @@ use crate::{
 /// };
 /// ```
 ///
-/// A type within itself adds nothing. A type with nothing to say keeps the
-/// defaults.
+/// A type within itself adds nothing. A type without references and derived fields keeps the defaults.
 pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
     let private = &head.private;
     let flattened = flattened(head, structure);
@@ -39,8 +38,8 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
     let embedded: Vec<_> = embedded(head, structure)
         .map(|member| {
             let ty = &member.ty;
-            // A probe sees nothing of a type that depends on a parameter. Of another, it leaves the report of
-            // a value that is not embedded to the shape.
+            // A probe sees nothing of a type that depends on a parameter. For other types it leaves the report
+            // of a value that is not embedded to the shape.
             let outline = if head.is_dependent(ty) || !member.users {
                 quote!(#private::outline::<#ty>())
             } else {

@@ -68,7 +68,7 @@ pub(super) fn refers_within(head: &Head, marked: impl Iterator<Item = TokenStrea
 /// ```
 ///
 /// One constant for all, and one question for each type: a constant for each field would double the
-/// time that the compiler spends on a model. Of a type that depends on a parameter, the outline asks.
+/// time that the compiler spends on a model. The outline asks a type that depends on a parameter.
 fn unmarked(head: &Head, structure: &Structure) -> Option<TokenStream> {
     let private = &head.private;
     let mut checks = questions(head, structure, |ty| !head.is_dependent(ty));

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The traits of a scalar, each where the scalar has it. The bounds are for all lifetimes, because the compiler refuses
-/// one that it finds at once to be false.
+/// a bound that it finds at once to be false.
 ///
 /// ```ignore
 /// impl Known for TaskId { const OPERAND: Option<Operand> = <ObjectId as Known>::OPERAND; .. }

@@ -30,7 +30,7 @@ use crate::{
 /// }
 /// ```
 ///
-/// The type of a field need not be known to the compiler yet: where it is wrong, that is reported elsewhere.
+/// The compiler need not know the type of a field yet: a wrong type is reported elsewhere.
 pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
     if head.derive == Derive::Projection {
         return TokenStream::new();

@@ -102,7 +102,7 @@ pub(crate) fn expand(head: &Head, structure: &Structure) -> TokenStream {
     }
 }
 
-/// A value for ever. A static is computed, and its errors are reported, also where nothing uses
+/// A reference to a value for ever. A static is computed, and its errors are reported, also where nothing uses
 /// it; but it cannot depend on parameters.
 pub(super) fn constant(head: &Head, ty: TokenStream, value: &TokenStream) -> TokenStream {
     if head.generics.params.is_empty() {
@@ -115,7 +115,7 @@ pub(super) fn constant(head: &Head, ty: TokenStream, value: &TokenStream) -> Tok
     }
 }
 
-/// The arguments of the struct of typed fields: the path, and those of the item.
+/// The arguments of the struct of typed fields: the path, and the arguments of the item.
 fn arguments(head: &Head, path: TokenStream) -> TokenStream {
     let params = head.generics.params.iter().map(|param| match param {
         syn::GenericParam::Type(param) => &param.ident,
@@ -292,7 +292,7 @@ fn shape(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStr
     })
 }
 
-/// The error of a field that clients cannot be shown otherwise.
+/// The error of a field that has no name for clients.
 fn unnamed(public: &Public) -> TokenStream {
     let message = "clients see the fields of this value, or the value itself, and no name of it: mark the fields in it";
     quote_spanned!(public.at.span()=> ::core::compile_error!(#message))

@@ -67,7 +67,7 @@ impl Head {
         }
     }
 
-    /// An identifier that hides nothing of the user's.
+    /// An identifier that hides none of the user's.
     pub(crate) fn fresh(&self, base: &str) -> Ident {
         types::fresh(base, &self.used)
     }

@@ -61,7 +61,7 @@ pub(crate) enum VariantContent {
     Value(Box<Type>),
 }
 
-/// How the value of a field is reached, to be checked.
+/// The way to the value of a field, to check it.
 #[derive(Clone)]
 pub(crate) enum Checked {
     /// There are no values of the type.
@@ -103,7 +103,7 @@ pub(crate) struct Member {
     pub(crate) docs: Vec<Attribute>,
     /// The type that says how it is stored.
     pub(crate) ty: Type,
-    /// The type is one that the user has written.
+    /// The user has written the type.
     pub(crate) users: bool,
     pub(crate) place: Place,
     pub(crate) role: Role,
@@ -231,7 +231,7 @@ impl Structure {
         }
     }
 
-    /// Adds a stored name, and gives its position.
+    /// Adds a stored name, and returns its position.
     pub(super) fn name(&mut self, text: String, optional: Optional) -> usize {
         self.names.push(Name { text, optional });
         self.names.len() - 1

@@ -174,7 +174,7 @@ impl Structure {
                 }
                 Place::Whole
             }
-            // Of a value in the place of the whole, there is nothing to name.
+            // A value in the place of the whole has no name.
             (Form::Internal { .. } | Form::Untagged, _) => {
                 if !types::is_plain(&ty) {
                     self.unseen.push(variant.ident.clone());

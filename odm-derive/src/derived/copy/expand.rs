@@ -179,7 +179,7 @@ impl CopiedField for Copy {
     /// ```
     fn taken(&self, head: &Head, ty: &Type, document: &Ident) -> TokenStream {
         let (path, span) = (&self.from.path, self.from.literal.span());
-        // So that the whole of it stands at the literal, or at the type.
+        // An error about the whole stands at the literal, or at the type.
         let mut document = document.clone();
         document.set_span(document.span().located_at(span));
         let original = original(head, &self.from, ty);
