@@ -2,7 +2,7 @@
 //!
 //! A kind goes through the same stages as everything else, and has all of them here in a file of its
 //! own: the grammar of its attribute, its rules, and the code for a field. No other module asks
-//! which kinds there are: the stages before the model use this list, and the later ones the trait [`DerivedField`].
+//! which kinds there are: the grammar uses this list, the rules the trait [`Declaration`], and later stages [`DerivedField`].
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -52,6 +52,11 @@ impl DerivedKind {
     /// The kind with this attribute.
     pub(crate) fn of(attribute: &str) -> Option<&'static Self> {
         KINDS.into_iter().find(|kind| kind.attribute == attribute)
+    }
+
+    /// Whether an index can have the fields in such a field.
+    pub(crate) fn is_indexed_within(&self) -> bool {
+        self.indexed == Indexed::Within
     }
 }
 

@@ -8,7 +8,6 @@ use crate::{
     ast::{Field, Input},
     attr::Index,
     ctxt::Ctxt,
-    derived::{Declared, Indexed},
     types,
 };
 
@@ -71,8 +70,11 @@ fn problem(
     }
     if goes_on {
         let attrs = &field.attrs;
-        let within = |declared: &Declared| declared.kind.indexed == Indexed::Within;
-        if attrs.embed().is_some() || attrs.split().is_some() || attrs.derived().is_some_and(within)
+        if attrs.embed().is_some()
+            || attrs.split().is_some()
+            || attrs
+                .derived()
+                .is_some_and(|declared| declared.kind.is_indexed_within())
         {
             return None;
         }
