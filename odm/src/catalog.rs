@@ -33,7 +33,7 @@ use bson::{RawBsonRef, RawDocument};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use build::{Declaration, declared_by};
-pub(crate) use cold::{ColdValue, Split, value_of};
+pub(crate) use cold::{Split, value_of};
 pub(crate) use copied::CopiedField;
 pub(crate) use derived::*;
 use graph::DerivedGraph;
@@ -108,6 +108,17 @@ struct CollectionNode {
     is_split: bool,
     /// How many further units read the documents, since blind updates have missed lately.
     reads_for: AtomicU32,
+}
+
+impl CollectionNode {
+    /// Whether a change at a path has consequences; an empty path is the whole document.
+    fn is_read(&self, path: &str) -> bool {
+        let path = without_positions(path);
+        let mut followed = self.followed.iter();
+        followed.any(|followed| {
+            followed.is_empty() || path.is_empty() || path::overlap(followed, &path)
+        })
+    }
 }
 
 /// One reference: a path in the documents of one collection whose values are `_id`s of another.
@@ -311,10 +322,12 @@ impl Catalog {
         collection: &str,
         paths: impl IntoIterator<Item = &'p str>,
     ) -> bool {
-        self.write_fields(collection).is_some() || self.is_update_read(collection, paths)
+        self.write_fields(collection).is_some()
+            || self.splits_of(collection).next().is_some()
+            || self.is_update_read(collection, paths)
     }
 
-    /// Whether such an update has consequences besides a record of it in the document.
+    /// Whether such an update has consequences besides a record of it in the document and its cold parts.
     pub(crate) fn is_update_read<'p>(
         &self,
         collection: &str,
@@ -323,13 +336,23 @@ impl Catalog {
         let Some(node) = self.nodes.get(collection) else {
             return false;
         };
-        let read = |path: &str| {
-            let path = without_positions(path);
-            let mut followed = node.followed.iter();
-            followed.any(|followed| followed.is_empty() || path::overlap(followed, &path))
+        let is_read = |path: &str| match self.split_at(collection, path) {
+            None => node.is_read(path),
+            Some(split) => {
+                let inside = split.inside(path).unwrap_or_default();
+                // A document from before it was split gets a new cold part, with all that is derived in it.
+                self.is_pending(&split.hot, &split.path)
+                    || self
+                        .nodes
+                        .get(&split.cold)
+                        .is_some_and(|cold| cold.is_read(inside))
+            }
         };
-        // A definition may read the fields that every write sets.
-        node.is_split || node.write_fields.changing().any(read) || paths.into_iter().any(read)
+        // A change of a cold part alone is recorded in its document. A definition may read the fields that every write sets.
+        let is_cold = node.is_split && self.splits_of(collection).next().is_none();
+        is_cold
+            || node.write_fields.changing().any(|path| node.is_read(path))
+            || paths.into_iter().any(is_read)
     }
 
     /// Whether an insert of documents of a collection has consequences besides a record of it in them. Copies of an inserted document are

@@ -291,11 +291,6 @@ impl<M: Document> Repository<M> {
     }
 }
 
-/// The filter for one `_id`.
-fn by_id(id: RawBson) -> odm_mql::Filter {
-    odm_mql::Filter::Path("_id".into(), odm_mql::Test::Eq(id))
-}
-
 /// A query of a whole collection.
 fn query<M: Document>(filter: odm_mql::Filter) -> store::Find {
     store::Find {

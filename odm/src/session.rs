@@ -37,7 +37,7 @@ use odm_store::{
 
 use crate::{
     catalog::{self, Catalog, Model},
-    maintain::{self, NamedDocument, NamedWrite, Work, Write, WriteOutcome, WritePlan},
+    maintain::{self, Job, NamedDocument, NamedWrite, Write, WriteOutcome, WritePlan},
     trace::{Operation, WarningLimits, is_tracing_steps},
 };
 
@@ -247,7 +247,7 @@ impl Session {
         Ok(outcomes)
     }
 
-    async fn work<W: Work>(
+    async fn work<W: Job>(
         &self,
         work: &Arc<W>,
         goes_on: impl FnOnce(&Error) -> bool + Send,
@@ -264,7 +264,7 @@ impl Session {
     }
 
     /// Works in a transaction of its own.
-    async fn work_alone<W: Work>(&self, work: &Arc<W>) -> Result<W::Outcome> {
+    async fn work_alone<W: Job>(&self, work: &Arc<W>) -> Result<W::Outcome> {
         self.keep_workers();
         self.refuse_inside_transaction()?;
         loop {
@@ -292,7 +292,7 @@ impl Session {
     }
 
     /// Works in a transaction of its own, in a session of the store, which is not run again after a conflict.
-    async fn work_once<W: Work>(
+    async fn work_once<W: Job>(
         &self,
         work: &Arc<W>,
         of_store: Option<&dyn StoreSession>,
@@ -312,7 +312,7 @@ impl Session {
 
     /// Works in the transaction of the session, by the catalog that is in force in it. An error aborts the transaction, unless `goes_on`
     /// accepts it, and so does dropping the future: a part of the work may be in the transaction.
-    async fn work_in<W: Work>(
+    async fn work_in<W: Job>(
         &self,
         bound: &Bound,
         work: &W,

@@ -4,11 +4,11 @@ use std::{sync::Arc, time::Duration};
 
 use bson::{RawBson, RawDocument};
 use odm_mql::{Direction, Filter, Projection, Sort, Test};
-use odm_store::{DeleteWrite, Error, ErrorKind, Find, ReaderExt, Result, mutants::mutant};
+use odm_store::{Error, ErrorKind, Find, ReaderExt, Result, mutants::mutant};
 
 use super::outbox::LEAST;
 use crate::{
-    maintain::Write,
+    maintain::{Write, WriteTarget},
     model::{DateTime, Expires, Model},
     session::{Session, Worker},
 };
@@ -162,11 +162,10 @@ async fn delete_ids(
     if ids.is_empty() || mutant("expiry") {
         return Ok(0);
     }
+    let ids = Filter::Path("_id".into(), Test::In(ids.into()));
     let write = Write::Delete {
-        write: DeleteWrite {
-            collection: collection.to_owned(),
-            filter: Filter::Path("_id".into(), Test::In(ids.into())).and(expired.clone()),
-        },
+        collection: collection.to_owned(),
+        target: WriteTarget::Matching(ids.and(expired.clone())),
         returning: None,
     };
     Ok(session.write(write).await?.matched)

@@ -1,67 +1,82 @@
 //! The first step of a unit: the user's own changes.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, slice};
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
-use odm_mql::{Filter, Test, Update, diff, key, path};
-use odm_store::{Change, DeleteWrite, Error, ErrorKind, Find, Result, UpdateWrite, show};
+use odm_mql::{Filter, Update, diff, key, path};
+use odm_store::{Change, DeleteWrite, Error, ErrorKind, Result, UpdateWrite, show};
 
 use super::{
-    Found, IdOfNumber, Write, cold, repair, sequence,
-    unit::{Doc, DocumentPages, Unit, id},
+    cold::{self, MatchedPages, UpdateParts},
+    repair,
+    sequence::{self, IdOfNumber},
+    unit::{Doc, Unit, id},
     validation::{self, LeftBy},
     versions,
+    write::{OnConflict, Write, WriteTarget},
 };
 use crate::catalog::Catalog;
 
 /// What the user's own write changed.
 #[derive(Debug, Default)]
-pub(super) struct Touched {
-    /// How many documents matched.
+pub(super) struct WriteSummary {
+    /// The number of documents that matched.
     pub(super) matched: u64,
-    /// How many of them are different now.
+    /// The number of those that are different now.
     pub(super) modified: u64,
     /// Whether an upsert inserted a document.
     pub(super) inserted: bool,
-    /// The positions in the collection's images of those that are different, in the order of writing;
-    /// none where nothing follows from the write.
+    /// The positions in the collection's images of the documents of the current page that are different, in the order of
+    /// writing; none where nothing follows from the write.
     pub(super) positions: Vec<usize>,
-    /// The positions of those that matched, or were inserted, where the write returns them.
+    /// The positions of the documents that matched, or were inserted, where the write returns them.
     pub(super) returned: Vec<usize>,
 }
 
-impl Touched {
+/// How far a write is carried out.
+#[derive(Default)]
+pub(crate) struct WriteProgress {
+    pub(super) summary: WriteSummary,
+    /// The documents that a delete has not removed yet.
+    rest: Option<MatchedPages>,
+}
+
+impl WriteSummary {
     pub(super) fn inserted(positions: Vec<usize>) -> Self {
-        Touched {
+        WriteSummary {
             inserted: true,
             positions,
-            ..Touched::default()
+            ..WriteSummary::default()
         }
     }
 
-    /// With the documents that the write returns, if it does: those that matched before, or the inserted one.
-    fn returning(mut self, matched: Option<Vec<usize>>) -> Self {
-        if let Some(matched) = matched {
-            self.returned = match self.inserted {
-                true => self.positions.clone(),
-                false => matched,
-            };
-        }
+    /// With the documents that the write returns: those that matched before, or the inserted one.
+    fn returning(mut self, matched: Vec<usize>) -> Self {
+        self.returned = if self.inserted {
+            self.positions.clone()
+        } else {
+            matched
+        };
         self
     }
 
     fn changed(matched: u64, positions: Vec<usize>) -> Self {
-        Touched {
+        WriteSummary {
             matched,
             modified: positions.len() as u64,
             positions,
-            ..Touched::default()
+            ..WriteSummary::default()
         }
     }
 }
 
-pub(super) async fn apply(unit: &mut Unit<'_>, write: &Write) -> Result<Touched> {
-    match write {
+/// Carries out the next page of a write. Returns whether another one follows: those of a delete are pages of the whole unit.
+pub(super) async fn apply(
+    unit: &mut Unit<'_>,
+    write: &Write,
+    progress: &mut WriteProgress,
+) -> Result<bool> {
+    progress.summary = match write {
         Write::Insert {
             collection,
             documents,
@@ -69,41 +84,46 @@ pub(super) async fn apply(unit: &mut Unit<'_>, write: &Write) -> Result<Touched>
             ..
         } => {
             let documents = sequence::numbered(unit, collection, documents, *numbered).await?;
-            let positions = cold::insert(unit, collection, &documents).await?;
-            Ok(Touched::inserted(positions))
+            WriteSummary::inserted(cold::insert(unit, collection, &documents).await?)
         }
         Write::Update {
-            write,
+            collection,
+            target,
+            change,
+            upsert,
             is_typed,
             returning,
             ..
-        } => match &write.change {
-            Change::Update(change) => {
-                let returned = match returning {
-                    Some(_) => Some(cold::matching(unit, &write.collection, &write.filter).await?),
-                    None => None,
-                };
-                let is_returning = returned.is_some();
-                let touched = update(unit, write, change, *is_typed, is_returning).await?;
-                Ok(touched.returning(returned))
+        } => {
+            let update = DocumentUpdate {
+                collection,
+                target,
+                change,
+                upsert: *upsert,
+                is_typed: *is_typed,
+            };
+            if returning.is_none() {
+                update.run(unit, false).await?
+            } else {
+                let matched = cold::matching(unit, collection, target).await?;
+                update.run(unit, true).await?.returning(matched)
             }
-            Change::Replace(_) => statement(unit, write).await,
-        },
+        }
         Write::Replace {
             collection,
             documents,
             upsert,
             is_raw,
             ..
-        } => replace(unit, collection, documents, *upsert, *is_raw).await,
+        } => replace(unit, collection, documents, *upsert, *is_raw).await?,
         Write::UpsertBy {
             collection,
             key,
             document,
             numbered,
-            found,
+            on_conflict,
             ..
-        } => upsert_by(unit, collection, key, (document, *numbered), found).await,
+        } => upsert_by(unit, collection, key, (document, *numbered), on_conflict).await?,
         Write::Modify {
             collection,
             id,
@@ -111,20 +131,25 @@ pub(super) async fn apply(unit: &mut Unit<'_>, write: &Write) -> Result<Touched>
             from,
             to,
             ..
-        } => modify(unit, collection, id, read, (from, to)).await,
-        Write::Repair { collection, ids } => repair::apply(unit, collection, ids).await,
-        Write::Delete { write, returning } => delete(unit, write, returning.is_some()).await,
-    }
+        } => modify(unit, collection, id, read, (from, to)).await?,
+        Write::Repair { collection, ids } => repair::apply(unit, collection, ids).await?,
+        Write::Delete {
+            collection,
+            target,
+            returning,
+        } => return delete(unit, collection, target, returning.is_some(), progress).await,
+    };
+    Ok(false)
 }
 
 /// An update from which nothing follows, which goes to the store as it is.
-async fn statement(unit: &mut Unit<'_>, write: &UpdateWrite) -> Result<Touched> {
+async fn statement(unit: &mut Unit<'_>, write: &UpdateWrite) -> Result<WriteSummary> {
     let updated = unit.update_where(write).await?;
-    Ok(Touched {
+    Ok(WriteSummary {
         matched: updated.matched,
         modified: updated.modified,
         inserted: updated.inserted,
-        ..Touched::default()
+        ..WriteSummary::default()
     })
 }
 
@@ -135,8 +160,8 @@ pub(super) fn is_followed(catalog: &Catalog, collection: &str, change: &Update) 
         || catalog.is_update_followed(collection, change.paths())
 }
 
-/// Whether a change waits for others of its unit, or has to see some that wait: since it may take a key of a unique index that
-/// another document gives up. One document alone takes none from itself.
+/// Whether a change waits for others of its unit, or must see others that wait: it may take a key of a unique index that
+/// another document gives up. A unit that changes one document takes no key from another.
 fn has_to_wait(
     unit: &Unit<'_>,
     collection: &str,
@@ -147,85 +172,66 @@ fn has_to_wait(
     unit.has_queued(collection) || (!is_alone && takes_keys())
 }
 
-async fn update(
-    unit: &mut Unit<'_>,
-    write: &UpdateWrite,
-    change: &Update,
+/// An update of stored documents.
+struct DocumentUpdate<'w> {
+    collection: &'w str,
+    target: &'w WriteTarget,
+    change: &'w Update,
+    upsert: bool,
     is_typed: bool,
-    is_returning: bool,
-) -> Result<Touched> {
-    let (catalog, collection) = (unit.catalog, write.collection.as_str());
-    change.check()?;
-    let is_followed = is_returning
-        || unit.has_watchers(collection)
-        || is_followed(catalog, collection, change)
-        || has_to_wait(unit, collection, is_of_one(&write.filter), || {
-            catalog.is_unique_updated(collection, change.paths())
-        });
-    if !write.upsert && !is_followed {
-        let write = UpdateWrite {
-            check: validation::check_of(catalog, collection, LeftBy::update(is_typed)),
-            ..write.clone()
-        };
-        return statement(unit, &write).await;
-    }
-    if is_split(catalog, collection) {
-        let touched = cold::update(unit, collection, &write.filter, change, write.upsert).await?;
-        let modified = match touched.inserted {
-            true => 0,
-            false => touched.positions.len() as u64,
-        };
-        return Ok(Touched {
-            modified,
-            ..touched
-        });
-    }
-    let mut pages = DocumentPages::new(Find {
-        collection: collection.to_owned(),
-        filter: write.filter.clone(),
-        ..Find::default()
-    });
-    // Where the changes are recorded and nothing else, the images are of no further use.
-    let is_read = is_returning || catalog.is_update_read(collection, change.paths());
-    let mut touched = Touched::default();
-    loop {
-        let page = unit.next_page(&mut pages).await?;
-        if page.is_empty() {
-            break;
-        }
-        touched.matched += page.len() as u64;
-        for at in page {
-            let Some(document) = unit.document(collection, at) else {
-                continue;
+}
+
+impl DocumentUpdate<'_> {
+    async fn run(&self, unit: &mut Unit<'_>, is_returning: bool) -> Result<WriteSummary> {
+        let (catalog, collection, change) = (unit.catalog, self.collection, self.change);
+        let left_by = LeftBy::update(self.is_typed);
+        change.check()?;
+        let is_followed = is_returning
+            || unit.has_watchers(collection)
+            || is_followed(catalog, collection, change)
+            || has_to_wait(unit, collection, self.target.is_one(), || {
+                catalog.is_unique_updated(collection, change.paths())
+            });
+        if !self.upsert && !is_followed {
+            let write = UpdateWrite {
+                collection: collection.to_owned(),
+                filter: self.target.filter(),
+                change: Change::Update(change.clone()),
+                upsert: false,
+                check: validation::check_of(catalog, collection, left_by),
             };
-            let after = change.apply_matched(&write.filter, document, unit.time());
-            let after = after.map_err(|error| Error::of_update(collection, document, error))?;
-            if let Some(after) = after
-                && unit.change(collection, at, after).await?
-            {
-                touched.modified += 1;
-                touched.positions.push(at);
+            return statement(unit, &write).await;
+        }
+        let parts = UpdateParts::new(catalog, collection, change)?;
+        // Where the changes are recorded and nothing else, the images are of no further use.
+        let is_read = is_returning || catalog.is_update_read(collection, change.paths());
+        let mut summary = WriteSummary::default();
+        let mut pages = cold::pages_of(unit, collection, self.target, false).await?;
+        while pages.has_more() {
+            let page = pages.next(unit).await?;
+            summary.matched += page.len() as u64;
+            let condition = self.target.condition();
+            let changed = cold::update(unit, collection, condition, &parts, page).await?;
+            summary.modified += changed.len() as u64;
+            summary.positions.extend(changed);
+            if !is_read && pages.has_more() {
+                validation::check(unit, collection, &summary.positions, left_by)?;
+                for split in catalog.splits_of(collection) {
+                    unit.forget_all(&split.cold).await?;
+                }
+                unit.forget_all(collection).await?;
+                summary.positions.clear();
             }
         }
-        if !is_read && pages.has_more() {
-            validation::check_positions(
-                unit,
-                collection,
-                &touched.positions,
-                LeftBy::update(is_typed),
-            )?;
-            unit.forget_all(collection).await?;
-            touched.positions.clear();
+        if summary.matched == 0 && self.upsert {
+            let seed = self.target.filter().upsert_seed()?;
+            let seed = RawDocumentBuf::try_from(&seed).map_err(Error::malformed)?;
+            let made = change.apply(&seed, true, unit.time())?.unwrap_or(seed);
+            let positions = cold::insert(unit, collection, &[Doc::new(made)]).await?;
+            return Ok(WriteSummary::inserted(positions));
         }
+        Ok(summary)
     }
-    if touched.matched == 0 && write.upsert {
-        let seed = write.filter.upsert_seed()?;
-        let seed = RawDocumentBuf::try_from(&seed).map_err(Error::malformed)?;
-        let made = change.apply(&seed, true, unit.time())?.unwrap_or(seed);
-        let at = unit.insert(collection, Doc::new(made)).await?;
-        return Ok(Touched::inserted(vec![at]));
-    }
-    Ok(touched)
 }
 
 async fn modify(
@@ -234,10 +240,8 @@ async fn modify(
     id: &RawBson,
     read: &RawDocument,
     (from, to): (&RawDocument, &RawDocument),
-) -> Result<Touched> {
-    let found = unit
-        .load_existing(collection, std::slice::from_ref(id))
-        .await?;
+) -> Result<WriteSummary> {
+    let found = unit.load_existing(collection, slice::from_ref(id)).await?;
     let current = found.first().and_then(|&at| unit.document(collection, at));
     match current {
         None => return Err(Error::not_found(collection, &[id])),
@@ -250,23 +254,12 @@ async fn modify(
     let recorded: Vec<&str> = recorded.flat_map(|fields| fields.all()).collect();
     diff::difference(&mut update, from, to, &recorded).map_err(Error::malformed)?;
     if update.is_empty() {
-        return Ok(Touched::changed(1, Vec::new()).returning(Some(found)));
+        return Ok(WriteSummary::changed(1, Vec::new()).returning(found));
     }
-    if is_split(unit.catalog, collection) {
-        let filter = Filter::Path("_id".into(), Test::Eq(id.clone()));
-        let touched = cold::update(unit, collection, &filter, &update, false).await?;
-        return Ok(touched.returning(Some(found)));
-    }
-    let mut positions = Vec::new();
-    for &at in &found {
-        if let Some(document) = unit.document(collection, at)
-            && let Some(after) = update.apply(document, false, unit.time())?
-            && unit.change(collection, at, after).await?
-        {
-            positions.push(at);
-        }
-    }
-    Ok(Touched::changed(1, positions).returning(Some(found)))
+    let parts = UpdateParts::new(unit.catalog, collection, &update)?;
+    let all = Filter::default();
+    let positions = cold::update(unit, collection, &all, &parts, found.clone()).await?;
+    Ok(WriteSummary::changed(1, positions).returning(found))
 }
 
 async fn replace(
@@ -275,7 +268,7 @@ async fn replace(
     documents: &[Doc],
     upsert: bool,
     is_raw: bool,
-) -> Result<Touched> {
+) -> Result<WriteSummary> {
     let ids: Vec<RawBson> = documents.iter().map(|sent| id(sent).into()).collect();
     let mut keys = HashSet::new();
     if let Some(twice) = ids
@@ -291,26 +284,38 @@ async fn replace(
     }
     let catalog = unit.catalog;
     let is_followed = is_raw
+        || ids.len() > 1
         || unit.has_watchers(collection)
         || catalog.is_replace_followed(collection)
-        || has_to_wait(unit, collection, ids.len() == 1, || {
-            !catalog.unique_in(collection).is_empty()
-        });
-    if is_followed && ids.len() > 1 {
-        unit.load_existing(collection, &ids).await?;
+        || unit.has_queued(collection)
+        || (unit.is_part && !catalog.unique_in(collection).is_empty());
+    if !is_followed && let ([document], [id]) = (documents, &ids[..]) {
+        return replace_statement(unit, collection, id, document, upsert).await;
     }
-    let mut all = Touched::default();
-    for (document, id) in documents.iter().zip(&ids) {
-        let touched = match is_followed {
-            true => replace_followed(unit, collection, id, document, upsert).await?,
-            false => replace_statement(unit, collection, id, document, upsert).await?,
-        };
-        all.matched += touched.matched;
-        all.modified += touched.modified;
-        all.inserted |= touched.inserted;
-        all.positions.extend(touched.positions);
+    let positions = unit.load(collection, &ids).await?;
+    let (mut replaced, mut new) = (Vec::new(), Vec::new());
+    for (document, &at) in documents.iter().zip(&positions) {
+        if unit.document(collection, at).is_some() {
+            check_version(unit, collection, at, document)?;
+            replaced.push((at, document));
+        } else if !upsert {
+            return Err(Error::not_found(collection, &[&id(document).into()]));
+        } else if version_held(unit, collection, document)? > 0 {
+            // The document was read, and is gone.
+            return Err(Error::stale(collection, &id(document).into()));
+        } else {
+            new.push(document.clone());
+        }
     }
-    Ok(all)
+    let modified = replace_at(unit, collection, &replaced).await?;
+    cold::insert(unit, collection, &new).await?;
+    Ok(WriteSummary {
+        matched: replaced.len() as u64,
+        modified,
+        inserted: !new.is_empty(),
+        positions,
+        ..WriteSummary::default()
+    })
 }
 
 /// A replacement from which nothing follows.
@@ -320,44 +325,19 @@ async fn replace_statement(
     id: &RawBson,
     document: &RawDocument,
     upsert: bool,
-) -> Result<Touched> {
+) -> Result<WriteSummary> {
     let write = UpdateWrite {
         collection: collection.to_owned(),
-        filter: Filter::Path("_id".into(), Test::Eq(id.clone())),
+        filter: WriteTarget::one(id.clone()).filter(),
         change: Change::Replace(document.to_owned()),
         upsert,
         check: validation::check_of(unit.catalog, collection, LeftBy::Sent),
     };
-    let touched = statement(unit, &write).await?;
-    match touched.matched == 0 && !touched.inserted {
-        true => Err(Error::not_found(collection, &[id])),
-        false => Ok(touched),
-    }
-}
-
-async fn replace_followed(
-    unit: &mut Unit<'_>,
-    collection: &str,
-    id: &RawBson,
-    document: &Doc,
-    upsert: bool,
-) -> Result<Touched> {
-    let found = unit
-        .load_existing(collection, std::slice::from_ref(id))
-        .await?;
-    if let Some(&at) = found.first() {
-        check_version(unit, collection, at, document)?;
-        return replace_at(unit, collection, at, document).await;
-    }
-    if !upsert {
+    let summary = statement(unit, &write).await?;
+    if summary.matched == 0 && !summary.inserted {
         return Err(Error::not_found(collection, &[id]));
     }
-    // The document was read, and is gone.
-    if version_held(unit, collection, document)? > 0 {
-        return Err(Error::stale(collection, id));
-    }
-    let positions = cold::insert(unit, collection, std::slice::from_ref(document)).await?;
-    Ok(Touched::inserted(positions))
+    Ok(summary)
 }
 
 /// The version of a document as a caller has it: 0 of one that was not read.
@@ -379,69 +359,71 @@ fn check_version(unit: &Unit<'_>, collection: &str, at: usize, document: &Doc) -
     Ok(())
 }
 
-/// Replaces a document that was loaded.
+/// Replaces documents that were loaded, and returns how many are different now.
 async fn replace_at(
     unit: &mut Unit<'_>,
     collection: &str,
-    at: usize,
-    document: &Doc,
-) -> Result<Touched> {
+    replaced: &[(usize, &Doc)],
+) -> Result<u64> {
     let catalog = unit.catalog;
-    let Some(current) = unit.document(collection, at).cloned() else {
-        return Ok(Touched::default());
-    };
-    cold::divide_stored(unit, collection, &[at]).await?;
-    let (hot, values) = catalog.divide(collection, document)?;
-    unit.change(collection, at, with_stored_id(unit, collection, at, &hot)?)
-        .await?;
-    cold::replace(unit, &id(&current).into(), values).await?;
-    let image = unit.images(collection).at(at);
-    let is_modified = image.is_changed() || image.is_touched();
-    Ok(Touched {
-        matched: 1,
-        modified: is_modified.into(),
-        inserted: false,
-        positions: vec![at],
-        ..Touched::default()
-    })
+    let positions: Vec<usize> = replaced.iter().map(|(at, _)| *at).collect();
+    cold::divide_stored(unit, collection, &positions).await?;
+    let mut parts = Vec::new();
+    for &(at, document) in replaced {
+        let (hot, values) = catalog.divide(collection, document)?;
+        let after = with_stored_id(unit, collection, at, &hot)?;
+        let owner = RawBson::from(id(&after));
+        unit.change(collection, at, after).await?;
+        let values = values.into_iter();
+        parts.extend(values.filter_map(|(split, value)| Some((split, owner.clone(), value?))));
+    }
+    cold::replace(unit, parts).await?;
+    let images = unit.images(collection);
+    let changed = positions.iter().map(|&at| images.at(at));
+    let changed = changed.filter(|image| image.is_changed() || image.is_touched());
+    Ok(changed.count() as u64)
 }
 
-/// Inserts a document, or changes the one that has its unique key.
+/// Inserts a document, or changes the stored one that has its unique key.
 async fn upsert_by(
     unit: &mut Unit<'_>,
     collection: &str,
-    filter: &Filter,
+    key: &Filter,
     (document, numbered): (&Doc, Option<IdOfNumber>),
-    found: &Found,
-) -> Result<Touched> {
-    let matched = cold::matching(unit, collection, filter).await?;
+    on_conflict: &OnConflict,
+) -> Result<WriteSummary> {
+    let target = WriteTarget::Matching(key.clone());
+    let matched = cold::matching(unit, collection, &target).await?;
     let Some(&at) = matched.first() else {
-        let document = std::slice::from_ref(document);
+        let document = slice::from_ref(document);
         let document = sequence::numbered(unit, collection, document, numbered).await?;
         let positions = cold::insert(unit, collection, &document).await?;
-        return Ok(Touched::inserted(positions).returning(Some(matched)));
+        return Ok(WriteSummary::inserted(positions).returning(matched));
     };
-    let touched = match found {
-        Found::Kept => Touched::changed(1, Vec::new()),
-        Found::Replaced => {
+    let summary = match on_conflict {
+        OnConflict::Keep => WriteSummary::changed(1, Vec::new()),
+        OnConflict::Replace => {
             // The caller of a new document has read no version.
             if version_held(unit, collection, document)? > 0 {
                 check_version(unit, collection, at, document)?;
             }
-            replace_at(unit, collection, at, document).await?
+            WriteSummary {
+                modified: replace_at(unit, collection, &[(at, document)]).await?,
+                ..WriteSummary::changed(1, vec![at])
+            }
         }
-        Found::Updated { change, is_typed } => {
-            let write = UpdateWrite {
-                collection: collection.to_owned(),
-                filter: filter.clone(),
-                change: Change::Update(change.clone()),
+        OnConflict::Update { change, is_typed } => {
+            let update = DocumentUpdate {
+                collection,
+                target: &target,
+                change,
                 upsert: false,
-                check: None,
+                is_typed: *is_typed,
             };
-            update(unit, &write, change, *is_typed, true).await?
+            update.run(unit, true).await?
         }
     };
-    Ok(touched.returning(Some(matched)))
+    Ok(summary.returning(matched))
 }
 
 /// A document that replaces another, whose `_id` it gets as it is stored, and the fields that only models of
@@ -476,33 +458,52 @@ fn with_stored_id(
     Ok(with_id)
 }
 
-async fn delete(unit: &mut Unit<'_>, write: &DeleteWrite, is_returning: bool) -> Result<Touched> {
-    let (catalog, collection) = (unit.catalog, write.collection.as_str());
+/// Removes the next page of documents.
+async fn delete(
+    unit: &mut Unit<'_>,
+    collection: &str,
+    target: &WriteTarget,
+    is_returning: bool,
+    progress: &mut WriteProgress,
+) -> Result<bool> {
+    let WriteProgress { summary, rest } = progress;
+    let is_first = rest.is_none();
     let is_statement = !is_returning
         && !unit.has_watchers(collection)
-        && !catalog.is_delete_followed(collection)
+        && !unit.catalog.is_delete_followed(collection)
         && !unit.has_queued(collection);
-    if is_statement {
-        let deleted = unit.delete_where(write).await?;
-        return Ok(Touched {
-            matched: deleted.removed,
-            modified: deleted.removed,
-            ..Touched::default()
-        });
+    if is_first && is_statement {
+        let write = DeleteWrite {
+            collection: collection.to_owned(),
+            filter: target.filter(),
+        };
+        let deleted = unit.delete_where(&write).await?;
+        (summary.matched, summary.modified) = (deleted.removed, deleted.removed);
+        return Ok(false);
     }
-    let positions = cold::matching(unit, collection, &write.filter).await?;
-    for &at in &positions {
+    if is_returning {
+        let removed = cold::matching(unit, collection, target).await?;
+        remove(unit, collection, &removed).await?;
+        *summary = WriteSummary::changed(removed.len() as u64, removed.clone()).returning(removed);
+        return Ok(false);
+    }
+    let pages = match rest {
+        Some(pages) => pages,
+        // A consequence of one page may change whether a document of a later one matches, or remove it.
+        None => rest.insert(cold::pages_of(unit, collection, target, true).await?),
+    };
+    let removed = pages.next(unit).await?;
+    if is_first {
+        summary.matched = (removed.len() + pages.number_left()) as u64;
+        summary.modified = summary.matched;
+    }
+    remove(unit, collection, &removed).await?;
+    Ok(pages.has_more())
+}
+
+async fn remove(unit: &mut Unit<'_>, collection: &str, positions: &[usize]) -> Result<()> {
+    for &at in positions {
         unit.remove(collection, at).await?;
     }
-    let returned = is_returning.then(|| positions.clone());
-    Ok(Touched::changed(positions.len() as u64, positions).returning(returned))
-}
-
-/// Whether a filter is that of the document with an `_id`.
-pub(super) fn is_of_one(filter: &Filter) -> bool {
-    matches!(filter, Filter::Path(path, Test::Eq(_)) if path == "_id")
-}
-
-fn is_split(catalog: &Catalog, collection: &str) -> bool {
-    catalog.splits_of(collection).next().is_some()
+    Ok(())
 }

@@ -6,7 +6,7 @@
 mod parts;
 mod update;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_mql::{key, path};
@@ -17,10 +17,11 @@ use super::{
     versions,
 };
 use crate::{
-    catalog::{ColdValue, Split, value_of},
+    catalog::{Split, value_of},
     model::ObjectId,
 };
-pub(super) use update::{matching, update};
+pub(super) use parts::UpdateParts;
+pub(super) use update::{MatchedPages, matching, pages_of, update};
 
 /// Queues whole new documents with their cold parts, and returns their positions.
 pub(super) async fn insert(
@@ -36,7 +37,7 @@ pub(super) async fn insert(
         }
         return Ok(positions);
     }
-    let mut values: HashMap<&str, Values<'_>> = HashMap::new();
+    let mut values: BTreeMap<&str, Values<'_>> = BTreeMap::new();
     for document in documents {
         let (hot, cold) = catalog.divide(collection, document)?;
         for (split, value) in cold {
@@ -56,16 +57,19 @@ pub(super) async fn insert(
 /// The values of one split field of several documents, with the `_id` of each.
 type Values<'c> = (&'c Split, Vec<(RawBson, RawDocumentBuf)>);
 
-/// Queues the cold values that came with a document which replaces another. A cold part that is not
-/// loaded stays as it is.
+/// Queues the values of split fields that came with documents which replace others, with the `_id` of each document. A cold
+/// part without a value stays as it is.
 pub(super) async fn replace(
     unit: &mut Unit<'_>,
-    id: &RawBson,
-    values: Vec<ColdValue<'_>>,
+    parts: Vec<(&Split, RawBson, RawDocumentBuf)>,
 ) -> Result<()> {
-    for (split, value) in values {
-        let Some(value) = value else { continue };
-        let changed = put(unit, split, vec![(id.clone(), value)]).await?;
+    let mut values: BTreeMap<&str, Values<'_>> = BTreeMap::new();
+    for (split, owner, value) in parts {
+        let (_, values) = values.entry(&split.path).or_insert((split, Vec::new()));
+        values.push((owner, value));
+    }
+    for (split, values) in values.into_values() {
+        let changed = put(unit, split, values).await?;
         touch(unit, split, &changed).await?;
     }
     Ok(())
@@ -111,9 +115,10 @@ pub(super) async fn divide_off(
     owner: &RawBson,
     value: &RawDocument,
 ) -> Result<()> {
-    let id = match split.own_id {
-        true => own_id(split, value)?,
-        false => ObjectId::new().into(),
+    let id = if split.own_id {
+        own_id(split, value)?
+    } else {
+        ObjectId::new().into()
     };
     exclude_owner(unit, split, owner);
     let part = split.cold_part(owner.as_raw_bson_ref(), id, value)?;

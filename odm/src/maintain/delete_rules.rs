@@ -1,6 +1,6 @@
 //! The consequences of a delete for the documents that refer to the deleted ones.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use bson::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 use odm_mql::{key, path};
@@ -13,53 +13,120 @@ use super::{
 };
 use crate::catalog::{Edge, OnDelete, join, references};
 
-/// Applies the rule of each reference to a deleted document, and to the documents that are deleted
-/// for that reason, until nothing follows any more.
-///
-/// What forbids a delete is asked at the end: a referrer that is deleted in the same unit is gone by
-/// then, and so does not restrict.
-pub(super) async fn apply(unit: &mut Unit<'_>) -> Result<()> {
-    let catalog = unit.catalog;
-    let mut known = 0;
-    let mut restricting: Vec<(&Edge, Vec<RawBson>)> = Vec::new();
-    loop {
-        let mut deleted: BTreeMap<String, Vec<RawBson>> = BTreeMap::new();
-        let gone = unit.removed_since(known);
-        let removed = gone.len();
-        known += removed;
-        for (collection, id) in gone {
-            let ids = deleted.entry(collection.clone()).or_default();
-            ids.push(id.clone());
-        }
-        if deleted.is_empty() {
-            break;
-        }
-        for (collection, ids) in &deleted {
-            for edge in catalog.edges_into(collection) {
-                if mutant("cascade of a cascade") && known > removed {
-                    continue;
+/// The rules of the references to the documents that a unit has removed, and to those that are removed for that reason, until
+/// nothing follows any more.
+#[derive(Default)]
+pub(super) struct DeleteRules<'c> {
+    tasks: VecDeque<Task<'c>>,
+    /// The removed documents that no reference may name at the end: a referrer that is removed in the same unit is gone by then.
+    restricting: Vec<(&'c Edge, Vec<RawBson>)>,
+    rounds: usize,
+}
+
+/// The referrers by one edge, which are changed or removed page by page.
+struct Task<'c> {
+    edge: &'c Edge,
+    removed: HashSet<Vec<u8>>,
+    referrers: DocumentPages,
+}
+
+impl<'c> DeleteRules<'c> {
+    /// Applies the rules, until nothing is left or, if the unit is paged, it is over its bound. Returns whether something is left.
+    pub(super) async fn apply(&mut self, unit: &mut Unit<'c>, is_paged: bool) -> Result<bool> {
+        loop {
+            while let Some(task) = self.tasks.front_mut() {
+                if !task.next_page(unit).await? {
+                    self.tasks.pop_front();
                 }
-                if edge.on_delete != OnDelete::Keep {
-                    divide_referrers(unit, edge, ids).await?;
+                if is_paged && unit.is_page_full() {
+                    cold::follow_deletes(unit).await?;
+                    return Ok(true);
                 }
-                match edge.on_delete {
-                    OnDelete::Restrict => restricting.push((edge, ids.clone())),
-                    OnDelete::Keep => {}
-                    OnDelete::Cascade => cascade(unit, edge, ids).await?,
-                    OnDelete::Nullify | OnDelete::Pull => clear(unit, edge, ids).await?,
-                }
+            }
+            if !self.add_removed(unit).await? {
+                // The references in a cold part are those of its document.
+                cold::follow_deletes(unit).await?;
+                return Ok(false);
             }
         }
     }
-    // The references in a cold part are those of its document.
-    cold::follow_deletes(unit).await?;
-    for (edge, ids) in restricting {
-        if mutant("restrict") {
-            break;
+
+    /// Adds the rules for the documents that were removed since. Returns whether there are some.
+    async fn add_removed(&mut self, unit: &mut Unit<'c>) -> Result<bool> {
+        let mut removed: BTreeMap<String, Vec<RawBson>> = BTreeMap::new();
+        for (collection, id) in unit.take_removed() {
+            removed.entry(collection).or_default().push(id);
         }
-        restrict(unit, edge, &ids).await?;
+        if removed.is_empty() {
+            return Ok(false);
+        }
+        self.rounds += 1;
+        if mutant("cascade of a cascade") && self.rounds > 1 {
+            return Ok(false);
+        }
+        let catalog = unit.catalog;
+        for (collection, ids) in removed {
+            for edge in catalog.edges_into(&collection) {
+                if edge.on_delete == OnDelete::Keep {
+                    continue;
+                }
+                divide_referrers(unit, edge, &ids).await?;
+                if edge.on_delete == OnDelete::Restrict {
+                    self.restricting.push((edge, ids.clone()));
+                    continue;
+                }
+                let keys = ids.iter().map(|id| key::of(id.as_raw_bson_ref()));
+                let referrers =
+                    unit.find_referrers((&edge.to, ids.clone()), &edge.from, &edge.path);
+                self.tasks.push_back(Task {
+                    edge,
+                    removed: keys.collect(),
+                    referrers: DocumentPages::new(referrers),
+                });
+            }
+        }
+        Ok(true)
     }
-    Ok(())
+
+    /// Refuses the unit if a reference that restricts deletes names a removed document.
+    pub(super) async fn restrict(self, unit: &mut Unit<'_>) -> Result<()> {
+        for (edge, ids) in self.restricting {
+            if mutant("restrict") {
+                break;
+            }
+            restrict(unit, edge, &ids).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Task<'_> {
+    /// Applies the rule to the next referrers. Returns whether there may be others.
+    async fn next_page(&mut self, unit: &mut Unit<'_>) -> Result<bool> {
+        let Task {
+            edge,
+            removed,
+            referrers,
+        } = self;
+        let page = unit.next_page(referrers).await?;
+        let is_cut;
+        if edge.on_delete == OnDelete::Cascade {
+            remove(unit, edge, page).await?;
+            is_cut = mutant("second page of a cascade");
+        } else {
+            is_cut = mutant("second page to nullify");
+            for at in page {
+                if mutant("one reference to nullify") && at == 1 {
+                    continue;
+                }
+                if let Some(document) = unit.document(&edge.from, at) {
+                    let fields = cleared(document, edge, removed);
+                    set_references(unit, edge, at, fields).await?;
+                }
+            }
+        }
+        Ok(referrers.has_more() && !is_cut)
+    }
 }
 
 /// Divides off the cold parts with references to deleted documents that older documents hold inline,
@@ -72,73 +139,31 @@ async fn divide_referrers(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson])
     let path = join(&split.path, &edge.path);
     let referred = (edge.to.as_str(), deleted.to_vec());
     let mut pages = DocumentPages::new(unit.find_referrers(referred, &split.hot, &path));
-    loop {
+    while pages.has_more() {
         let page = unit.next_page(&mut pages).await?;
-        if page.is_empty() {
-            return Ok(());
-        }
         cold::divide_stored(unit, &split.hot, &page).await?;
     }
+    Ok(())
 }
 
-/// Deletes the documents that refer to deleted ones.
-async fn cascade(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Result<()> {
-    let referrers = unit.find_referrers((&edge.to, deleted.to_vec()), &edge.from, &edge.path);
-    // Of a cold part, the whole document goes.
-    if let Some(split) = unit.catalog.split_in(&edge.from) {
-        let parts = unit.search_images(&referrers).await?;
-        let images = unit.images(&split.cold);
-        let owners = parts.into_iter().filter_map(|at| {
-            let part = images.at(at).now()?;
-            path::get(part, &split.key).map(RawBson::from)
-        });
-        let owners: Vec<RawBson> = owners.collect();
-        for at in unit.load_existing(&split.hot, &owners).await? {
-            unit.remove(&split.hot, at).await?;
-        }
-        return Ok(());
-    }
-    let mut pages = DocumentPages::new(referrers);
-    loop {
-        let page = unit.next_page(&mut pages).await?;
-        if page.is_empty() {
-            return Ok(());
-        }
+/// Removes referrers: with a cold part, its whole document.
+async fn remove(unit: &mut Unit<'_>, edge: &Edge, page: Vec<usize>) -> Result<()> {
+    let Some(split) = unit.catalog.split_in(&edge.from) else {
         for at in page {
             unit.remove(&edge.from, at).await?;
         }
-        if mutant("second page of a cascade") {
-            return Ok(());
-        }
+        return Ok(());
+    };
+    let images = unit.images(&split.cold);
+    let owners = page.into_iter().filter_map(|at| {
+        let part = images.at(at).now()?;
+        path::get(part, &split.key).map(RawBson::from)
+    });
+    let owners: Vec<RawBson> = owners.collect();
+    for at in unit.load_existing(&split.hot, &owners).await? {
+        unit.remove(&split.hot, at).await?;
     }
-}
-
-/// Empties the references to deleted documents, or takes them out of their lists.
-async fn clear(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Result<()> {
-    let gone: HashSet<Vec<u8>> = deleted
-        .iter()
-        .map(|id| key::of(id.as_raw_bson_ref()))
-        .collect();
-    let referrers = unit.find_referrers((&edge.to, deleted.to_vec()), &edge.from, &edge.path);
-    let mut pages = DocumentPages::new(referrers);
-    loop {
-        let page = unit.next_page(&mut pages).await?;
-        if page.is_empty() {
-            return Ok(());
-        }
-        for at in page {
-            if mutant("one reference to nullify") && at == 1 {
-                continue;
-            }
-            if let Some(document) = unit.document(&edge.from, at) {
-                let fields = cleared(document, edge, &gone);
-                set_references(unit, edge, at, fields).await?;
-            }
-        }
-        if mutant("second page to nullify") {
-            return Ok(());
-        }
-    }
+    Ok(())
 }
 
 /// Changes references along an edge in a document. Those in a cold part are base data of the
@@ -186,9 +211,10 @@ fn nullified(document: &RawDocument, edge: &Edge, gone: &HashSet<Vec<u8>>) -> Fi
             _ => None,
         };
         if let Some(left) = left {
-            let value = match left.is_empty() {
-                true => RawBson::Null,
-                false => RawBson::Array(left),
+            let value = if left.is_empty() {
+                RawBson::Null
+            } else {
+                RawBson::Array(left)
             };
             fields.push((place.path_of(name), Some(value)));
         }

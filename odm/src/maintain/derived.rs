@@ -3,10 +3,7 @@
 //! A kind has its definition in `catalog` and its computation here, in files of one name. The same
 //! computation serves a write, an audit and a repair.
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    fmt,
-};
+use std::{collections::HashMap, fmt};
 
 use async_trait::async_trait;
 use bson::{RawBson, RawDocument};
@@ -18,21 +15,20 @@ use odm_store::{
 use super::{
     Problem,
     places::FieldValues,
-    unit::{Doc, DocumentKey, Unit, id},
+    unit::{Doc, Unit, id},
 };
 use crate::catalog::{DerivedField, FieldDefinition, FromDerived, OrderedField};
 
-mod blind;
 mod copy;
 mod count;
-mod subset;
+pub(super) mod subset;
 
-pub(super) use blind::refreshes;
-pub(super) use count::is_number;
+pub(super) use count::{Counts, count_changes, is_number};
+pub(super) use subset::Subsets;
 pub(crate) use subset::{children_of, shown};
 
 /// All kinds, as they are computed.
-const KINDS: [&dyn Derivation; 3] = [&copy::Copies, &count::Counts, &subset::Subsets];
+const KINDS: [&dyn Derivation; 3] = [&copy::Copies, &Counts, &Subsets];
 
 /// The kinds of derived fields.
 ///
@@ -68,7 +64,7 @@ impl fmt::Display for DerivedKind {
 
 /// How the fields of a kind are computed.
 #[async_trait]
-trait Derivation: Sync {
+pub(super) trait Derivation: Sync {
     /// Recomputes those fields of a level, of this kind, that the changes of a unit make wrong.
     async fn refresh(&self, unit: &mut Unit<'_>, level: &[OrderedField<'_>]) -> Result<()>;
 
@@ -131,7 +127,6 @@ impl Inputs for SnapshotInputs<'_> {
 /// Recomputes the derived fields that the changes of a unit make wrong, level by level: what a level
 /// changes can only make later ones wrong.
 pub(super) async fn refresh(unit: &mut Unit<'_>) -> Result<()> {
-    blind::leave_unread(unit);
     for level in unit.catalog.levels() {
         for kind in KINDS {
             kind.refresh(unit, &level).await?;
@@ -139,23 +134,6 @@ pub(super) async fn refresh(unit: &mut Unit<'_>) -> Result<()> {
         if mutant("second level") {
             break;
         }
-    }
-    let unread = blind::update(unit)?;
-    refresh_parents(unit, unread).await
-}
-
-/// Recomputes the counts and subsets in parents that the refresh has left out. Nothing else follows from them.
-pub(super) async fn refresh_parents(
-    unit: &mut Unit<'_>,
-    parents: BTreeSet<DocumentKey>,
-) -> Result<()> {
-    if parents.is_empty() {
-        return Ok(());
-    }
-    unit.refresh_only(parents);
-    for level in unit.catalog.levels() {
-        count::Counts.refresh(unit, &level).await?;
-        subset::Subsets.refresh(unit, &level).await?;
     }
     Ok(())
 }

@@ -1,21 +1,22 @@
 //! Imports: documents that were stored elsewhere before.
 //!
-//! They are inserted as by any write, with all that follows from it. What else a new document is given, they have
-//! already, and keep: frozen copies, copies of documents that are gone, versions and times.
+//! They are inserted as by any write, with all that follows from it, but keep the values that a new document would be given:
+//! frozen copies, copies of documents that are gone, versions and times.
 
 use std::collections::BTreeMap;
 
 use bson::RawBson;
-use odm_store::{Cost, Error, ErrorKind, Result, Transaction, show};
+use odm_store::{Error, ErrorKind, Result, show};
 
 use super::{
-    Doc, as_read, cold, derived, inverse, references,
-    run::Work,
+    cold,
+    pending::as_read,
+    pipeline::Work,
+    policy::Policy,
     sequence,
-    unit::{Bounds, Unit, id},
+    unit::{Doc, Totals, Unit, id},
     validation::{self, LeftBy},
 };
-use crate::catalog::Catalog;
 
 /// Documents of several collections, which refer to each other and to what is stored.
 #[derive(Debug, Default)]
@@ -36,27 +37,26 @@ pub(crate) struct Imported {
     pub(crate) parts: Vec<(String, Doc)>,
 }
 
-impl Work for Import {
-    /// What it touched, and whether something is left to the worker of the outbox.
-    type Outcome = (Cost, bool);
+/// The inserted documents, by their collections.
+type Inserted = Vec<(String, Vec<usize>)>;
 
-    fn has_queued((_, has_queued): &(Cost, bool)) -> bool {
-        *has_queued
+impl Work for Import {
+    type Progress = Inserted;
+    type Outcome = Totals;
+
+    fn policy(&self) -> Policy {
+        Policy::IMPORT
     }
 
-    async fn apply(
-        &self,
-        catalog: &Catalog,
-        transaction: &mut dyn Transaction,
-        with_steps: bool,
-    ) -> Result<(Cost, bool)> {
-        let mut unit = Unit::new(catalog, transaction, Bounds::default(), with_steps);
-        unit.imports = true;
+    fn step(&self) -> String {
+        "import".to_owned()
+    }
+
+    async fn change(&self, unit: &mut Unit<'_>, inserted: &mut Inserted) -> Result<bool> {
         for (collection, last) in &self.last_numbers {
-            sequence::given_elsewhere(&mut unit, collection, *last).await?;
+            sequence::given_elsewhere(unit, collection, *last).await?;
         }
         let mut documents: BTreeMap<&str, Vec<Doc>> = BTreeMap::new();
-        let mut inserted: Vec<(&str, Vec<usize>)> = Vec::new();
         for imported in &self.documents {
             let Imported {
                 collection,
@@ -68,43 +68,51 @@ impl Work for Import {
                 of.push(document.clone());
                 continue;
             }
-            let (hot, _) = catalog.divide(collection, document)?;
+            let (hot, _) = unit.catalog.divide(collection, document)?;
             let at = unit.insert(collection, Doc::new(hot.into_owned())).await?;
-            inserted.push((collection, vec![at]));
+            inserted.push(((*collection).to_owned(), vec![at]));
             for (cold, part) in parts {
                 unit.insert(cold, part.clone()).await?;
             }
         }
         for (collection, documents) in documents {
-            let positions = cold::insert(&mut unit, collection, &documents).await?;
-            inserted.push((collection, positions));
+            let positions = cold::insert(unit, collection, &documents).await?;
+            inserted.push((collection.to_owned(), positions));
         }
-        // When all are there: they may name each other.
-        for (collection, positions) in &inserted {
-            let mut unread = inverse::apply(&mut unit, collection, positions).await?;
-            unread.update(&mut unit).await?;
-        }
-        derived::refresh(&mut unit).await?;
-        for (collection, positions) in &inserted {
-            check(&unit, collection, positions)?;
-            for split in catalog.splits_of(collection) {
+        Ok(false)
+    }
+
+    fn changed<'p>(&'p self, inserted: &'p Inserted) -> Vec<(&'p str, &'p [usize])> {
+        let inserted = inserted.iter();
+        let inserted = inserted.map(|(collection, positions)| (&**collection, &positions[..]));
+        inserted.collect()
+    }
+
+    fn validate(&self, unit: &Unit<'_>, inserted: &Inserted) -> Result<()> {
+        for (collection, positions) in inserted {
+            validation::check(unit, collection, positions, LeftBy::Import)?;
+            check_readable(unit, collection, positions)?;
+            for split in unit.catalog.splits_of(collection) {
                 let images = unit.images(&split.cold);
                 let changed = images.changed().filter(|(_, image)| image.is_base());
                 let changed: Vec<usize> = changed.map(|(at, _)| at).collect();
-                check(&unit, &split.cold, &changed)?;
+                check_readable(unit, &split.cold, &changed)?;
             }
         }
-        unit.finish().await?;
-        references::check(&mut unit, true).await?;
-        let has_queued = unit.outbox.has_queued();
-        Ok((unit.into_cost()?.1, has_queued))
+        Ok(())
+    }
+
+    fn outcome(_: Inserted, totals: Totals) -> Totals {
+        totals
+    }
+
+    fn has_queued(totals: &Totals) -> bool {
+        totals.has_queued
     }
 }
 
-/// Refuses documents that do not conform to their schema, or that their model cannot read, whatever the setting of
-/// the validation.
-fn check(unit: &Unit<'_>, collection: &str, positions: &[usize]) -> Result<()> {
-    validation::check_positions(unit, collection, positions, LeftBy::Import)?;
+/// Refuses documents that their model cannot read, whatever the setting of the validation.
+fn check_readable(unit: &Unit<'_>, collection: &str, positions: &[usize]) -> Result<()> {
     for &at in positions {
         let Some(document) = unit.document(collection, at) else {
             continue;

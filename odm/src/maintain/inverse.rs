@@ -3,7 +3,6 @@
 //! The side that a write names decides, and the other follows. Of two claims to one document in one
 //! unit, the later wins.
 
-mod blind;
 mod repair;
 mod sides;
 
@@ -13,21 +12,25 @@ use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 
 use super::unit::{Doc, Unit, id};
 use crate::catalog::{Cardinality, Edge, references};
-pub(super) use blind::Unread;
 use odm_mql::{
     key,
     path::{self, Lookup},
 };
 use odm_store::{Error, ErrorKind, Result, mutants::mutant, show};
 pub(super) use repair::repair;
-use sides::Sides;
+pub(super) use sides::Sides;
 
-/// Changes the inverses of the references that the user's own write changed. Returns those that are left for the end.
+/// The changes of the references along an edge whose inverses, the lists of another edge, are left to the caller.
+pub(super) type LeftChanges<'c> = (&'c Edge, &'c Edge, ReferenceChanges);
+
+/// Changes the inverses of the references that the user's own write changed, but for the edges, with the edges of their
+/// inverses, that are left.
 pub(super) async fn apply<'c>(
     unit: &mut Unit<'c>,
     collection: &str,
     positions: &[usize],
-) -> Result<Unread<'c>> {
+    is_left: impl Fn(&mut Unit<'c>, &Edge, &Edge) -> bool,
+) -> Result<Vec<LeftChanges<'c>>> {
     let catalog = unit.catalog;
     // Before the first change: where both sides are lists of one document, that of one changes the other.
     for edge in catalog.edges_from(collection) {
@@ -35,7 +38,7 @@ pub(super) async fn apply<'c>(
             refuse_doubled(unit, edge, positions)?;
         }
     }
-    let mut unread = Unread::default();
+    let mut left = Vec::new();
     for edge in catalog.edges_from(collection) {
         let Some(other) = catalog.inverse_of(edge) else {
             continue;
@@ -50,11 +53,11 @@ pub(super) async fn apply<'c>(
             unit.share(&edge.from, [own]);
             unit.share(&edge.to, [target]);
         }
-        if blind::is_blind(unit, edge, other) {
-            unread.add(edge, other, changes);
+        if is_left(unit, edge, other) {
+            left.push((edge, other, changes));
             continue;
         }
-        let Changes { claims, lost } = changes;
+        let ReferenceChanges { claims, lost } = changes;
         let mut sides = Sides::default();
         let named = claims.iter().chain(&lost).map(|(_, target)| target);
         sides.load(unit, other, named.cloned().collect()).await?;
@@ -80,7 +83,7 @@ pub(super) async fn apply<'c>(
         }
         sides.store(unit).await?;
     }
-    Ok(unread)
+    Ok(left)
 }
 
 /// Stores an empty list where a write left it out, as an upsert can: a list that is missing is one
@@ -100,19 +103,19 @@ async fn store_missing_lists(unit: &mut Unit<'_>, edge: &Edge, positions: &[usiz
 
 /// The references along an edge that a write has added and taken away, each with the `_id` of its
 /// holder.
-struct Changes {
-    claims: Vec<(RawBson, RawBson)>,
-    lost: Vec<(RawBson, RawBson)>,
+pub(super) struct ReferenceChanges {
+    pub(super) claims: Vec<(RawBson, RawBson)>,
+    pub(super) lost: Vec<(RawBson, RawBson)>,
 }
 
-impl Changes {
+impl ReferenceChanges {
     fn is_empty(&self) -> bool {
         self.claims.is_empty() && self.lost.is_empty()
     }
 }
 
-fn changes(unit: &Unit<'_>, edge: &Edge, positions: &[usize]) -> Result<Changes> {
-    let mut changes = Changes {
+fn changes(unit: &Unit<'_>, edge: &Edge, positions: &[usize]) -> Result<ReferenceChanges> {
+    let mut changes = ReferenceChanges {
         claims: Vec::new(),
         lost: Vec::new(),
     };

@@ -215,7 +215,7 @@ impl Deferral {
 impl Unit<'_> {
     /// Whether what a field is computed from is followed by the worker. A repair leaves nothing for later.
     pub(super) fn defers(&self, field: &dyn FieldDefinition) -> bool {
-        field.is_deferred() && !self.repairs
+        field.is_deferred() && self.policy.trusts_stored
     }
 
     /// Leaves the refresh of documents to the worker.

@@ -4,7 +4,11 @@ use std::fmt;
 
 use odm_store::{Cost, Result, Store, TransactionOptions};
 
-use super::{Bounds, Unit, Write, steps};
+use super::{
+    pipeline::{self, Work},
+    unit::{Bounds, Unit},
+    write::Write,
+};
 use crate::catalog::{COLLECTION, Catalog, OUTBOX, is_current};
 
 /// The result of a dry run: what a write would change, and what it touched.
@@ -106,14 +110,14 @@ pub(crate) async fn plan(
         transaction.rollback().await?;
         return Ok(None);
     }
-    let mut unit = Unit::new(catalog, &mut *transaction, Bounds::default(), true);
-    let touched = steps(&mut unit, write).await?;
+    let (policy, bounds) = (write.policy(), Bounds::default());
+    let mut unit = Unit::new(catalog, &mut *transaction, policy, bounds, true);
+    let (progress, settled) = pipeline::run(&mut unit, write).await?;
     let collections = planned(&unit);
-    let (steps, _) = unit.into_cost()?;
     let plan = WritePlan {
-        matched: touched.matched,
+        matched: progress.summary.matched,
         collections,
-        steps,
+        steps: unit.into_totals(settled).steps,
     };
     transaction.rollback().await?;
     Ok(Some(plan))

@@ -1,30 +1,28 @@
 //! Derived fields, and those in which writes are recorded, are read-only: no update names them.
 
 use odm_mql::{Filter, Update, path};
-use odm_store::{Change, Error, ErrorKind, Result, UpdateWrite};
+use odm_store::{Error, ErrorKind, Result};
 
-use super::{Found, Write};
+use super::write::{OnConflict, Write};
 use crate::catalog::{Catalog, without_positions};
 
 /// Refuses an update that names such a field.
 ///
 /// A whole value that such a field is in may be set: what it has there is ignored, and computed.
 pub(super) fn check(catalog: &Catalog, write: &Write) -> Result<()> {
-    // Of an upsert, the filter that the document which it inserts must match.
+    // A document that an upsert inserts must match its filter.
     let (update, upsert) = match write {
         Write::Update {
-            write:
-                UpdateWrite {
-                    change: Change::Update(update),
-                    upsert,
-                    filter,
-                    ..
-                },
+            target,
+            change,
+            upsert,
             ..
-        } => (Some(update), upsert.then_some(filter)),
-        Write::UpsertBy { key, found, .. } => match found {
-            Found::Updated { change, .. } => (Some(change), Some(key)),
-            Found::Replaced | Found::Kept => (None, Some(key)),
+        } => (Some(change), upsert.then(|| target.condition())),
+        Write::UpsertBy {
+            key, on_conflict, ..
+        } => match on_conflict {
+            OnConflict::Update { change, .. } => (Some(change), Some(key)),
+            OnConflict::Replace | OnConflict::Keep => (None, Some(key)),
         },
         _ => return Ok(()),
     };

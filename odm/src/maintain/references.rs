@@ -9,7 +9,10 @@ use odm_mql::{
 };
 use odm_store::{Error, ErrorKind, Result, mutants::mutant, show};
 
-use super::unit::{Doc, Image, Images, Unit};
+use super::{
+    policy::ReferenceCheck,
+    unit::{Doc, Image, Images, Unit},
+};
 use crate::catalog::{Cardinality, Edge, references};
 
 /// Checks the references that the unit has added, with one call for each collection that they name.
@@ -17,27 +20,32 @@ use crate::catalog::{Cardinality, Edge, references};
 /// References that a document held before are not checked again: one that was allowed to dangle
 /// does not make its holder unchangeable.
 ///
-/// In a whole document that a caller sent, what names nothing is no reference either: a value that its
-/// type has for an `_id` can be null or an array, which no document has for one.
-///
-/// Those of imported documents are new here, but for the ones that a delete may have left dangling where the documents
-/// were stored before.
-pub(super) async fn check(unit: &mut Unit<'_>, is_sent_whole: bool) -> Result<()> {
-    let catalog = unit.catalog;
+/// All references of imported documents are new here, except those that a delete may have left dangling in the other
+/// store.
+pub(super) async fn check(unit: &mut Unit<'_>) -> Result<()> {
+    let (catalog, imports) = (unit.catalog, unit.policy.keeps_origin);
+    let is_sent_whole = match unit.policy.references {
+        ReferenceCheck::None => return Ok(()),
+        ReferenceCheck::Added => false,
+        ReferenceCheck::AddedInDocuments => true,
+    };
     let mut targets: BTreeMap<&str, Vec<(&Edge, RawBson)>> = BTreeMap::new();
     for collection in unit.collections() {
         for edge in catalog.edges_from(collection) {
-            let is_checked = match unit.imports {
-                true => edge.is_certain(),
-                false => !edge.unchecked,
+            let is_checked = if imports {
+                edge.is_certain()
+            } else {
+                !edge.unchecked
             };
             if is_checked {
                 let images = unit.images(collection);
                 let held = |image: &Image| -> Option<Doc> {
-                    match unit.imports {
-                        true => image.before().cloned(),
-                        false => image.held().cloned(),
-                    }
+                    let before = if imports {
+                        image.before()
+                    } else {
+                        image.held()
+                    };
+                    before.cloned()
                 };
                 if is_sent_whole && let Some(id) = added_nameless(edge, images, &held) {
                     return Err(dangling(unit, edge, &id));

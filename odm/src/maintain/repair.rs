@@ -5,7 +5,7 @@ use odm_mql::{key, path};
 use odm_store::Result;
 
 use super::{
-    base::Touched,
+    base::WriteSummary,
     cold, derived, inverse,
     unit::{Unit, id},
 };
@@ -17,9 +17,8 @@ pub(super) async fn apply(
     unit: &mut Unit<'_>,
     collection: &str,
     ids: &[RawBson],
-) -> Result<Touched> {
+) -> Result<WriteSummary> {
     let catalog = unit.catalog;
-    unit.repairs = true;
     for edge in catalog.edges_from(collection) {
         if edge.is_certain() {
             inverse::repair(unit, edge, ids).await?;
@@ -31,9 +30,9 @@ pub(super) async fn apply(
     repair_versions(unit, collection, ids).await?;
     derived::repair(unit, collection, ids).await?;
     let positions = unit.load_existing(collection, ids).await?;
-    Ok(Touched {
+    Ok(WriteSummary {
         matched: positions.len() as u64,
-        ..Touched::default()
+        ..WriteSummary::default()
     })
 }
 

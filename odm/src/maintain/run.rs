@@ -12,18 +12,21 @@ use odm_store::{
     UnitOfWork,
 };
 
-use super::{PlanStep, Predecessors, Write, WriteOutcome, alone, apply, apply_part};
+use super::{
+    pipeline::{self, Predecessors, Work},
+    write::{Write, WriteOutcome},
+};
 use crate::catalog::{Catalog, follow, has_followed, is_outdated};
 
-/// What one unit writes.
-pub(crate) trait Work: Send + Sync + 'static {
-    /// What becomes of it.
+/// What is committed as one: work, or several writes.
+pub(crate) trait Job: Send + Sync + 'static {
+    /// What its caller gets.
     type Outcome: Send;
 
-    /// Whether something is left to the worker of the outbox.
+    /// Whether refreshes are left to the worker of the outbox.
     fn has_queued(outcome: &Self::Outcome) -> bool;
 
-    /// Writes it in a transaction, as [`apply`] does.
+    /// Carries it out in a transaction, as [`pipeline::apply`] does.
     fn apply(
         &self,
         catalog: &Catalog,
@@ -32,22 +35,20 @@ pub(crate) trait Work: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Self::Outcome>> + Send;
 
     /// Writes it without a transaction, or does nothing and returns `None`.
-    fn write_alone(
+    fn write_single(
         &self,
-        _store: &dyn Store,
-        _catalog: &Catalog,
-        _durability: Durability,
-        _with_steps: bool,
-    ) -> impl Future<Output = Result<Option<Self::Outcome>>> + Send {
-        async { Ok(None) }
-    }
+        store: &dyn Store,
+        catalog: &Catalog,
+        durability: Durability,
+        with_steps: bool,
+    ) -> impl Future<Output = Result<Option<Self::Outcome>>> + Send;
 }
 
-impl Work for Write {
-    type Outcome = WriteOutcome;
+impl<W: Work> Job for W {
+    type Outcome = W::Outcome;
 
-    fn has_queued(outcome: &WriteOutcome) -> bool {
-        outcome.has_queued
+    fn has_queued(outcome: &W::Outcome) -> bool {
+        W::has_queued(outcome)
     }
 
     async fn apply(
@@ -55,35 +56,18 @@ impl Work for Write {
         catalog: &Catalog,
         transaction: &mut dyn Transaction,
         with_steps: bool,
-    ) -> Result<WriteOutcome> {
-        apply(catalog, transaction, self, with_steps).await
+    ) -> Result<W::Outcome> {
+        pipeline::apply(catalog, transaction, self, with_steps).await
     }
 
-    async fn write_alone(
+    async fn write_single(
         &self,
         store: &dyn Store,
         catalog: &Catalog,
         durability: Durability,
         with_steps: bool,
-    ) -> Result<Option<WriteOutcome>> {
-        let Some(write) = alone::write_of(catalog, self) else {
-            return Ok(None);
-        };
-        let updated = store.write_alone(&write, durability).await?;
-        Ok(updated.map(|updated| WriteOutcome {
-            matched: updated.matched,
-            modified: updated.modified,
-            inserted: updated.inserted,
-            cost: updated.cost,
-            steps: match with_steps {
-                true => vec![PlanStep {
-                    name: self.step(),
-                    cost: updated.cost,
-                }],
-                false => Vec::new(),
-            },
-            ..WriteOutcome::default()
-        }))
+    ) -> Result<Option<W::Outcome>> {
+        Work::write_single(self, store, catalog, durability, with_steps).await
     }
 }
 
@@ -95,7 +79,7 @@ pub(crate) struct NamedWrite {
 }
 
 /// Several writes, each with all that follows from it before the next.
-impl Work for Vec<NamedWrite> {
+impl Job for Vec<NamedWrite> {
     type Outcome = Vec<WriteOutcome>;
 
     fn has_queued(outcomes: &Vec<WriteOutcome>) -> bool {
@@ -113,8 +97,8 @@ impl Work for Vec<NamedWrite> {
         for (at, NamedWrite { write, named }) in self.iter().enumerate() {
             let place = (&mut before, at + 1 == self.len());
             let outcome = match self.len() {
-                1 => apply(catalog, transaction, write, with_steps).await?,
-                _ => apply_part(catalog, transaction, write, with_steps, place).await?,
+                1 => pipeline::apply(catalog, transaction, write, with_steps).await?,
+                _ => pipeline::apply_part(catalog, transaction, write, with_steps, place).await?,
             };
             match named {
                 Some(named) if outcome.matched == 0 => {
@@ -127,6 +111,16 @@ impl Work for Vec<NamedWrite> {
             }
         }
         Ok(outcomes)
+    }
+
+    async fn write_single(
+        &self,
+        _: &dyn Store,
+        _: &Catalog,
+        _: Durability,
+        _: bool,
+    ) -> Result<Option<Vec<WriteOutcome>>> {
+        Ok(None)
     }
 }
 
@@ -152,9 +146,9 @@ impl NamedDocument {
     }
 }
 
-/// Runs writes as a unit of their own: all that follows from them is stored with them, or nothing is.
+/// Runs a job as a unit of its own: all that follows from it is stored with it, or nothing is.
 /// Returns `None`, and does nothing, if the catalog is not the one that is in force.
-pub(crate) async fn run<W: Work>(
+pub(crate) async fn run<W: Job>(
     store: &dyn Store,
     catalog: &Arc<Catalog>,
     work: &Arc<W>,
@@ -163,7 +157,7 @@ pub(crate) async fn run<W: Work>(
 ) -> Result<Option<W::Outcome>> {
     if store.capabilities().writes_alone.is_some() {
         match work
-            .write_alone(store, catalog, durability, with_steps)
+            .write_single(store, catalog, durability, with_steps)
             .await
         {
             Err(error) if error.is_of_other_epoch() => return Ok(None),
@@ -189,7 +183,7 @@ pub(crate) async fn run<W: Work>(
     ran.ok_or_else(|| Error::new(ErrorKind::Closed, "the store did not run the unit"))
 }
 
-struct WriteUnit<W: Work> {
+struct WriteUnit<W: Job> {
     catalog: Arc<Catalog>,
     work: Arc<W>,
     with_steps: bool,
@@ -198,7 +192,7 @@ struct WriteUnit<W: Work> {
 }
 
 #[async_trait]
-impl<W: Work> UnitOfWork for WriteUnit<W> {
+impl<W: Job> UnitOfWork for WriteUnit<W> {
     async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
         let mut outcome = None;
         if follow(&self.catalog, transaction).await? {

@@ -9,7 +9,7 @@ use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::cstr};
 use odm_mql::{Direction, Filter, Sort, Test, path};
 use odm_store::{Error, ErrorKind, Find, Reader, ReaderExt, Result, mutants::mutant};
 
-use super::{Doc, Unit};
+use super::unit::{Doc, Unit};
 use crate::catalog;
 
 /// Makes the stored `_id` of a number, if the type of the `_id` has it.
@@ -109,10 +109,10 @@ pub(super) async fn given_elsewhere(
     collection: &str,
     last: i64,
 ) -> Result<()> {
-    match last > given(unit, collection).await? && !mutant("sequence of an import") {
-        true => give(unit, collection, last).await,
-        false => Ok(()),
+    if last > given(unit, collection).await? && !mutant("sequence of an import") {
+        give(unit, collection, last).await?;
     }
+    Ok(())
 }
 
 /// The greatest number that is an `_id`, or 0.

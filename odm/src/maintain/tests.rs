@@ -1,22 +1,24 @@
 //! The result of a unit does not depend on how much of it is held at once.
 
+mod pages;
+
 use std::sync::{Arc, Mutex};
 
 use bson::{Document, RawDocument, RawDocumentBuf, doc};
 use odm_embedded::Embedded;
 use odm_mql::{Filter, Sort, Update};
-use odm_store::{
-    Change, CollectionSpec, DeleteWrite, Find, ReaderExt, Result, Store, TransactionOptions,
-    UpdateWrite,
-};
+use odm_store::{CollectionSpec, Find, ReaderExt, Result, Store, TransactionOptions};
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},
 };
 
 use super::{
-    AuditScope, Bounds, Doc, Found, PlannedChanges, ReturnedCheck, Unit, Write, WriteOutcome,
-    apply_within, check, plan::planned, steps,
+    AuditScope, Doc, OnConflict, PlannedChanges, ReturnedCheck, Write, WriteOutcome, WriteTarget,
+    check,
+    pipeline::{self, Work, apply_within},
+    plan::planned,
+    unit::{Bounds, Unit},
 };
 use crate::catalog::{
     Along, Cardinality, Catalog, Collection, CopyDefinition, CountDefinition, DerivedField, Edge,
@@ -242,13 +244,10 @@ fn some(ids: Vec<i32>) -> Filter {
 
 fn update_write(collection: &str, filter: Filter, update: Document, upsert: bool) -> Write {
     Write::Update {
-        write: UpdateWrite {
-            collection: collection.to_owned(),
-            filter,
-            change: Change::Update(Update::parse(&update, &[]).unwrap()),
-            upsert,
-            check: None,
-        },
+        collection: collection.to_owned(),
+        target: WriteTarget::Matching(filter),
+        change: Update::parse(&update, &[]).unwrap(),
+        upsert,
         check_inserted: |_| Ok(()),
         is_typed: false,
         returning: None,
@@ -260,7 +259,7 @@ fn write() -> impl Strategy<Value = Write> {
     let collection = prop::sample::select(&["authors", "posts", "comments", "nodes", "logs"][..]);
     let ids = || prop::collection::vec(0..8_i32, 1..6);
     let values = || [0..6_i32, 0..6_i32, 0..6_i32];
-    let parts = (collection, 0..10, ids(), values());
+    let parts = (collection, 0..12, ids(), values());
     parts.prop_map(|(collection, kind, ids, values)| {
         let new = |id: i32| {
             let [a, b, c] = values;
@@ -290,15 +289,15 @@ fn write() -> impl Strategy<Value = Write> {
                 key: some(vec![ids[0]]),
                 document: new(ids[0]),
                 numbered: None,
-                found: match ids.get(1).map(|id| id % 3) {
-                    Some(0) => Found::Kept,
-                    Some(1) => Found::Updated {
+                on_conflict: match ids.get(1).map(|id| id % 3) {
+                    Some(0) => OnConflict::Keep,
+                    Some(1) => OnConflict::Update {
                         change: Update::parse(&update(collection, values), &[]).unwrap(),
                         is_typed: false,
                     },
-                    _ => Found::Replaced,
+                    _ => OnConflict::Replace,
                 },
-                check: ReturnedCheck::new(|_| Ok(())),
+                check_returned: ReturnedCheck::new(|_| Ok(())),
             },
             5 => update_write(
                 collection,
@@ -313,11 +312,27 @@ fn write() -> impl Strategy<Value = Write> {
                 update(collection, values),
                 true,
             ),
+            10 => Write::Delete {
+                collection: owned,
+                // A delete changes whether others match.
+                target: WriteTarget::Matching(
+                    Filter::parse(&doc! { "$or": [
+                        { "size": { "$lte": values[0] / 3 } },
+                        { "posts": { "$lte": values[1] / 3 } },
+                        { "n": { "$lte": values[2] / 3 } },
+                    ] })
+                    .unwrap(),
+                ),
+                returning: None,
+            },
+            11 => Write::Delete {
+                collection: owned,
+                target: WriteTarget::one(ids[0].into()),
+                returning: None,
+            },
             _ => Write::Delete {
-                write: DeleteWrite {
-                    collection: owned,
-                    filter: some(ids[..ids.len().min(2)].to_vec()),
-                },
+                collection: owned,
+                target: WriteTarget::Matching(some(ids)),
                 returning: None,
             },
         }
@@ -415,8 +430,8 @@ fn kept(write: &Write, returned: &Arc<Mutex<Vec<Doc>>>) -> Write {
     match &mut write {
         Write::Insert { check_returned, .. }
         | Write::Replace { check_returned, .. }
-        | Write::Modify { check_returned, .. } => *check_returned = keep,
-        Write::UpsertBy { check, .. } => *check = keep,
+        | Write::Modify { check_returned, .. }
+        | Write::UpsertBy { check_returned, .. } => *check_returned = keep,
         Write::Update { returning, .. } | Write::Delete { returning, .. } => {
             if let Some(returning) = returning {
                 returning.check = keep;
@@ -438,8 +453,8 @@ fn refused(error: odm_store::Error) -> PlannedChanges {
 async fn run(catalog: &Catalog, store: &Embedded, write: &Write, bounds: Bounds) -> Result<Seen> {
     let options = TransactionOptions::default;
     let mut dry = store.begin(options()).await.unwrap();
-    let mut unit = Unit::new(catalog, &mut *dry, bounds, true);
-    let planned = match steps(&mut unit, write).await {
+    let mut unit = Unit::new(catalog, &mut *dry, write.policy(), bounds, true);
+    let planned = match pipeline::run(&mut unit, write).await {
         Ok(_) => planned(&unit).into_iter(),
         Err(error) => vec![refused(error)].into_iter(),
     };

@@ -5,27 +5,35 @@
 //! queued by document, merged, and flushed as one batch at the end, or when the queue is over its
 //! bound. A search sees the queue.
 
-mod blind;
 mod change;
 mod images;
-mod locks;
 mod pages;
 mod read;
 mod search;
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::LazyLock,
+};
 
 use bson::{RawBson, RawBsonRef, RawDocument};
 
-pub(super) use blind::DocumentKey;
 pub(crate) use images::Doc;
-pub(super) use images::{Image, Images, Numbers};
+#[cfg(test)]
+pub(super) use images::MOST_HELD;
+pub(super) use images::{Digest, Image, Images, Numbers};
 pub(super) use pages::DocumentPages;
 
 use odm_mql::{key, path};
-use odm_store::{Cost, Find, Result, Transaction, mutants::chunk};
+use odm_store::{Cost, Find, Locks, Result, Transaction, mutants::chunk};
 
-use super::{outbox::Deferral, plan::PlanStep, versions::Earlier};
+use super::{
+    outbox::Deferral,
+    plan::PlanStep,
+    policy::Policy,
+    remote::unread::{Settled, UnreadUpdates},
+    versions::Earlier,
+};
 use crate::{catalog::Catalog, model::DateTime};
 
 /// How much a unit holds at once. The result does not depend on it.
@@ -46,24 +54,30 @@ impl Default for Bounds {
     }
 }
 
+/// What a unit touched.
+pub(crate) struct Totals {
+    pub(crate) cost: Cost,
+    /// The cost of each step, if it was asked for.
+    pub(crate) steps: Vec<PlanStep>,
+    /// Whether it has left refreshes to the worker of the outbox.
+    pub(crate) has_queued: bool,
+}
+
 /// The number of the first step: the write itself. What follows has greater ones.
 const WRITE_STEP: usize = 1;
 
 /// One write while it runs.
-pub(super) struct Unit<'a> {
+pub(crate) struct Unit<'a> {
     pub(super) catalog: &'a Catalog,
     transaction: &'a mut dyn Transaction,
+    pub(super) policy: Policy,
     pub(super) bounds: Bounds,
     queued: usize,
     collections: BTreeMap<String, Images>,
     /// The updates of documents that it does not hold.
-    blind: blind::Blind,
-    /// The documents that were removed, in order, by collection and `_id`.
+    pub(super) unread: UnreadUpdates,
+    /// The documents whose removal no delete rule has seen yet, in order, by collection and `_id`.
     removed: Vec<(String, RawBson)>,
-    /// The unit is a repair: nothing that is stored is taken for right.
-    pub(super) repairs: bool,
-    /// The unit is an import: its new documents were stored elsewhere before.
-    pub(super) imports: bool,
     /// What it leaves to the worker of the outbox, or works off as one of its units.
     pub(super) outbox: Deferral,
     /// What earlier writes of the same unit have changed.
@@ -76,6 +90,8 @@ pub(super) struct Unit<'a> {
     step: usize,
     before_step: (Cost, u64),
     changed_images: u64,
+    /// `changed_images` at the start of the current page.
+    before_page: u64,
     /// What the steps touched, if it is asked for.
     steps: Option<Vec<PlanStep>>,
     /// The chunked searches, by collection.
@@ -106,19 +122,19 @@ impl<'a> Unit<'a> {
     pub(super) fn new(
         catalog: &'a Catalog,
         transaction: &'a mut dyn Transaction,
+        policy: Policy,
         bounds: Bounds,
         with_steps: bool,
     ) -> Self {
         Unit {
             catalog,
             transaction,
+            policy,
             bounds,
             queued: 0,
             collections: BTreeMap::new(),
-            blind: blind::Blind::default(),
+            unread: UnreadUpdates::default(),
             removed: Vec::new(),
-            repairs: false,
-            imports: false,
             outbox: Deferral::default(),
             earlier: Earlier::default(),
             now: DateTime::now().into(),
@@ -126,6 +142,7 @@ impl<'a> Unit<'a> {
             step: WRITE_STEP,
             before_step: (Cost::default(), 0),
             changed_images: 0,
+            before_page: 0,
             steps: with_steps.then(Vec::new),
             expected: HashMap::new(),
             is_part: false,
@@ -134,14 +151,12 @@ impl<'a> Unit<'a> {
     }
 
     /// What this write and earlier ones of the same unit have changed, of documents whose writes are recorded.
-    pub(super) fn take_earlier(&mut self) -> Earlier {
+    pub(super) fn take_earlier(&mut self) -> Result<Earlier> {
         let mut earlier = std::mem::take(&mut self.earlier);
         for (collection, images) in &self.collections {
-            if self.catalog.write_fields(collection).is_some() {
-                images.each(|key, image| earlier.add(collection, key, image));
-            }
+            earlier.add(self.catalog, collection, images)?;
         }
-        earlier
+        Ok(earlier)
     }
 
     /// Makes it one of several units that are committed together: after others, which have held back these documents.
@@ -192,14 +207,46 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Ends the unit. Returns what it touched, by its steps and as a whole.
-    ///
-    /// # Errors
-    ///
-    /// `TransactionAborted` if a document is still left to a blind update.
-    pub(super) fn into_cost(self) -> Result<(Vec<PlanStep>, Cost)> {
-        self.check_none_left()?;
-        Ok((self.steps.unwrap_or_default(), self.cost))
+    /// Ends the unit, of which no refresh is left to updates of unread documents.
+    pub(super) fn into_totals(self, _: Settled) -> Totals {
+        Totals {
+            cost: self.cost,
+            steps: self.steps.unwrap_or_default(),
+            has_queued: self.outbox.has_queued(),
+        }
+    }
+
+    /// The locks that the unit takes, on a store whose transactions run side by side.
+    pub(super) fn locks(&mut self) -> Option<&mut Locks> {
+        self.transaction.locks()
+    }
+
+    /// Takes the locks that were added, before anything else is read or written.
+    pub(super) async fn take_locks(&mut self) -> Result<()> {
+        self.transaction.take_locks().await
+    }
+
+    /// Whether updates of unread documents take fewer requests than reads. Where the cost of each step is asked for, or all
+    /// changes are recorded, documents are read.
+    pub(super) fn has_unread_updates(&mut self) -> bool {
+        let reads_all =
+            !self.policy.trusts_stored || self.policy.keeps_origin || self.steps.is_some();
+        !reads_all && self.transaction.has_blind_updates() && self.transaction.changes().is_none()
+    }
+
+    /// Whether the refresh leaves a document out: an update of unread documents refreshes it, or the refresh is limited to
+    /// others.
+    pub(super) fn leaves_out(&mut self, collection: &str, id: &RawBson) -> bool {
+        let images = self.collections.get(collection);
+        let is_held = |key: &[u8]| images.is_some_and(|images| images.position(key).is_some());
+        self.unread.leaves_out(collection, id, is_held)
+    }
+
+    /// Whether the copies along a reference in a collection are refreshed in documents that the unit has not read. The unit
+    /// has changed nothing in the collection then.
+    pub(super) fn leaves_followers(&self, collection: &str) -> bool {
+        let images = self.images(collection);
+        self.unread.is_left(collection) && !images.has_queue() && images.changed().next().is_none()
     }
 
     /// Keeps the documents that the write returns, until its end.
@@ -210,7 +257,7 @@ impl<'a> Unit<'a> {
 
     /// The documents of a collection that the unit holds.
     pub(super) fn images(&self, collection: &str) -> &Images {
-        static NONE: Images = Images::EMPTY;
+        static NONE: LazyLock<Images> = LazyLock::new(Images::default);
         self.collections.get(collection).unwrap_or(&NONE)
     }
 
@@ -229,9 +276,14 @@ impl<'a> Unit<'a> {
         self.collections.keys().map(String::as_str)
     }
 
-    /// The documents that were removed since there were `known` of them.
-    pub(super) fn removed_since(&self, known: usize) -> &[(String, RawBson)] {
-        &self.removed[known..]
+    /// The documents that were removed since the last call.
+    pub(super) fn take_removed(&mut self) -> Vec<(String, RawBson)> {
+        std::mem::take(&mut self.removed)
+    }
+
+    /// Whether the unit has changed so many documents that it should end the page.
+    pub(super) fn is_page_full(&self) -> bool {
+        self.changed_images - self.before_page >= 2 * self.bounds.chunk as u64
     }
 
     /// A document as it is now, if the unit holds it and it exists.

@@ -8,11 +8,10 @@ use std::sync::Arc;
 
 use bson::{RawBson, RawDocument};
 use odm_mql::{Filter, Update, Violation};
-use odm_store::{DocumentCheck, Error, ErrorKind, Result, mutants::mutant, show};
+use odm_store::{DocumentCheck, Error, ErrorKind, Result, show};
 
 use super::{
-    Found, Problem, Write, as_read,
-    base::Touched,
+    Problem, as_read,
     unit::{Unit, id},
 };
 use crate::catalog::{ActiveValidator, Catalog, CopiedField, ModelReadCheck};
@@ -56,9 +55,10 @@ pub(super) enum LeftBy {
 
 impl LeftBy {
     pub(super) fn update(is_typed: bool) -> Self {
-        match is_typed {
-            true => LeftBy::TypedUpdate,
-            false => LeftBy::RawUpdate,
+        if is_typed {
+            LeftBy::TypedUpdate
+        } else {
+            LeftBy::RawUpdate
         }
     }
 }
@@ -155,26 +155,15 @@ fn refuse_unreadable(
     Ok(())
 }
 
-/// Validates the documents that the user's write has changed, with the cold parts that it has.
-pub(super) fn check(unit: &Unit<'_>, write: &Write, touched: &Touched) -> Result<()> {
-    let is_left = match write {
-        Write::Replace { upsert: true, .. } => mutant("validation of an upsert"),
-        _ => mutant("validation"),
-    };
-    if is_left || matches!(write, Write::Delete { .. } | Write::Repair { .. }) {
-        return Ok(());
-    }
-    let (catalog, collection) = (unit.catalog, write.collection());
-    let kind = match write {
-        Write::Update { is_typed, .. }
-        | Write::UpsertBy {
-            found: Found::Updated { is_typed, .. },
-            ..
-        } => LeftBy::update(*is_typed),
-        _ => LeftBy::Sent,
-    };
-    check_positions(unit, collection, &touched.positions, kind)?;
-    for split in catalog.splits_of(collection) {
+/// Validates documents of which nothing more will change, with the cold parts that the unit has changed.
+pub(super) fn check(
+    unit: &Unit<'_>,
+    collection: &str,
+    positions: &[usize],
+    kind: LeftBy,
+) -> Result<()> {
+    check_positions(unit, collection, positions, kind)?;
+    for split in unit.catalog.splits_of(collection) {
         let images = unit.images(&split.cold);
         let changed = images.changed().filter(|(_, image)| image.is_base());
         let changed: Vec<usize> = changed.map(|(at, _)| at).collect();
@@ -183,8 +172,7 @@ pub(super) fn check(unit: &Unit<'_>, write: &Write, touched: &Touched) -> Result
     Ok(())
 }
 
-/// Validates documents of which nothing more will change.
-pub(super) fn check_positions(
+fn check_positions(
     unit: &Unit<'_>,
     collection: &str,
     positions: &[usize],

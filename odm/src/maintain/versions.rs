@@ -13,40 +13,78 @@ use odm_store::{Error, ErrorKind, Result, mutants::mutant};
 
 use super::{
     places::{FieldValues, changes, structs},
-    unit::{Doc, Image},
+    unit::{Digest, Doc, Image, Images},
 };
 use crate::{catalog::Catalog, model::DateTime};
 
-/// The documents that earlier writes of a unit have changed, of collections whose writes are recorded.
+/// The documents that a unit has changed and does not hold any more, in collections whose writes are recorded: by earlier
+/// pages, and by earlier writes that are committed with it.
 #[derive(Debug, Default)]
 pub(crate) struct Earlier(HashMap<String, HashMap<Vec<u8>, EarlierImage>>);
 
-/// What a document was before the first of the writes.
+/// A document before the unit, as far as the record of its write needs it.
 #[derive(Debug)]
 struct EarlierImage {
-    before: Option<Doc>,
+    /// `None` if it did not exist.
+    before: Option<Before>,
     is_touched: bool,
 }
 
+#[derive(Debug)]
+struct Before {
+    base_data: Digest,
+    /// The fields in which its writes are recorded.
+    recorded: RawDocumentBuf,
+}
+
 impl Earlier {
-    /// Adds what a write has changed.
-    pub(super) fn add(&mut self, collection: &str, key: &[u8], image: &Image) {
-        if !image.is_changed() && !image.is_touched() {
-            return;
-        }
-        let of_collection = self.0.entry(collection.to_owned()).or_default();
-        let earlier = of_collection.entry(key.to_owned()).or_insert_with(|| {
-            let before = image.before().cloned();
-            EarlierImage {
-                before,
-                is_touched: false,
+    /// Adds the changed documents of a collection that exist.
+    pub(super) fn add(
+        &mut self,
+        catalog: &Catalog,
+        collection: &str,
+        images: &Images,
+    ) -> Result<()> {
+        let Some(fields) = catalog.write_fields(collection) else {
+            return Ok(());
+        };
+        for (key, image) in images.by_key() {
+            if !image.is_changed() && !image.is_touched() {
+                continue;
             }
-        });
-        earlier.is_touched |= image.is_touched();
+            let of_collection = self.0.entry(collection.to_owned()).or_default();
+            if image.now().is_none() {
+                // If it comes back, it is a new document.
+                of_collection.remove(key);
+                continue;
+            }
+            if let Some(earlier) = of_collection.get_mut(key) {
+                earlier.is_touched |= image.is_touched();
+                continue;
+            }
+            let before = image.before().map(|before| -> Result<Before> {
+                let mut recorded = RawDocumentBuf::new();
+                for path in fields.all() {
+                    if let Some(value) = path::get(before, path) {
+                        let path = <&CStr>::try_from(path).map_err(Error::malformed)?;
+                        recorded.append(path, value);
+                    }
+                }
+                Ok(Before {
+                    base_data: Digest::of(&base_data(catalog, collection, before)?),
+                    recorded,
+                })
+            });
+            let earlier = EarlierImage {
+                before: before.transpose()?,
+                is_touched: image.is_touched(),
+            };
+            of_collection.insert(key.to_owned(), earlier);
+        }
+        Ok(())
     }
 
     fn of(&self, collection: &str, image: &Image) -> Option<&EarlierImage> {
-        // One that was removed in between is a new one.
         let of_collection = self.0.get(collection)?;
         let id = path::get(image.before()?, "_id")?;
         of_collection.get(&key::of(id))
@@ -67,21 +105,27 @@ pub(super) fn recorded(
         return Ok(after);
     };
     let earlier = earlier.of(collection, image);
-    let before = match earlier {
-        Some(earlier) => earlier.before.as_ref(),
-        None => image.before(),
+    // The fields of the document before the unit.
+    let before: Option<&RawDocument> = match earlier {
+        Some(earlier) => earlier.before.as_ref().map(|before| &*before.recorded),
+        None => image.before().map(|before| &***before),
     };
     let is_touched = image.is_touched() || earlier.is_some_and(|earlier| earlier.is_touched);
-    let is_changed = match before {
-        None => true,
-        Some(_) if mutant("version of no change") => true,
-        Some(_) if is_touched => true,
-        Some(before) => {
-            base_data(catalog, collection, before)? != base_data(catalog, collection, &after)?
-        }
+    let base = |document: &RawDocument| base_data(catalog, collection, document);
+    let is_changed = match (earlier, before) {
+        (_, None) => true,
+        (_, Some(_)) if is_touched || mutant("version of no change") => true,
+        (
+            Some(EarlierImage {
+                before: Some(before),
+                ..
+            }),
+            _,
+        ) => before.base_data != Digest::of(&base(&after)?),
+        (_, Some(before)) => base(before)? != base(&after)?,
     };
     let stored = |path: &str| -> Option<RawBson> {
-        let before = before.or(image.held())?;
+        let before = before.or(image.held().map(|held| &***held))?;
         path::get(before, path).map(RawBson::from)
     };
     // What is recorded in a document that was stored elsewhere stays: that it is stored here is no change of it.

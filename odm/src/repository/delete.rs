@@ -4,13 +4,11 @@ use std::marker::PhantomData;
 
 use bson::RawBson;
 use odm_mql as mql;
-use odm_store::{DeleteWrite, Result};
+use odm_store::Result;
 
-use super::{
-    Deferred, PreparedWrite, WriteBuilder, by_id, impl_debug, prepared::impl_write_future,
-};
+use super::{Deferred, PreparedWrite, WriteBuilder, impl_debug, prepared::impl_write_future};
 use crate::{
-    maintain::{Returning, Write, WritePlan},
+    maintain::{Returning, Write, WritePlan, WriteTarget},
     model::Document,
     query::Filter,
     session::Session,
@@ -41,8 +39,8 @@ impl<M: Document> Delete<M> {
         }
     }
 
-    pub(super) fn into_parts(self) -> (Session, Result<mql::Filter>) {
-        (self.session, self.id.map(by_id))
+    pub(super) fn into_parts(self) -> (Session, Result<WriteTarget>) {
+        (self.session, self.id.map(WriteTarget::one))
     }
 
     /// Runs the write, rolls it back, and returns the changes that it would make; see [dry runs](super#dry-runs).
@@ -64,8 +62,8 @@ impl<M: Document> WriteBuilder for Delete<M> {
     type Returned = bool;
 
     fn prepare(self) -> Result<PreparedWrite<bool>> {
-        let (session, filter) = self.into_parts();
-        let write = write::<M>(filter?, None);
+        let (session, target) = self.into_parts();
+        let write = write::<M>(target?, None);
         let prepared = PreparedWrite::new(session, write, |outcome| Ok(outcome.matched > 0));
         Ok(prepared)
     }
@@ -96,8 +94,8 @@ impl<M: Document> DeleteWhere<M> {
         }
     }
 
-    pub(super) fn into_parts(self) -> (Session, Result<mql::Filter>) {
-        (self.session, self.filter)
+    pub(super) fn into_parts(self) -> (Session, Result<WriteTarget>) {
+        (self.session, self.filter.map(WriteTarget::Matching))
     }
 
     /// Runs the write, rolls it back, and returns the changes that it would make; see [dry runs](super#dry-runs).
@@ -120,8 +118,8 @@ impl<M: Document> WriteBuilder for DeleteWhere<M> {
     type Returned = u64;
 
     fn prepare(self) -> Result<PreparedWrite<u64>> {
-        let (session, filter) = self.into_parts();
-        let write = write::<M>(filter?, None);
+        let (session, target) = self.into_parts();
+        let write = write::<M>(target?, None);
         let prepared = PreparedWrite::new(session, write, |outcome| Ok(outcome.matched));
         Ok(prepared)
     }
@@ -129,12 +127,10 @@ impl<M: Document> WriteBuilder for DeleteWhere<M> {
 
 impl_write_future!(Delete<M>, DeleteWhere<M>);
 
-pub(super) fn write<M: Document>(filter: mql::Filter, returning: Option<Returning>) -> Write {
+pub(super) fn write<M: Document>(target: WriteTarget, returning: Option<Returning>) -> Write {
     Write::Delete {
-        write: DeleteWrite {
-            collection: M::COLLECTION.to_owned(),
-            filter,
-        },
+        collection: M::COLLECTION.to_owned(),
+        target,
         returning,
     }
 }

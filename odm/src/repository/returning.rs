@@ -156,9 +156,9 @@ impl<M: Document> WriteBuilder for Returning<Delete<M>> {
     type Returned = Option<M>;
 
     fn prepare(self) -> Result<PreparedWrite<Option<M>>> {
-        let (session, filter) = self.write.into_parts();
+        let (session, target) = self.write.into_parts();
         let (returned, returning) = Returned::<M>::new(self.before);
-        let write = delete::write::<M>(filter?, Some(returning));
+        let write = delete::write::<M>(target?, Some(returning));
         let finish = |_| Ok(returned.take().pop());
         Ok(PreparedWrite::new(session, write, finish))
     }
@@ -168,9 +168,9 @@ impl<M: Document> WriteBuilder for Returning<DeleteWhere<M>> {
     type Returned = Vec<M>;
 
     fn prepare(self) -> Result<PreparedWrite<Vec<M>>> {
-        let (session, filter) = self.write.into_parts();
+        let (session, target) = self.write.into_parts();
         let (returned, returning) = Returned::<M>::new(self.before);
-        let write = delete::write::<M>(filter?, Some(returning));
+        let write = delete::write::<M>(target?, Some(returning));
         let finish = |_| Ok(returned.take());
         Ok(PreparedWrite::new(session, write, finish))
     }

@@ -2,13 +2,11 @@
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 use odm_mql::{self as mql, Test};
-use odm_store::{Change, Error, ErrorKind, Result, UpdateWrite, show};
+use odm_store::{Error, ErrorKind, Result, show};
 
-use super::{
-    Deferred, PreparedWrite, WriteBuilder, by_id, prepared::impl_write_future, rows::decode,
-};
+use super::{Deferred, PreparedWrite, WriteBuilder, prepared::impl_write_future, rows::decode};
 use crate::{
-    maintain::{NamedDocument, Returning, Write, WriteOutcome, WritePlan},
+    maintain::{NamedDocument, Returning, Write, WriteOutcome, WritePlan, WriteTarget},
     model::{DateTime, Document, Versioned, to_raw},
     query::{ETag, Update},
     session::Session,
@@ -54,15 +52,16 @@ impl OneDocument {
     ) -> Result<Write> {
         let id = self.id.clone()?;
         let update = update.map_err(|error| located::<M>(error, Some(&id)));
-        let mut filter = by_id(id);
+        let mut condition = mql::Filter::default();
         if let (Some(path), Some(versions)) = (M::model().version, self.versions.clone()) {
             let test = match <[RawBson; 1]>::try_from(versions?) {
                 Ok([version]) => Test::Eq(version),
                 Err(versions) => Test::In(versions.into()),
             };
-            filter = filter.and(mql::Filter::Path(path.into(), test));
+            condition = mql::Filter::Path(path.into(), test);
         }
-        write::<M>(&self.session, filter, update, false, is_typed, returning)
+        let target = WriteTarget::One { id, condition };
+        write::<M>(&self.session, target, update, false, is_typed, returning)
     }
 }
 
@@ -248,7 +247,8 @@ impl<M: Document> Update<M, MatchingDocuments> {
             filter,
             upsert,
         } = many;
-        let write = write::<M>(&session, filter?, update, upsert, is_typed, returning)?;
+        let target = WriteTarget::Matching(filter?);
+        let write = write::<M>(&session, target, update, upsert, is_typed, returning)?;
         Ok(PreparedWrite::new(session, write, finish))
     }
 
@@ -268,30 +268,26 @@ impl<M: Document> Update<M, MatchingDocuments> {
 
 fn write<M: Document>(
     session: &Session,
-    filter: mql::Filter,
+    target: WriteTarget,
     update: Result<mql::Update>,
     upsert: bool,
     is_typed: bool,
     returning: Option<Returning>,
 ) -> Result<Write> {
-    let update = update.map_err(|error| located::<M>(error, None))?;
-    update.check()?;
-    if upsert {
+    let change = update.map_err(|error| located::<M>(error, None))?;
+    change.check()?;
+    if let WriteTarget::Matching(filter) = &target
+        && upsert
+    {
         let derived = !session.catalog().read_only_in(M::COLLECTION).is_empty();
-        check_insertable::<M>(&filter, &update, derived)?;
+        check_insertable::<M>(filter, &change, derived)?;
     }
-    let write = UpdateWrite {
-        collection: M::COLLECTION.to_owned(),
-        filter,
-        change: Change::Update(update),
-        upsert,
-        // The unit adds the check of the catalog in force.
-        check: None,
-    };
-    let check_inserted = is_whole::<M>;
     Ok(Write::Update {
-        write,
-        check_inserted,
+        collection: M::COLLECTION.to_owned(),
+        target,
+        change,
+        upsert,
+        check_inserted: is_whole::<M>,
         is_typed,
         returning,
     })

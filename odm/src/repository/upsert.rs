@@ -13,7 +13,7 @@ use super::{
     rows::{encode_new, id_of_number, stamped},
 };
 use crate::{
-    maintain::{Doc, Found, IdOfNumber, Write, WritePlan},
+    maintain::{Doc, IdOfNumber, OnConflict, Write, WritePlan},
     model::{Document, Insertable, StoredKey},
     query::Update,
     session::Session,
@@ -38,7 +38,7 @@ pub struct UpsertBy<M> {
     document: Result<Doc>,
     numbered: Option<IdOfNumber>,
     key: StoredKey,
-    found: Result<Found>,
+    on_conflict: Result<OnConflict>,
     model: PhantomData<fn() -> M>,
 }
 
@@ -49,7 +49,7 @@ impl<M: Document> UpsertBy<M> {
             document: encode_new(document).map(stamped),
             numbered: id_of_number::<M, N>(),
             key,
-            found: Ok(Found::Replaced),
+            on_conflict: Ok(OnConflict::Replace),
             model: PhantomData,
         }
     }
@@ -68,7 +68,7 @@ impl<M: Document> UpsertBy<M> {
     pub fn update(mut self, changes: Update<M>) -> Self {
         let is_typed = changes.is_typed();
         let (change, ()) = changes.into_parts();
-        self.found = change.map(|change| Found::Updated { change, is_typed });
+        self.on_conflict = change.map(|change| OnConflict::Update { change, is_typed });
         self
     }
 
@@ -83,7 +83,7 @@ impl<M: Document> UpsertBy<M> {
     /// # Ok(()) });
     /// ```
     pub fn keep(mut self) -> Self {
-        self.found = Ok(Found::Kept);
+        self.on_conflict = Ok(OnConflict::Keep);
         self
     }
 
@@ -101,7 +101,7 @@ impl<M: Document> UpsertBy<M> {
     }
 }
 
-impl_debug!(UpsertBy<M>: key, found);
+impl_debug!(UpsertBy<M>: key, on_conflict);
 
 impl<M: Document> WriteBuilder for UpsertBy<M> {
     type Returned = M;
@@ -114,8 +114,8 @@ impl<M: Document> WriteBuilder for UpsertBy<M> {
             key: key_of::<M>(self.key, &document)?,
             document,
             numbered: self.numbered,
-            found: self.found?,
-            check: returning.check,
+            on_conflict: self.on_conflict?,
+            check_returned: returning.check,
         };
         let finish = |_| returned.take_one();
         Ok(PreparedWrite::new(self.session, write, finish))

@@ -13,8 +13,8 @@ impl Session {
         self.refuse_in_snapshot(|| "import".to_owned())?;
         let operation = Operation::begin("import", "").of(import.documents.len());
         let worked = self.work(&Arc::new(import), |_| false).await;
-        let (cost, _) = operation.observe(worked)?;
-        self.record(operation, cost);
+        let totals = operation.observe(worked)?;
+        self.record(operation, totals.cost);
         Ok(())
     }
 }

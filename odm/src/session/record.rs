@@ -57,7 +57,7 @@ impl Session {
         };
         let find = Find {
             collection: write.collection().to_owned(),
-            filter: filter.clone(),
+            filter,
             ..Find::default()
         };
         // The write has succeeded. If the store was closed since, that is no error of the write, and only the index is left out.

@@ -1,5 +1,7 @@
 //! An update, divided by the collections that its paths are in.
 
+use std::borrow::Cow;
+
 use bson::RawDocumentBuf;
 use odm_mql::{Operation, Update, path};
 use odm_store::{Error, ErrorKind, Result};
@@ -7,10 +9,8 @@ use odm_store::{Error, ErrorKind, Result};
 use crate::catalog::{Catalog, Split, value_of};
 
 /// An update in parts.
-pub(super) struct UpdateParts<'c> {
-    /// Whether a path is in a cold part, also where nothing is done to one that exists.
-    pub(super) is_divided: bool,
-    pub(super) hot: Update,
+pub(in crate::maintain) struct UpdateParts<'c> {
+    pub(super) hot: Cow<'c, Update>,
     pub(super) cold: Vec<(&'c Split, PartChange)>,
 }
 
@@ -23,10 +23,20 @@ pub(super) enum PartChange {
 }
 
 impl<'c> UpdateParts<'c> {
-    pub(super) fn new(catalog: &'c Catalog, collection: &str, update: &Update) -> Result<Self> {
+    pub(in crate::maintain) fn new(
+        catalog: &'c Catalog,
+        collection: &str,
+        update: &'c Update,
+    ) -> Result<Self> {
+        if catalog.splits_of(collection).next().is_none() {
+            return Ok(UpdateParts {
+                hot: Cow::Borrowed(update),
+                cold: Vec::new(),
+            });
+        }
+        let mut hot = Update::default();
         let mut parts = UpdateParts {
-            is_divided: false,
-            hot: Update::default(),
+            hot: Cow::Owned(Update::default()),
             cold: Vec::new(),
         };
         for (path, operation) in &update.operations {
@@ -41,21 +51,22 @@ impl<'c> UpdateParts<'c> {
                 return Err(refused(collection, path, message));
             }
             match split {
-                None => parts.hot.push(path.clone(), operation.clone()),
+                None => hot.push(path.clone(), operation.clone()),
                 Some(split) => parts.add(split, path, operation)?,
             }
         }
-        parts.add_array_filters(update);
+        parts.add_array_filters(&mut hot, update);
+        parts.hot = Cow::Owned(hot);
         Ok(parts)
     }
 
     /// Gives each part those array filters that it names.
-    fn add_array_filters(&mut self, update: &Update) {
+    fn add_array_filters(&mut self, hot: &mut Update, update: &Update) {
         let cold = self.cold.iter_mut().filter_map(|(_, part)| match part {
             PartChange::Whole(_) => None,
             PartChange::Fields(update) => Some(update),
         });
-        for part in cold.chain([&mut self.hot]) {
+        for part in cold.chain([hot]) {
             let named = |name: &str| {
                 let name = format!("$[{name}]");
                 part.paths()
@@ -67,7 +78,6 @@ impl<'c> UpdateParts<'c> {
     }
 
     fn add(&mut self, split: &'c Split, path: &str, operation: &Operation) -> Result<()> {
-        self.is_divided = true;
         // The document exists, or is inserted as a whole.
         if matches!(operation, Operation::SetOnInsert(_)) {
             return Ok(());

@@ -1,76 +1,70 @@
 //! Updates of whole documents by paths into any of their parts.
 
-use bson::{RawBson, RawDocumentBuf};
-use odm_mql::{Filter, Sort, Update, key, path};
+use std::collections::HashSet;
+
+use bson::RawBson;
+use odm_mql::{Filter, Projection, Sort, Update, key, path};
 use odm_store::{Error, ErrorKind, Find, Result, show};
 
 use super::{
-    super::{
-        base::Touched,
-        unit::{Doc, Unit, id},
-        versions,
-    },
-    divide_stored, insert,
+    divide_stored,
     parts::{PartChange, UpdateParts},
     parts_of, put, touch,
 };
-use crate::catalog::Split;
+use crate::{
+    catalog::Split,
+    maintain::{
+        unit::{DocumentPages, Unit, id},
+        versions,
+        write::WriteTarget,
+    },
+};
 
-/// Updates the documents that match, which are split.
+/// Updates documents by their positions, and returns the positions of the documents that are different then. The condition
+/// is the filter that they match.
 pub(in crate::maintain) async fn update(
     unit: &mut Unit<'_>,
     collection: &str,
-    filter: &Filter,
-    update: &Update,
-    upsert: bool,
-) -> Result<Touched> {
-    let parts = UpdateParts::new(unit.catalog, collection, update)?;
-    let positions = matching(unit, collection, filter).await?;
-    if positions.is_empty() && upsert {
-        let seed = filter.upsert_seed()?;
-        let seed = RawDocumentBuf::try_from(&seed).map_err(Error::malformed)?;
-        let made = update.apply(&seed, true, unit.time())?.unwrap_or(seed);
-        let positions = insert(unit, collection, &[Doc::new(made)]).await?;
-        return Ok(Touched::inserted(positions));
-    }
-    let mut touched = Touched {
-        matched: positions.len() as u64,
-        ..Touched::default()
-    };
-    if parts.is_divided && !parts.cold.is_empty() {
+    condition: &Filter,
+    parts: &UpdateParts<'_>,
+    mut positions: Vec<usize>,
+) -> Result<Vec<usize>> {
+    if !parts.cold.is_empty() {
         divide_stored(unit, collection, &positions).await?;
     }
     for &at in &positions {
         let Some(document) = unit.document(collection, at) else {
             continue;
         };
-        let after = parts.hot.apply_matched(filter, document, unit.time());
-        let after = after.map_err(|error| Error::of_update(collection, document, error))?;
+        let after = parts
+            .hot
+            .apply_matched(condition, document, unit.time())
+            .map_err(|error| Error::of_update(collection, document, error))?;
         if let Some(after) = after {
             unit.change(collection, at, after).await?;
         }
     }
-    let owners: Vec<RawBson> = positions
-        .iter()
-        .filter_map(|&at| Some(id(unit.document(collection, at)?).into()))
-        .collect();
-    for (split, part) in parts.cold {
-        let changed = match part {
-            PartChange::Whole(value) => {
-                let values = owners.iter().map(|id| (id.clone(), value.clone()));
-                put(unit, split, values.collect()).await?
-            }
-            PartChange::Fields(update) => update_parts(unit, split, &owners, &update).await?,
-        };
-        touch(unit, split, &changed).await?;
+    if !parts.cold.is_empty() {
+        let documents = positions.iter();
+        let owners = documents.filter_map(|&at| Some(id(unit.document(collection, at)?).into()));
+        let owners: Vec<RawBson> = owners.collect();
+        for (split, part) in &parts.cold {
+            let changed = match part {
+                PartChange::Whole(value) => {
+                    let values = owners.iter().map(|id| (id.clone(), value.clone()));
+                    put(unit, split, values.collect()).await?
+                }
+                PartChange::Fields(update) => update_parts(unit, split, &owners, update).await?,
+            };
+            touch(unit, split, &changed).await?;
+        }
     }
     let images = unit.images(collection);
-    touched.positions = positions;
-    touched.positions.retain(|&at| {
+    positions.retain(|&at| {
         let image = images.at(at);
         image.is_changed() || image.is_touched()
     });
-    Ok(touched)
+    Ok(positions)
 }
 
 /// Changes fields of the cold parts of documents, and returns the documents whose cold part is
@@ -118,29 +112,114 @@ async fn update_parts(
     Ok(changed)
 }
 
-/// The positions of the whole documents that a filter matches, by the collection that its paths are
-/// in.
+/// The documents that a write changes, page by page.
+pub(in crate::maintain) struct MatchedPages {
+    pages: DocumentPages,
+    /// The filter of a document that was found by its `_id`.
+    condition: Filter,
+}
+
+impl MatchedPages {
+    /// Whether there may be another page.
+    pub(in crate::maintain) fn has_more(&self) -> bool {
+        self.pages.has_more()
+    }
+
+    /// The number of documents after the pages so far, if the pages are fixed.
+    pub(in crate::maintain) fn number_left(&self) -> usize {
+        self.pages.number_left()
+    }
+
+    /// Returns the positions of the next documents.
+    pub(in crate::maintain) async fn next(&mut self, unit: &mut Unit<'_>) -> Result<Vec<usize>> {
+        let collection = self.pages.collection().to_owned();
+        let page = unit.next_page(&mut self.pages).await?;
+        let mut matching = Vec::with_capacity(page.len());
+        for at in page {
+            if let Some(document) = unit.document(&collection, at) {
+                let matches = self.condition.matches(document);
+                let failed = |error| Error::failed_filter(&collection, id(document), error);
+                if matches.map_err(failed)? {
+                    matching.push(at);
+                }
+            }
+        }
+        Ok(matching)
+    }
+}
+
+/// The whole documents that a write changes, found in the collection that the paths of its filter are in. Fixed pages are the
+/// documents that match now, whatever the unit changes between them.
+pub(in crate::maintain) async fn pages_of(
+    unit: &mut Unit<'_>,
+    collection: &str,
+    target: &WriteTarget,
+    is_fixed: bool,
+) -> Result<MatchedPages> {
+    let catalog = unit.catalog;
+    let split = catalog.split_of_query(collection, target.condition(), &Sort::default())?;
+    let (pages, condition) = match (split, target) {
+        (None, WriteTarget::One { id, condition }) => {
+            let pages = DocumentPages::of_ids(collection, vec![id.clone()]);
+            (pages, condition.clone())
+        }
+        (None, WriteTarget::Matching(filter)) => {
+            let find = Find {
+                collection: collection.to_owned(),
+                filter: filter.clone(),
+                ..Find::default()
+            };
+            let pages = if is_fixed {
+                DocumentPages::fixed(find)
+            } else {
+                DocumentPages::new(find)
+            };
+            (pages, Filter::default())
+        }
+        (Some(split), target) => {
+            let owners = owners(unit, split, target.filter()).await?;
+            let pages = DocumentPages::of_ids(collection, owners);
+            (pages, Filter::default())
+        }
+    };
+    Ok(MatchedPages { pages, condition })
+}
+
+/// The `_id`s of the documents whose cold parts match a filter of whole documents.
+async fn owners(unit: &mut Unit<'_>, split: &Split, filter: Filter) -> Result<Vec<RawBson>> {
+    let whole = Find {
+        collection: split.hot.clone(),
+        filter,
+        ..Find::default()
+    };
+    let parts = Find {
+        projection: Some(Projection::include([split.key.clone()])?),
+        ..split.find(&whole)
+    };
+    let mut seen = HashSet::new();
+    let parts = unit.search(&parts).await?;
+    let owners = parts.iter().filter_map(|part| path::get(part, &split.key));
+    let owners = owners.filter(|owner| seen.insert(key::of(*owner)));
+    let mut owners: Vec<RawBson> = owners.map(RawBson::from).collect();
+    if owners.len() > unit.bounds.chunk {
+        // An orphan cold part has no document, and counts for none.
+        let exist = unit.exist(&split.hot, &owners).await?;
+        let mut exist = exist.into_iter();
+        owners.retain(|_| exist.next().unwrap_or_default());
+    }
+    Ok(owners)
+}
+
+/// The positions of all documents that a write changes.
 pub(in crate::maintain) async fn matching(
     unit: &mut Unit<'_>,
     collection: &str,
-    filter: &Filter,
+    target: &WriteTarget,
 ) -> Result<Vec<usize>> {
-    let find = Find {
-        collection: collection.to_owned(),
-        filter: filter.clone(),
-        ..Find::default()
-    };
-    let catalog = unit.catalog;
-    let Some(split) = catalog.split_of_query(collection, filter, &Sort::default())? else {
-        return unit.search_images(&find).await;
-    };
-    let parts = unit.search_images(&split.find(&find)).await?;
-    let images = unit.images(&split.cold);
-    let owners = parts.into_iter().filter_map(|at| {
-        let part = images.at(at).now()?;
-        path::get(part, &split.key).map(RawBson::from)
-    });
-    let owners: Vec<RawBson> = owners.collect();
-    // An orphan cold part has no document.
-    unit.load_existing(&split.hot, &owners).await
+    let mut pages = pages_of(unit, collection, target, false).await?;
+    let mut positions = Vec::new();
+    while pages.has_more() {
+        positions.extend(pages.next(unit).await?);
+    }
+    Ok(positions)
 }

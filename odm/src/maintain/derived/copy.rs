@@ -5,7 +5,6 @@
 //! reference; if nothing else has changed, only the copies of that source are compared, and no other
 //! source is read. Each holder is changed once, in the fields that differ.
 
-mod blind;
 mod held;
 mod recompute;
 mod stale;
@@ -23,7 +22,6 @@ use crate::{
         unit::{Doc, DocumentPages, Unit},
     },
 };
-pub(super) use blind::is_blind;
 use odm_store::{Result, mutants::mutant};
 use recompute::{followed, wrong};
 use stale::{FollowedSources, StaleCopies, stale};
@@ -128,14 +126,13 @@ async fn refresh_followers(
     follow: &FollowedSources<'_>,
 ) -> Result<()> {
     let holders = follow.holders(unit, holder);
+    unit.expect_followers(&holders);
     if unit.leaves_followers(holder)
-        && let Some(updates) = blind::updates(follow)
+        && let Some(updates) = follow.updates()
     {
-        unit.expect_followers(&holders);
-        unit.update_followers(holder, updates);
+        unit.unread.update_followers(holder, updates);
         return Ok(());
     }
-    unit.expect_followers(&holders);
     let mut pages = DocumentPages::new(holders);
     let mut is_chunked = false;
     loop {

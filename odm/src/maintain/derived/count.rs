@@ -8,12 +8,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use async_trait::async_trait;
 use bson::{RawBson, RawBsonRef, RawDocument, spec::ElementType};
-use odm_mql::{Filter, Operation, Test, key, path};
+use odm_mql::{Filter, Test, key, path};
 use odm_store::{Find, FindByKey, Result, mutants::mutant};
 
-use super::{
-    Derivation, DerivedKind, Inputs, blind::BlindChange, counts, of_kind, queued, step_name,
-};
+use super::{Derivation, DerivedKind, Inputs, counts, of_kind, queued, step_name};
 use crate::{
     catalog::{CountDefinition, DerivedField, FromDerived, OrderedField, references},
     maintain::{
@@ -24,7 +22,7 @@ use crate::{
 };
 
 /// The kind `#[count]`.
-pub(super) struct Counts;
+pub(in crate::maintain) struct Counts;
 
 #[async_trait]
 impl Derivation for Counts {
@@ -101,7 +99,7 @@ async fn refresh(
     }
     stale.retain(|_, StaleCount { id, .. }| !unit.leaves_out(&count.parent, id));
     let stale: Vec<StaleCount> = stale.into_values().collect();
-    let counts_all = unit.repairs || ordered.is_pending;
+    let counts_all = !unit.policy.trusts_stored || ordered.is_pending;
     let is_certain = unit.catalog.is_certain(&count.child, &count.reference);
     for chunk in stale.chunks(unit.bounds.chunk) {
         let ids: Vec<RawBson> = chunk.iter().map(|stale| stale.id.clone()).collect();
@@ -148,23 +146,13 @@ async fn refresh(
     Ok(deferred)
 }
 
-/// What becomes of the count in parents that the unit does not hold, by the keys of their `_id`s; `None` where that is not
-/// known.
-pub(super) fn blind_changes(
+/// The difference that the unit makes to the count of each parent, by the key of its `_id`; `None` where it is not known.
+pub(in crate::maintain) fn count_changes(
     unit: &Unit<'_>,
     count: &CountDefinition,
-) -> Result<Vec<(Vec<u8>, Option<BlindChange>)>> {
+) -> Result<Vec<(Vec<u8>, Option<i64>)>> {
     let stale = stale(unit, count)?.into_iter();
-    let changes = stale.map(|(key, StaleCount { by, .. })| {
-        let by = by.and_then(|by| i32::try_from(by).ok());
-        let change = by.map(|by| BlindChange {
-            // The type that is stored stays.
-            operation: Operation::Inc(RawBson::Int32(by)),
-            filter: is_number(&count.path),
-        });
-        (key, change)
-    });
-    Ok(changes.collect())
+    Ok(stale.map(|(key, stale)| (key, stale.by)).collect())
 }
 
 /// The parents whose counts may be wrong, by the keys of their `_id`s.

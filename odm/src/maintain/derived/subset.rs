@@ -8,7 +8,6 @@
 //! - an element whose child changed in shown fields alone is replaced;
 //! - a parent that is new has no children but those of the unit.
 
-mod blind;
 mod merge;
 mod stale;
 
@@ -26,14 +25,14 @@ use crate::{
         unit::{Doc, Image, Unit, id},
     },
 };
-pub(super) use blind::{blind_changes, is_blind};
-use merge::{is_mergeable, merged};
+use merge::merged;
+pub(in crate::maintain) use merge::{is_mergeable, shown_of};
 use odm_mql::{Filter, Sort, Test, key, path};
 use odm_store::{Error, Find, FindByKey, Result, mutants::mutant};
 use stale::{StaleElements, StaleParent, stale};
 
 /// The kind `#[subset]`.
-pub(super) struct Subsets;
+pub(in crate::maintain) struct Subsets;
 
 #[async_trait]
 impl Derivation for Subsets {
@@ -95,7 +94,7 @@ struct Refreshed<'c> {
 
 impl<'c> Refreshed<'c> {
     fn new(unit: &Unit<'_>, subset: &'c SubsetDefinition, ordered: &OrderedField<'_>) -> Self {
-        let reads_all = unit.repairs || ordered.is_pending;
+        let reads_all = !unit.policy.trusts_stored || ordered.is_pending;
         Refreshed {
             subset,
             is_holder_read: ordered.is_holder_read,
@@ -202,7 +201,7 @@ async fn arrays(
 
 /// The children that the unit has changed, and that are meant, by their parents, in the order of the subset and not more
 /// than it shows.
-fn changed_children(
+pub(in crate::maintain) fn changed_children(
     unit: &Unit<'_>,
     subset: &SubsetDefinition,
     is_meant: impl Fn(&Image) -> bool,
@@ -278,7 +277,7 @@ pub(crate) fn shown(subset: &SubsetDefinition, child: &RawDocument) -> Result<Ra
 }
 
 /// Whether the elements of a subset have this field of the child.
-fn shows(subset: &SubsetDefinition, field: &str) -> bool {
+pub(in crate::maintain) fn shows(subset: &SubsetDefinition, field: &str) -> bool {
     let names = subset.shown.as_ref();
     names.is_none_or(|names| names.iter().any(|name| name == field))
 }
@@ -296,10 +295,11 @@ pub(crate) fn children_of(subset: &SubsetDefinition, parent: RawBson) -> Find {
 }
 
 /// The order in which a subset takes children: reversed if it shows the last ones.
-fn order_of(subset: &SubsetDefinition) -> Sort {
-    match subset.limit < 0 {
-        true => subset.sort.reversed(),
-        false => subset.sort.clone(),
+pub(in crate::maintain) fn order_of(subset: &SubsetDefinition) -> Sort {
+    if subset.limit < 0 {
+        subset.sort.reversed()
+    } else {
+        subset.sort.clone()
     }
 }
 

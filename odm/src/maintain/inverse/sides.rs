@@ -12,7 +12,7 @@ use crate::catalog::{Cardinality, Edge, references};
 
 /// The references that are being changed.
 #[derive(Default)]
-pub(super) struct Sides<'e> {
+pub(in crate::maintain) struct Sides<'e> {
     sides: Vec<InverseSide<'e>>,
     /// The position of each by the collection and path of the reference, and the `_id`.
     positions: HashMap<(&'e str, &'e str, Vec<u8>), usize>,
@@ -33,7 +33,7 @@ struct InverseSide<'e> {
 
 impl<'e> Sides<'e> {
     /// Reads the documents that hold an edge, in one call.
-    pub(super) async fn load(
+    pub(in crate::maintain) async fn load(
         &mut self,
         unit: &mut Unit<'_>,
         edge: &'e Edge,
@@ -93,7 +93,7 @@ impl<'e> Sides<'e> {
     }
 
     /// The documents that a loaded reference names.
-    pub(super) fn targets(&self, edge: &'e Edge, id: &RawBson) -> Vec<RawBson> {
+    pub(in crate::maintain) fn targets(&self, edge: &'e Edge, id: &RawBson) -> Vec<RawBson> {
         let key = (
             edge.from.as_str(),
             edge.path.as_str(),
@@ -108,7 +108,7 @@ impl<'e> Sides<'e> {
     }
 
     /// Makes the target of a reference name its holder.
-    pub(super) async fn attach(
+    pub(in crate::maintain) async fn attach(
         &mut self,
         unit: &mut Unit<'_>,
         edge: &'e Edge,
@@ -137,7 +137,7 @@ impl<'e> Sides<'e> {
     }
 
     /// Takes a document out of a reference, if the reference still names it.
-    pub(super) async fn detach(
+    pub(in crate::maintain) async fn detach(
         &mut self,
         unit: &mut Unit<'_>,
         edge: &'e Edge,
@@ -153,7 +153,7 @@ impl<'e> Sides<'e> {
     }
 
     /// Takes each document that a list names twice out of it once.
-    pub(super) async fn unite(
+    pub(in crate::maintain) async fn unite(
         &mut self,
         unit: &mut Unit<'_>,
         edge: &'e Edge,
@@ -164,7 +164,7 @@ impl<'e> Sides<'e> {
     }
 
     /// Changes the documents whose references have changed.
-    pub(super) async fn store(self, unit: &mut Unit<'_>) -> Result<()> {
+    pub(in crate::maintain) async fn store(self, unit: &mut Unit<'_>) -> Result<()> {
         for side in self.sides.into_iter().filter(|side| side.is_changed) {
             let Some(at) = side.document else { continue };
             let mut left = side.targets.into_iter().flatten();

@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bson::{RawBson, RawDocument, RawDocumentBuf, raw::cstr};
 use odm_mql::{Direction, Filter, Sort, Test};
-use odm_store::{Cost, Error, Find, Reader, ReaderExt, Result, Transaction, mutants::mutant};
+use odm_store::{Cost, Error, Find, Reader, ReaderExt, Result, mutants::mutant};
 
 use super::{Due, Record, Target, TargetFields, TargetKey};
 use crate::{
     catalog::{Catalog, CopyDefinition, FromDerived, OUTBOX},
     maintain::{
-        derived,
+        pipeline::Work,
         places::FieldValues,
-        run::Work,
-        unit::{Bounds, Unit, id},
+        policy::Policy,
+        unit::{Totals, Unit, id},
     },
 };
 
@@ -81,20 +81,30 @@ enum Fate {
     Left,
 }
 
+/// How far a batch is.
+#[derive(Default)]
+pub(crate) struct BatchProgress {
+    /// The targets, each with what becomes of its records.
+    groups: Vec<(Group, Fate)>,
+    /// The target whose refresh has failed before.
+    failed: Option<usize>,
+    result: Worked,
+}
+
 impl Work for Batch {
+    type Progress = BatchProgress;
     type Outcome = Worked;
 
-    fn has_queued(worked: &Worked) -> bool {
-        worked.has_queued
+    fn policy(&self) -> Policy {
+        Policy::CHANGE
     }
 
-    async fn apply(
-        &self,
-        catalog: &Catalog,
-        transaction: &mut dyn Transaction,
-        with_steps: bool,
-    ) -> Result<Worked> {
-        let mut unit = Unit::new(catalog, transaction, Bounds::default(), with_steps);
+    /// What the unit writes after it follows from the records.
+    fn step(&self) -> String {
+        "records of the outbox".to_owned()
+    }
+
+    async fn change(&self, unit: &mut Unit<'_>, progress: &mut BatchProgress) -> Result<bool> {
         if !self.locked_first.is_empty() {
             for target in &self.locked_first {
                 unit.lock(target, true);
@@ -105,54 +115,63 @@ impl Work for Batch {
             groups,
             since,
             left,
-        } = groups(&mut unit, &self.records).await?;
+        } = groups(unit, &self.records).await?;
         unit.outbox.since = since;
+        progress.result.left = left;
         let mut documents_left = self.limit;
-        let mut fates = Vec::new();
-        let mut is_failed = None;
-        for (at, group) in groups.iter().enumerate() {
+        for (at, group) in groups.into_iter().enumerate() {
             if documents_left == 0 {
-                fates.push(Fate::Left);
+                progress.groups.push((group, Fate::Left));
                 continue;
             }
-            let (documents, has_more) = next_documents(&mut unit, group, documents_left).await?;
+            let (documents, has_more) = next_documents(unit, &group, documents_left).await?;
             documents_left -= documents.len();
-            fates.push(match documents.last() {
+            let fate = match documents.last() {
                 Some(last) if has_more && !mutant("rest of a refresh") => Fate::After(last.clone()),
                 _ => Fate::Done,
-            });
-            if documents.is_empty() {
-                continue;
+            };
+            if !documents.is_empty() {
+                if self.failed.is_some() {
+                    progress.failed = Some(at);
+                } else {
+                    unit.outbox.due.push(Due {
+                        target: group.target.clone(),
+                        documents,
+                    });
+                }
             }
-            match self.failed {
-                Some(_) => is_failed = Some(at),
-                None => unit.outbox.due.push(Due {
-                    target: group.target.clone(),
-                    documents,
-                }),
-            }
+            progress.groups.push((group, fate));
         }
-        // What the unit writes from here on follows from the records.
-        unit.end_step(|| "records of the outbox".to_owned());
-        derived::refresh(&mut unit).await?;
-        let mut worked = Worked {
-            documents: self.limit - documents_left,
-            left,
-            ..Worked::default()
-        };
+        progress.result.documents = self.limit - documents_left;
+        Ok(false)
+    }
+
+    fn changed<'p>(&'p self, _: &'p BatchProgress) -> Vec<(&'p str, &'p [usize])> {
+        Vec::new()
+    }
+
+    async fn settle(&self, unit: &mut Unit<'_>, progress: &mut BatchProgress) -> Result<()> {
         let mut right = BTreeMap::new();
-        for (at, (group, fate)) in groups.into_iter().zip(fates).enumerate() {
-            let failed = self.failed.as_ref().filter(|_| is_failed == Some(at));
-            if end(&mut unit, group.records, fate, failed, &mut worked).await? {
+        let groups = std::mem::take(&mut progress.groups);
+        for (at, (group, fate)) in groups.into_iter().enumerate() {
+            let failed = self.failed.as_ref().filter(|_| progress.failed == Some(at));
+            if end(unit, group.records, fate, failed, &mut progress.result).await? {
                 right.insert(group.target.key(), (group.target.id, group.newest));
             }
         }
-        forget_parked(&mut unit, right).await?;
-        unit.finish().await?;
-        unit.end_step(|| "batch of writes".to_owned());
-        worked.has_queued = unit.outbox.has_queued();
-        worked.cost = unit.into_cost()?.1;
-        Ok(worked)
+        forget_parked(unit, right).await
+    }
+
+    fn outcome(BatchProgress { result, .. }: BatchProgress, totals: Totals) -> Worked {
+        Worked {
+            cost: totals.cost,
+            has_queued: totals.has_queued,
+            ..result
+        }
+    }
+
+    fn has_queued(worked: &Worked) -> bool {
+        worked.has_queued
     }
 }
 
@@ -450,19 +469,18 @@ pub(crate) struct Retry {
 }
 
 impl Work for Retry {
+    type Progress = usize;
     type Outcome = usize;
 
-    fn has_queued(retried: &usize) -> bool {
-        *retried > 0
+    fn policy(&self) -> Policy {
+        Policy::CHANGE
     }
 
-    async fn apply(
-        &self,
-        catalog: &Catalog,
-        transaction: &mut dyn Transaction,
-        with_steps: bool,
-    ) -> Result<usize> {
-        let mut unit = Unit::new(catalog, transaction, Bounds::default(), with_steps);
+    fn step(&self) -> String {
+        "parked records of the outbox".to_owned()
+    }
+
+    async fn change(&self, unit: &mut Unit<'_>, retried: &mut usize) -> Result<bool> {
         let parked = Find {
             filter: is_parked(true),
             ..next_records(self.limit)
@@ -475,7 +493,19 @@ impl Work for Retry {
             ];
             unit.set_derived(OUTBOX, at, fields).await?;
         }
-        unit.finish().await?;
-        Ok(parked.len())
+        *retried = parked.len();
+        Ok(false)
+    }
+
+    fn changed<'p>(&'p self, _: &'p usize) -> Vec<(&'p str, &'p [usize])> {
+        Vec::new()
+    }
+
+    fn outcome(retried: usize, _: Totals) -> usize {
+        retried
+    }
+
+    fn has_queued(retried: &usize) -> bool {
+        *retried > 0
     }
 }

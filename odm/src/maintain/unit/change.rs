@@ -15,7 +15,7 @@ use super::{
         places::{FieldValues, changes},
         versions,
     },
-    Doc, Numbers, Unit, WRITE_STEP, id,
+    Doc, Images, Numbers, Unit, WRITE_STEP, id,
 };
 
 impl Unit<'_> {
@@ -29,7 +29,8 @@ impl Unit<'_> {
         collection: &str,
         document: Doc,
     ) -> Result<usize> {
-        self.insert_as(collection, document, self.imports).await
+        self.insert_as(collection, document, self.policy.keeps_origin)
+            .await
     }
 
     async fn insert_as(
@@ -208,7 +209,7 @@ impl Unit<'_> {
         is_base: bool,
     ) -> Result<()> {
         let step = self.step;
-        let is_written = step == WRITE_STEP && !self.repairs;
+        let is_written = step == WRITE_STEP && self.policy.trusts_stored;
         let (is_queued, is_counted) =
             self.images_mut(collection)
                 .queue(at, now, (is_base, is_written), step);
@@ -220,9 +221,9 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Writes all that is queued as one batch, with the blind updates, unless another unit follows that is committed with
-    /// this one.
-    pub(in crate::maintain) async fn finish(&mut self) -> Result<()> {
+    /// Writes the queue as one batch, with the updates of unread documents. If another unit follows that is committed with this
+    /// one, documents that get a key of a unique index are left to it.
+    pub(in crate::maintain) async fn flush_all(&mut self) -> Result<()> {
         if self.is_followed {
             return self.flush().await;
         }
@@ -241,10 +242,10 @@ impl Unit<'_> {
         self.write().await
     }
 
-    /// Writes what is queued as one batch, with the blind updates, but for the documents that get a key of a unique index:
-    /// uniqueness holds at the end of the unit.
+    /// Writes the queue as one batch, with the updates of unread documents, but for the documents that get a key of a unique
+    /// index: uniqueness holds at the end of the unit.
     pub(in crate::maintain) async fn flush(&mut self) -> Result<()> {
-        if self.queued == 0 && !self.blind.is_queued() && !self.is_part {
+        if self.queued == 0 && !self.unread.is_queued() && !self.is_part {
             return Ok(());
         }
         for (collection, images) in &mut self.collections {
@@ -255,7 +256,7 @@ impl Unit<'_> {
 
     async fn write(&mut self) -> Result<()> {
         self.share_added();
-        let blind = self.blind.take();
+        let unread = self.unread.take();
         let mut batch = Vec::new();
         for (collection, images) in &self.collections {
             let writes: Vec<DocumentWrite<'_>> = images.writes().collect();
@@ -264,23 +265,23 @@ impl Unit<'_> {
                 batch.push(CollectionWrites { collection, writes });
             }
         }
-        for update in &blind {
+        for update in &unread {
             self.catalog.check_write(&update.collection)?;
         }
-        if !batch.is_empty() || !blind.is_empty() {
-            let applied = match &blind[..] {
+        if !batch.is_empty() || !unread.is_empty() {
+            let applied = match &unread[..] {
                 [] => self
                     .transaction
                     .apply(&batch)
                     .await
                     .map(|cost| (cost, Vec::new())),
-                blind => self.transaction.apply_with(&batch, blind).await,
+                unread => self.transaction.apply_with(&batch, unread).await,
             };
             drop(batch);
             match applied {
                 Ok((cost, unmatched)) => {
                     self.cost += cost;
-                    self.blind.written(&blind, &unmatched);
+                    self.unread.written(&unread, &unmatched);
                 }
                 Err(error) => return Err(self.with_numbers(error).await),
             }
@@ -339,7 +340,23 @@ impl Unit<'_> {
     /// Forgets the documents of a collection, changed ones included, after a flush.
     pub(in crate::maintain) async fn forget_all(&mut self, collection: &str) -> Result<()> {
         self.flush().await?;
+        let mut earlier = std::mem::take(&mut self.earlier);
+        earlier.add(self.catalog, collection, self.images(collection))?;
+        self.earlier = earlier;
         self.images_mut(collection).forget_all();
+        Ok(())
+    }
+
+    /// Ends a page: flushes, and forgets all documents, whose consequences are applied. While a document is left to the last
+    /// flush, all are held, since a refresh takes the changed documents that are held for those that it has not seen.
+    pub(in crate::maintain) async fn end_page(&mut self) -> Result<()> {
+        self.flush().await?;
+        self.before_page = self.changed_images;
+        if self.collections.values().any(Images::has_queue) {
+            return Ok(());
+        }
+        self.earlier = self.take_earlier()?;
+        self.collections.values_mut().for_each(Images::forget_all);
         Ok(())
     }
 }

@@ -1,7 +1,10 @@
 //! The images of documents that a unit holds.
 
+#[cfg(test)]
+use std::cell::Cell;
 use std::{
     collections::{BTreeSet, HashMap},
+    hash::{DefaultHasher, Hasher},
     sync::Arc,
 };
 
@@ -13,6 +16,28 @@ use super::id;
 
 /// A document, shared between the write that brings it, the images that are equal, and the outcome.
 pub(crate) type Doc = Arc<RawDocumentBuf>;
+
+/// A hash of a document, to tell whether it is different later without holding it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::maintain) struct Digest([u64; 2]);
+
+impl Digest {
+    pub(in crate::maintain) fn of(document: &RawDocument) -> Self {
+        Digest([0, 1].map(|seed| {
+            let mut hasher = DefaultHasher::new();
+            hasher.write_u8(seed);
+            hasher.write(document.as_bytes());
+            hasher.finish()
+        }))
+    }
+}
+
+/// A document that was forgotten: before the unit and when it was forgotten, `None` where it did not exist.
+#[derive(Debug, Clone, Copy)]
+struct ForgottenImage {
+    before: Option<Digest>,
+    now: Option<Digest>,
+}
 
 /// What a unit knows of one document. Each state is `None` where the document does not exist.
 #[derive(Debug, Default)]
@@ -38,8 +63,8 @@ pub(in crate::maintain) struct Image {
     moved: Option<Doc>,
     /// The write returns the document, so that it is not forgotten.
     is_returned: bool,
-    /// An earlier image of it was forgotten, and is counted as changed.
-    is_counted: bool,
+    /// The document before the unit, if an earlier image of it was forgotten.
+    forgotten: Option<ForgottenImage>,
     /// The last step that changed it.
     step: usize,
 }
@@ -111,6 +136,18 @@ impl Image {
         }
     }
 
+    /// What is left of the image when it is forgotten.
+    fn to_forgotten(&self) -> ForgottenImage {
+        let digest = |image: &Option<Doc>| image.as_deref().map(|image| Digest::of(image));
+        ForgottenImage {
+            before: match self.forgotten {
+                Some(forgotten) => forgotten.before,
+                None => digest(&self.before),
+            },
+            now: digest(&self.now),
+        }
+    }
+
     /// Whether the queue gives the document a key of one of these unique indexes.
     fn takes_key(&self, indexes: &[IndexSpec]) -> bool {
         match (&self.stored, &self.now) {
@@ -129,7 +166,6 @@ impl Image {
             is_queued: true,
             is_written: self.is_written,
             is_cold_changed: self.is_cold_changed,
-            is_counted: true,
             ..Image::default()
         }
     }
@@ -155,8 +191,15 @@ pub(in crate::maintain) struct Images {
     held_back: Vec<usize>,
     /// The numbers of changed documents of which there is no image.
     unseen: Numbers,
-    /// The keys of those whose images were forgotten, so that each is counted once.
-    counted: BTreeSet<Vec<u8>>,
+    /// The forgotten documents that the unit has changed and that exist, by the keys of their `_id`s: each is counted once,
+    /// also if the unit changes it again. A removed one does not come back in the unit.
+    forgotten: HashMap<Vec<u8>, ForgottenImage>,
+}
+
+#[cfg(test)]
+thread_local! {
+    /// The greatest number of images of one collection on this thread.
+    pub(in crate::maintain) static MOST_HELD: Cell<usize> = const { Cell::new(0) };
 }
 
 /// How many documents a unit has changed.
@@ -180,26 +223,18 @@ impl Numbers {
         self.removed += other.removed;
     }
 
-    /// Counts a document that has changed.
-    fn count(&mut self, image: &Image) {
-        match (&image.before, &image.now) {
-            (None, _) => self.inserted += 1,
-            (_, None) => self.removed += 1,
-            _ => self.changed += 1,
+    /// Counts a document, if it is different.
+    fn count(&mut self, ForgottenImage { before, now }: ForgottenImage) {
+        match (before, now) {
+            (None, Some(_)) => self.inserted += 1,
+            (Some(_), None) => self.removed += 1,
+            (before, now) if before != now => self.changed += 1,
+            _ => {}
         }
     }
 }
 
 impl Images {
-    pub(super) const EMPTY: Images = Images {
-        all: Vec::new(),
-        positions: None,
-        queue: Vec::new(),
-        held_back: Vec::new(),
-        unseen: Numbers::NONE,
-        counted: BTreeSet::new(),
-    };
-
     pub(in crate::maintain) fn at(&self, at: usize) -> &Image {
         &self.all[at]
     }
@@ -215,6 +250,8 @@ impl Images {
         let positions = self.positions.get_or_insert_default();
         *positions.entry(key).or_insert_with(|| {
             all.push(Image::default());
+            #[cfg(test)]
+            MOST_HELD.with(|most| most.set(most.get().max(all.len())));
             all.len() - 1
         })
     }
@@ -225,23 +262,22 @@ impl Images {
         if let Some(at) = self.position(&key) {
             return at;
         }
-        let is_counted = self.counted.contains(&key);
+        let forgotten = self.forgotten.remove(&key);
         let at = self.position_or_absent(key);
         self.all[at] = Image {
             before: Some(document.clone()),
             stored: Some(document.clone()),
             now: Some(document),
-            is_counted,
+            forgotten,
             ..Image::default()
         };
         at
     }
 
-    /// Calls a function with the key of each `_id` and the document.
-    pub(super) fn each(&self, mut each: impl FnMut(&[u8], &Image)) {
-        for (key, at) in self.positions.iter().flatten() {
-            each(key, &self.all[*at]);
-        }
+    /// The documents, with the keys of their `_id`s.
+    pub(in crate::maintain) fn by_key(&self) -> impl Iterator<Item = (&[u8], &Image)> {
+        let positions = self.positions.iter().flatten();
+        positions.map(|(key, at)| (&key[..], &self.all[*at]))
     }
 
     /// The documents that are different from what they were before the unit, with their positions.
@@ -259,8 +295,11 @@ impl Images {
     /// How many documents are different from what they were before the unit.
     pub(in crate::maintain) fn numbers(&self) -> Numbers {
         let mut numbers = self.unseen;
-        let uncounted = self.changed().filter(|(_, image)| !image.is_counted);
-        uncounted.for_each(|(_, image)| numbers.count(image));
+        let held = self.all.iter();
+        let held = held.filter(|image| image.forgotten.is_some() || image.is_changed());
+        held.for_each(|image| numbers.count(image.to_forgotten()));
+        let forgotten = self.forgotten.values();
+        forgotten.for_each(|forgotten| numbers.count(*forgotten));
         numbers
     }
 
@@ -303,7 +342,7 @@ impl Images {
         !self.queue.is_empty() || !self.held_back.is_empty()
     }
 
-    pub(super) fn queued(&self) -> impl Iterator<Item = &Image> {
+    pub(in crate::maintain) fn queued(&self) -> impl Iterator<Item = &Image> {
         let queue = self.queue.iter().chain(&self.held_back);
         queue.map(|&at| &self.all[at])
     }
@@ -435,23 +474,31 @@ impl Images {
         self.all[at].is_returned = true;
     }
 
+    /// Forgets all documents but the queued ones. No position of one is of use after it.
     pub(super) fn forget_all(&mut self) {
         self.forget_where(|_| true);
+        if !self.has_queue() {
+            self.all.clear();
+        }
     }
 
     fn forget_where(&mut self, forgets: impl Fn(&Image) -> bool) {
         let Some(positions) = &mut self.positions else {
             return;
         };
-        let (all, unseen, counted) = (&mut self.all, &mut self.unseen, &mut self.counted);
+        let (all, unseen) = (&mut self.all, &mut self.unseen);
         positions.retain(|key, at| {
             let image = &all[*at];
             if image.is_queued || !forgets(image) {
                 return true;
             }
-            if image.is_changed() && !image.is_counted {
-                unseen.count(image);
-                counted.insert(key.clone());
+            if image.forgotten.is_some() || image.is_changed() {
+                let forgotten = image.to_forgotten();
+                if forgotten.now.is_some() {
+                    self.forgotten.insert(key.clone(), forgotten);
+                } else {
+                    unseen.count(forgotten);
+                }
             }
             all[*at] = Image::default();
             false

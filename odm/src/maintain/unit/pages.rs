@@ -9,9 +9,10 @@ use odm_store::{Find, Result};
 use super::{Unit, id};
 
 /// A search of documents in the order of their `_id`s. Between its pages the unit may flush and
-/// forget, as long as it changes neither an `_id` nor whether a later document matches.
+/// forget, as long as it changes neither an `_id` nor, unless the pages are fixed, whether a later document matches.
 pub(in crate::maintain) struct DocumentPages {
     find: Find,
+    is_fixed: bool,
     next: Next,
 }
 
@@ -28,8 +29,32 @@ impl DocumentPages {
     pub(in crate::maintain) fn new(find: Find) -> Self {
         DocumentPages {
             find,
+            is_fixed: false,
             next: Next::First,
         }
+    }
+
+    /// The documents that match now, whatever the unit changes between the pages.
+    pub(in crate::maintain) fn fixed(find: Find) -> Self {
+        DocumentPages {
+            is_fixed: true,
+            ..DocumentPages::new(find)
+        }
+    }
+
+    /// The documents with these `_id`s.
+    pub(in crate::maintain) fn of_ids(collection: &str, ids: Vec<RawBson>) -> Self {
+        DocumentPages {
+            next: Next::Ids(ids.into_iter()),
+            ..DocumentPages::fixed(Find {
+                collection: collection.to_owned(),
+                ..Find::default()
+            })
+        }
+    }
+
+    pub(in crate::maintain) fn collection(&self) -> &str {
+        &self.find.collection
     }
 
     /// Whether there may be another page.
@@ -37,9 +62,17 @@ impl DocumentPages {
         !matches!(self.next, Next::End)
     }
 
+    /// The number of documents after the pages so far, as far as it is known: of fixed pages, all.
+    pub(in crate::maintain) fn number_left(&self) -> usize {
+        match &self.next {
+            Next::Ids(ids) => ids.len(),
+            _ => 0,
+        }
+    }
+
     /// Whether an index that finds the documents has them in the order of `_id`.
     fn is_in_order(&self) -> bool {
-        matches!(self.find.filter, Filter::Path(_, Test::Eq(_)))
+        !self.is_fixed && matches!(self.find.filter, Filter::Path(_, Test::Eq(_)))
     }
 }
 

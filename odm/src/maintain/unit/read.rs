@@ -64,7 +64,7 @@ impl Unit<'_> {
         for (place, id) in ids.iter().enumerate() {
             match images.position(&key::of(id.as_raw_bson_ref())) {
                 Some(at) => exist[place] = images.at(at).now().is_some(),
-                None if self.is_updated_blind(collection, id) => exist[place] = true,
+                None if self.unread.is_updated(collection, id) => exist[place] = true,
                 None => {
                     unknown.push(id.clone());
                     places.push(place);

@@ -16,7 +16,7 @@ impl Unit<'_> {
     /// Runs a query on the store and the queue together: the store is asked with its limit raised by
     /// the number of queued documents, these are taken out of its answer, and those that match now
     /// are merged in.
-    pub(super) async fn search(&mut self, find: &Find) -> Result<Vec<Doc>> {
+    pub(in crate::maintain) async fn search(&mut self, find: &Find) -> Result<Vec<Doc>> {
         debug_assert_eq!(find.skip, 0, "a unit skips nothing");
         let images = self.images(&find.collection);
         if !images.has_queue() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bson::{RawBson, RawBsonRef, RawDocument};
-use odm_mql::{key, path};
+use odm_mql::{Filter, Update, key, path};
 use odm_store::{Find, Result, mutants::mutant};
 
 use super::recompute::value;
@@ -11,6 +11,7 @@ use crate::{
     catalog::{Along, CopyDefinition, FieldDefinition, join, references},
     maintain::{
         outbox::Target,
+        remote,
         unit::{Doc, Image, Unit, id},
     },
 };
@@ -54,6 +55,21 @@ impl FollowedSources<'_> {
         let sources = self.sources.values();
         let ids = sources.map(|source| id(source).into()).collect();
         unit.find_referrers((self.source, ids), holder, &self.reference)
+    }
+
+    /// The updates of all holders, unread. `None` if one has to be read.
+    pub(super) fn updates(&self) -> Option<Vec<(Filter, Update)>> {
+        let updates = self.sources.values().map(|source| {
+            let copies = self.copies.iter().map(|copy| {
+                let value = value(source, &copy.value);
+                (
+                    copy.name.clone(),
+                    value.map_or(RawBson::Null, RawBson::from),
+                )
+            });
+            remote::copies::update(&self.reference, id(source).into(), copies)
+        });
+        updates.collect()
     }
 }
 

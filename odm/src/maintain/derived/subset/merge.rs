@@ -18,14 +18,14 @@ use crate::{
 };
 
 /// Whether the elements of a subset tell their own order.
-pub(super) fn is_mergeable(subset: &SubsetDefinition) -> bool {
+pub(in crate::maintain) fn is_mergeable(subset: &SubsetDefinition) -> bool {
     let order = shown_of(subset, order_of(subset));
     let mut fields = order.keys().iter();
     !order.is_empty() && fields.all(|(path, _)| shows(subset, path::split(path).0))
 }
 
 /// An order of children as their elements tell it: with `_id`, which comes last, only if they show that.
-pub(super) fn shown_of(subset: &SubsetDefinition, order: Sort) -> Sort {
+pub(in crate::maintain) fn shown_of(subset: &SubsetDefinition, order: Sort) -> Sort {
     let sort = order.total();
     let fields = sort.keys().iter();
     let fields = fields.take_while(|(path, _)| path != "_id" || shows(subset, "_id"));

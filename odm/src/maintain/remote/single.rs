@@ -1,23 +1,24 @@
 //! Writes of one document from which nothing follows, as a store runs them without a transaction.
 
-use bson::{RawBson, RawDocumentBuf};
-use odm_mql::{Filter, Test, Update, path};
-use odm_store::{Change, SingleWrite, UpdateWrite, WriteAlone, id_first};
+use bson::RawDocumentBuf;
+use odm_mql::{Update, path};
+use odm_store::{Change, DeleteWrite, SingleWrite, UpdateWrite, WriteAlone, id_first};
 
-use super::{
-    Write, base, read_only,
-    unit::{Doc, Image, id},
-    validation::{self, LeftBy},
-    versions::{self, Earlier},
-};
 use crate::{
     catalog::{ActiveValidator, Catalog},
+    maintain::{
+        base, read_only,
+        unit::{Doc, Image, id},
+        validation::{self, LeftBy},
+        versions::{self, Earlier},
+        write::{Write, WriteTarget},
+    },
     model::DateTime,
 };
 
-/// The write of one document that a write is, if nothing follows from it and no document has to be looked at. What is wrong
-/// with a write is found by the unit of work that it is otherwise.
-pub(super) fn write_of(catalog: &Catalog, write: &Write) -> Option<WriteAlone> {
+/// A write as one statement of the store, if it has no consequences and no document has to be read. `None` for an invalid
+/// write too: the unit of work that runs in its place finds the error.
+pub(in crate::maintain) fn write_of(catalog: &Catalog, write: &Write) -> Option<WriteAlone> {
     if catalog.is_changing() || catalog.check_write(write.collection()).is_err() {
         return None;
     }
@@ -37,16 +38,16 @@ pub(super) fn write_of(catalog: &Catalog, write: &Write) -> Option<WriteAlone> {
             }
         }
         Write::Update {
-            write: of_one,
+            collection,
+            target: target @ WriteTarget::One { .. },
+            change,
+            upsert: false,
             is_typed,
             returning: None,
             ..
         } => {
-            let Change::Update(update) = &of_one.change else {
-                return None;
-            };
             read_only::check(catalog, write).ok()?;
-            SingleWrite::Update(updated(catalog, of_one, update, *is_typed)?)
+            SingleWrite::Update(updated(catalog, collection, target, change, *is_typed)?)
         }
         Write::Replace {
             collection,
@@ -61,11 +62,13 @@ pub(super) fn write_of(catalog: &Catalog, write: &Write) -> Option<WriteAlone> {
             SingleWrite::Update(replaced)
         }
         Write::Delete {
-            write,
+            collection,
+            target: target @ WriteTarget::One { .. },
             returning: None,
-        } if base::is_of_one(&write.filter) && !catalog.is_delete_followed(&write.collection) => {
-            SingleWrite::Delete(write.clone())
-        }
+        } if !catalog.is_delete_followed(collection) => SingleWrite::Delete(DeleteWrite {
+            collection: collection.clone(),
+            filter: target.filter(),
+        }),
         _ => return None,
     };
     Some(WriteAlone {
@@ -104,7 +107,7 @@ fn inserted(catalog: &Catalog, collection: &str, document: &Doc) -> Option<Doc> 
     is_valid(catalog, collection, &document).then_some(document)
 }
 
-/// Whether a document is valid whatever it was before. One that a warning may be about is left to a unit, which warns once.
+/// Whether a document is valid whatever it was before. A unit validates a document that a warning may be about, and warns once.
 fn is_valid(catalog: &Catalog, collection: &str, document: &Doc) -> bool {
     let validators = catalog.validators_of(collection);
     let mut validators = validators.iter().flat_map(|validators| validators.iter());
@@ -118,23 +121,21 @@ fn is_valid(catalog: &Catalog, collection: &str, document: &Doc) -> bool {
 /// The update of a document, with conditions under which it is valid after it.
 fn updated(
     catalog: &Catalog,
-    write: &UpdateWrite,
+    collection: &str,
+    target: &WriteTarget,
     update: &Update,
     is_typed: bool,
 ) -> Option<UpdateWrite> {
-    let collection = &write.collection;
-    let is_alone = base::is_of_one(&write.filter)
-        && !write.upsert
-        && !base::is_followed(catalog, collection, update)
-        && update.check().is_ok();
-    if !is_alone {
+    if base::is_followed(catalog, collection, update) || update.check().is_err() {
         return None;
     }
     let kept = validation::kept_by(catalog, collection, update, is_typed)?;
     Some(UpdateWrite {
-        filter: write.filter.clone().and(kept),
+        collection: collection.to_owned(),
+        filter: target.filter().and(kept),
+        change: Change::Update(update.clone()),
+        upsert: false,
         check: None,
-        ..write.clone()
     })
 }
 
@@ -145,11 +146,11 @@ fn replaced(
     document: &Doc,
     upsert: bool,
 ) -> Option<UpdateWrite> {
-    let is_alone =
+    let is_single =
         !catalog.is_replace_followed(collection) && is_valid(catalog, collection, document);
-    is_alone.then(|| UpdateWrite {
+    is_single.then(|| UpdateWrite {
         collection: collection.to_owned(),
-        filter: Filter::Path("_id".into(), Test::Eq(RawBson::from(id(document)))),
+        filter: WriteTarget::one(id(document).into()).filter(),
         change: Change::Replace(RawDocumentBuf::clone(document)),
         upsert,
         check: None,

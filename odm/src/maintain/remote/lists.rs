@@ -1,8 +1,7 @@
 //! Lists of inverse references that are changed in documents which are not read.
 //!
-//! A document that a reference names now is added to the list there, and one that it named before is taken out of its list,
-//! by blind updates. These are queued after all other steps, if the unit has not read the document meanwhile. Their filters
-//! state what the lists must hold for that. A document that does not match is read, and changed as any other.
+//! An added reference adds its holder to the list of the document that it names, and a removed one takes it out of that list.
+//! The updates are queued after all other steps, if the unit has not read the document meanwhile.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,23 +9,23 @@ use bson::{RawBson, spec::ElementType};
 use odm_mql::{Filter, Operation, Push, Test, Update, is_scalar, key};
 use odm_store::Result;
 
-use super::{Changes, sides::Sides};
+use super::unread::DocumentKey;
 use crate::{
     catalog::{Cardinality, Edge},
     maintain::{
-        derived,
+        derived::is_number,
+        inverse::{ReferenceChanges, Sides},
         long_lists::LONG,
-        unit::{DocumentKey, Unit},
+        unit::Unit,
     },
 };
 
-/// To how many changes of one list an update is worth its length.
+/// Above this many changes of one list, reading the document is cheaper than a long update.
 const CHANGES: usize = 16;
 
-/// The documents that are not read, whose lists change.
-#[must_use]
+/// The changes of lists in documents that are not read.
 #[derive(Default)]
-pub(in crate::maintain) struct Unread<'c> {
+pub(super) struct ListUpdates<'c> {
     documents: BTreeMap<DocumentKey, UnreadDocument<'c>>,
 }
 
@@ -45,21 +44,37 @@ struct ListChanges<'c> {
     removed: Vec<RawBson>,
 }
 
-/// Whether blind updates can change the lists of an edge: nothing follows from them, and nothing else refreshes their documents.
-pub(super) fn is_blind(unit: &mut Unit<'_>, edge: &Edge, list: &Edge) -> bool {
-    if list.cardinality != Cardinality::Many || list.from == edge.from || !unit.has_blind_updates()
+/// Whether updates can change the lists of an edge: nothing follows from them, and nothing else refreshes their documents.
+pub(super) fn can_update(unit: &mut Unit<'_>, edge: &Edge, list: &Edge) -> bool {
+    if list.cardinality != Cardinality::Many || list.from == edge.from || !unit.has_unread_updates()
     {
         return false;
     }
     let catalog = unit.catalog;
     !catalog.is_list_read(list)
-        && !derived::refreshes(unit, &list.from, &edge.from)
+        && !is_refreshed(unit, &list.from, &edge.from)
         && catalog.tries_blind(&list.from)
 }
 
-impl<'c> Unread<'c> {
-    /// Leaves changes of lists for the end.
-    pub(super) fn add(&mut self, edge: &'c Edge, list: &'c Edge, changes: Changes) {
+/// Whether the refresh may change documents of a collection, where inverse references have changed in documents to which
+/// those of another one refer.
+fn is_refreshed(unit: &Unit<'_>, holder: &str, from: &str) -> bool {
+    let catalog = unit.catalog;
+    let inverses = catalog.edges_from(from);
+    let inverses = inverses.filter(|edge| catalog.inverse_of(edge).is_some());
+    let inverses: BTreeSet<&str> = inverses.map(|edge| &*edge.to).collect();
+    let following = catalog.following(
+        |collection| {
+            inverses.contains(collection) || unit.images(collection).changed().next().is_some()
+        },
+        |field| !unit.defers(&**field),
+    );
+    let mut holders = following.iter().map(|field| field.ordered.field.holder());
+    holders.any(|of| of == holder)
+}
+
+impl<'c> ListUpdates<'c> {
+    pub(super) fn add(&mut self, edge: &'c Edge, list: &'c Edge, changes: ReferenceChanges) {
         for (own, target) in changes.claims {
             self.list(edge, list, target).added.push(own);
         }
@@ -84,8 +99,8 @@ impl<'c> Unread<'c> {
         })
     }
 
-    /// Queues the updates of the documents, and changes those that the unit has read, or has to.
-    pub(in crate::maintain) async fn update(&mut self, unit: &mut Unit<'_>) -> Result<()> {
+    /// Queues the updates of the documents, and changes the documents that the unit has read, or has to read.
+    pub(super) async fn queue(&mut self, unit: &mut Unit<'c>) -> Result<()> {
         let mut read = BTreeSet::new();
         for (key, document) in &self.documents {
             let (collection, id_key) = key;
@@ -94,17 +109,17 @@ impl<'c> Unread<'c> {
                 None => update(unit, collection, document),
             };
             match update {
-                Some(update) => unit.update_blind(collection, document.id.clone(), update),
+                Some(update) => unit.unread.update(collection, document.id.clone(), update),
                 None => drop(read.insert(key.clone())),
             }
         }
         self.change_read(unit, &read).await
     }
 
-    /// Reads and changes those documents whose updates have not matched, and takes them out of these.
-    pub(in crate::maintain) async fn update_unmatched(
+    /// Reads and changes the documents whose updates have not matched, and takes them out of the others.
+    pub(super) async fn read_unmatched(
         &mut self,
-        unit: &mut Unit<'_>,
+        unit: &mut Unit<'c>,
         unmatched: &mut BTreeSet<DocumentKey>,
     ) -> Result<()> {
         let all = std::mem::take(unmatched).into_iter();
@@ -115,7 +130,7 @@ impl<'c> Unread<'c> {
 
     async fn change_read(
         &mut self,
-        unit: &mut Unit<'_>,
+        unit: &mut Unit<'c>,
         keys: &BTreeSet<DocumentKey>,
     ) -> Result<()> {
         let documents = keys.iter().filter_map(|key| self.documents.remove(key));
@@ -188,7 +203,7 @@ fn update(
     }
     if let Some(fields) = unit.catalog.write_fields(collection) {
         if let Some(version) = &fields.version {
-            conditions.push(derived::is_number(version));
+            conditions.push(is_number(version));
             update.push(version.clone(), Operation::Inc(RawBson::Int32(1)));
         }
         if let Some(updated_at) = &fields.updated_at {

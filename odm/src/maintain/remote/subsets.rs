@@ -9,40 +9,55 @@ use bson::{RawBson, spec::ElementType};
 use odm_mql::{Direction, Filter, Operation, Push, PushSort, Sort, Test, is_scalar, path};
 use odm_store::Result;
 
-use super::{changed_children, merge, order_of, shown, shows};
+use super::{FieldUpdate, Remote};
 use crate::{
-    catalog::SubsetDefinition,
+    catalog::{DerivedField, FromDerived, SubsetDefinition},
     maintain::{
-        derived::blind::BlindChange,
+        derived::{
+            Subsets, shown,
+            subset::{changed_children, is_mergeable, order_of, shown_of, shows},
+        },
         unit::{Doc, Unit},
     },
 };
 
-/// To how many new children of one parent the change is worth its length.
+/// Above this many new children of one parent, reading the parent is cheaper than a long update.
 const CHILDREN: usize = 16;
 
-/// Whether children can be added to the array of a subset by an update.
-pub(in crate::maintain::derived) fn is_blind(subset: &SubsetDefinition) -> bool {
-    let order = merge::shown_of(subset, order_of(subset));
-    let is_flat = order.keys().iter().all(|(path, _)| !path.contains('.'));
-    let is_told = shows(subset, "_id") || order.keys().len() == 1;
-    is_flat && is_told && !order.ignores_case() && merge::is_mergeable(subset)
+impl Remote for Subsets {
+    fn can_update(&self, unit: &Unit<'_>, field: &DerivedField) -> bool {
+        let mut changed = unit.images(field.source()).changed();
+        SubsetDefinition::from_derived(field).is_some_and(|subset| {
+            takes_children(subset) && changed.all(|(_, image)| image.before().is_none())
+        })
+    }
+
+    fn changes(
+        &self,
+        unit: &Unit<'_>,
+        field: &DerivedField,
+    ) -> Result<Vec<(Vec<u8>, Option<FieldUpdate>)>> {
+        let Some(subset) = SubsetDefinition::from_derived(field) else {
+            return Ok(Vec::new());
+        };
+        let new = changed_children(unit, subset, |image| image.before().is_none())?;
+        let children = new.into_iter();
+        let changes = children.map(|(key, children)| Ok((key, added(subset, &children)?)));
+        changes.collect()
+    }
 }
 
-/// What becomes of the array in parents with new children, by the keys of their `_id`s; `None` where that is not known.
-pub(in crate::maintain::derived) fn blind_changes(
-    unit: &Unit<'_>,
-    subset: &SubsetDefinition,
-) -> Result<Vec<(Vec<u8>, Option<BlindChange>)>> {
-    let new = changed_children(unit, subset, |image| image.before().is_none())?;
-    let children = new.into_iter();
-    let changes = children.map(|(key, children)| Ok((key, added(subset, &children)?)));
-    changes.collect()
+/// Whether an update can add children to the array of a subset.
+fn takes_children(subset: &SubsetDefinition) -> bool {
+    let order = shown_of(subset, order_of(subset));
+    let is_flat = order.keys().iter().all(|(path, _)| !path.contains('.'));
+    let is_told = shows(subset, "_id") || order.keys().len() == 1;
+    is_flat && is_told && !order.ignores_case() && is_mergeable(subset)
 }
 
 /// The change that adds new children, which come in the order in which the subset takes them.
-fn added(subset: &SubsetDefinition, children: &[Doc]) -> Result<Option<BlindChange>> {
-    let order = merge::shown_of(subset, order_of(subset));
+fn added(subset: &SubsetDefinition, children: &[Doc]) -> Result<Option<FieldUpdate>> {
+    let order = shown_of(subset, order_of(subset));
     let places: Vec<Vec<u8>> = children
         .iter()
         .map(|child| order.encode_key(child))
@@ -59,14 +74,15 @@ fn added(subset: &SubsetDefinition, children: &[Doc]) -> Result<Option<BlindChan
     if has_tie || !is_small || !children.iter().all(is_plain) {
         return Ok(None);
     }
-    match shows(subset, "_id") {
-        true => sorted(subset, children, &order).map(Some),
-        false => first(subset, children, &order),
+    if shows(subset, "_id") {
+        sorted(subset, children, &order).map(Some)
+    } else {
+        first(subset, children, &order)
     }
 }
 
 /// The change that adds children by their places.
-fn sorted(subset: &SubsetDefinition, children: &[Doc], order: &Sort) -> Result<BlindChange> {
+fn sorted(subset: &SubsetDefinition, children: &[Doc], order: &Sort) -> Result<FieldUpdate> {
     let mut conditions = Vec::new();
     for (name, _) in order.keys().iter().filter(|(name, _)| name != "_id") {
         // The server would compare an array as a whole.
@@ -80,20 +96,20 @@ fn sorted(subset: &SubsetDefinition, children: &[Doc], order: &Sort) -> Result<B
     let ids = children.iter().filter_map(|child| path::get(child, "_id"));
     let ids: Vec<RawBson> = ids.map(RawBson::from).collect();
     conditions.push(within(subset, "_id", Test::Nin(ids.into())));
-    let sort = merge::shown_of(subset, subset.sort.clone());
+    let sort = shown_of(subset, subset.sort.clone());
     let push = Push {
         sort: Some(PushSort::Fields(sort)),
         ..pushed(subset, children.iter())?
     };
     conditions.push(is_array(subset));
-    Ok(BlindChange {
+    Ok(FieldUpdate {
         operation: Operation::Push(push),
         filter: Filter::And(conditions),
     })
 }
 
 /// The change that adds children that come before all elements; `None` if no filter says so.
-fn first(subset: &SubsetDefinition, children: &[Doc], order: &Sort) -> Result<Option<BlindChange>> {
+fn first(subset: &SubsetDefinition, children: &[Doc], order: &Sort) -> Result<Option<FieldUpdate>> {
     let [(name, direction)] = order.keys() else {
         return Ok(None);
     };
@@ -122,15 +138,16 @@ fn first(subset: &SubsetDefinition, children: &[Doc], order: &Sort) -> Result<Op
         subset.path.clone().into(),
         Test::Not(vec![has_other]),
     ));
-    let push = match subset.limit < 0 {
+    let push = if subset.limit < 0 {
         // The array has the elements in the reverse order.
-        true => pushed(subset, children.iter().rev())?,
-        false => Push {
+        pushed(subset, children.iter().rev())?
+    } else {
+        Push {
             position: Some(0),
             ..pushed(subset, children.iter())?
-        },
+        }
     };
-    Ok(Some(BlindChange {
+    Ok(Some(FieldUpdate {
         operation: Operation::Push(push),
         filter: Filter::And(conditions),
     }))

@@ -1,21 +1,24 @@
 //! The locks of a unit, on a store whose transactions run side by side.
 //!
-//! Such a store keeps two units apart that write the same document, and no others. Two rules make of the locks what keeps
-//! derived data right when the units meet over a document that one of them only reads:
+//! Such a store keeps two units apart that write the same document, and no others. By two rules, the locks keep derived data
+//! right when the units meet over a document that one of them only reads:
 //!
 //! - a unit *shares* a document if it adds a reference to it, or changes a child that counts for it;
 //! - a unit *excludes* others from a document if it searches the documents that refer to it, since what it then writes, or
 //!   does not, depends on there being no others.
 //!
-//! A unit that removes or changes a document of which all referrers are counted in it needs no lock to find them: whoever
-//! adds one changes the count. It takes one all the same if it has lost a conflict, so that it is not lost for ever to the
-//! shorter units that add referrers.
+//! A unit that removes or changes a document whose every referrer is counted in it needs no lock to find them: a new referrer
+//! changes the count. The unit takes the lock all the same once it has lost a conflict, so that the shorter units that add
+//! referrers do not win for ever.
 
 use bson::RawBson;
 use odm_mql::{Filter, Test, key};
-use odm_store::{Find, FindByKey, Result};
+use odm_store::{Find, FindByKey};
 
-use super::{super::references, Unit};
+use crate::maintain::{
+    references,
+    unit::{Image, Unit},
+};
 
 impl Unit<'_> {
     /// Shares documents, which need not exist, with other units.
@@ -24,7 +27,7 @@ impl Unit<'_> {
         collection: &str,
         ids: impl IntoIterator<Item = &'i RawBson>,
     ) {
-        if let Some(locks) = self.transaction.locks() {
+        if let Some(locks) = self.locks() {
             for id in ids {
                 locks.share(collection, id.as_raw_bson_ref());
             }
@@ -37,22 +40,17 @@ impl Unit<'_> {
         collection: &str,
         ids: impl IntoIterator<Item = &'i RawBson>,
     ) {
-        if let Some(locks) = self.transaction.locks() {
+        if let Some(locks) = self.locks() {
             for id in ids {
                 locks.exclude(collection, id.as_raw_bson_ref());
             }
         }
     }
 
-    /// Takes the locks that were added, before anything else is read or written.
-    pub(in crate::maintain) async fn take_locks(&mut self) -> Result<()> {
-        self.transaction.take_locks().await
-    }
-
-    /// Excludes other units from documents whose referrers by a path are searched: not from those that the unit has changed,
-    /// if whoever refers to one of them changes it too.
+    /// Takes exclusive locks on the targets of a referrer search. Skips changed targets whose every referrer is counted in
+    /// them: a new referrer must change the count, and conflicts anyway.
     fn exclude_referred(&mut self, to: &str, ids: &[RawBson], (from, path): (&str, &str)) {
-        if self.transaction.locks().is_none() {
+        if self.locks().is_none() {
             return;
         }
         let edge = self.catalog.edge(from, path);
@@ -66,7 +64,7 @@ impl Unit<'_> {
         let (changed, others): (Vec<RawBson>, Vec<RawBson>) =
             ids.partition(|id| is_counted && is_changed(&id));
         self.exclude(to, &others);
-        if let Some(locks) = self.transaction.locks() {
+        if let Some(locks) = self.locks() {
             for id in &changed {
                 locks.exclude_if_run_again(to, id.as_raw_bson_ref());
             }
@@ -97,7 +95,7 @@ impl Unit<'_> {
     }
 
     /// Excludes other units from the documents by whose references a query searches.
-    pub(super) fn exclude_keys(&mut self, find: &FindByKey) {
+    pub(in crate::maintain) fn exclude_keys(&mut self, find: &FindByKey) {
         if let Some(edge) = self.catalog.edge(&find.find.collection, &find.path) {
             self.exclude(&edge.to, &find.keys);
         }
@@ -105,20 +103,21 @@ impl Unit<'_> {
 
     /// Shares the documents to which queued ones refer and did not before. A repair takes no reference for one that was
     /// followed before.
-    pub(super) fn share_added(&mut self) {
-        let Some(locks) = self.transaction.locks() else {
+    pub(in crate::maintain) fn share_added(&mut self) {
+        if self.locks().is_none() {
             return;
-        };
-        for (collection, images) in &self.collections {
+        }
+        let mut added = Vec::new();
+        for collection in self.collections() {
             for edge in self.catalog.edges_from(collection) {
-                let held = |image: &super::Image| match self.repairs {
-                    true => None,
-                    false => image.before().cloned(),
-                };
-                for id in references::added(edge, images.queued(), &held) {
-                    locks.share(&edge.to, id.as_raw_bson_ref());
-                }
+                let trusts_stored = self.policy.trusts_stored;
+                let held = |image: &Image| image.before().filter(|_| trusts_stored).cloned();
+                let queued = self.images(collection).queued();
+                added.push((edge, references::added(edge, queued, &held)));
             }
+        }
+        for (edge, ids) in &added {
+            self.share(&edge.to, ids);
         }
     }
 }

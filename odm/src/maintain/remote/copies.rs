@@ -1,0 +1,43 @@
+//! The change of all copies of a source in documents that are not read.
+
+use bson::RawBson;
+use odm_mql::{Filter, Operation, Test, Update, is_scalar};
+
+use crate::catalog::{Along, Cardinality, Catalog, CopyDefinition};
+
+/// Whether an update of all documents that refer to the source can set the copies: each document has one such copy, which
+/// has the value of the source whatever it held.
+pub(super) fn can_update(catalog: &Catalog, copy: &CopyDefinition) -> bool {
+    let Along::Local(reference) = &copy.along else {
+        return false;
+    };
+    let edge = catalog.edge(&copy.holder, reference);
+    let is_single =
+        edge.is_some_and(|edge| edge.list.is_none() && edge.cardinality != Cardinality::Many);
+    is_single && copy.within.is_empty() && !copy.frozen
+}
+
+/// The update that sets copies in the documents that refer to a source. `None` if the source has nothing to copy, since the
+/// stored form of that depends on the document, or if its `_id` is no scalar.
+pub(in crate::maintain) fn update(
+    reference: &str,
+    source: RawBson,
+    copies: impl Iterator<Item = (String, RawBson)>,
+) -> Option<(Filter, Update)> {
+    if !is_scalar(&source) {
+        return None;
+    }
+    let mut update = Update::default();
+    for (name, value) in copies {
+        if value == RawBson::Null {
+            return None;
+        }
+        update.push(name, Operation::Set(value));
+    }
+    let refers = Filter::Path(reference.to_owned().into(), Test::Eq(source));
+    // An array that another program has put in the place of the reference is none. With a second test of the same path, a
+    // server may not find the documents by its index.
+    let element = format!("{reference}.0");
+    let is_no_array = Filter::Path(element.into(), Test::Exists(false));
+    Some((refers.and(is_no_array), update))
+}

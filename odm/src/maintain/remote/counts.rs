@@ -1,0 +1,40 @@
+//! The change of a count in a parent that is not read.
+
+use bson::RawBson;
+use odm_mql::Operation;
+use odm_store::Result;
+
+use super::{FieldUpdate, Remote};
+use crate::{
+    catalog::{CountDefinition, DerivedField, FromDerived},
+    maintain::{
+        derived::{Counts, count_changes, is_number},
+        unit::Unit,
+    },
+};
+
+impl Remote for Counts {
+    fn can_update(&self, _: &Unit<'_>, field: &DerivedField) -> bool {
+        CountDefinition::from_derived(field).is_some()
+    }
+
+    fn changes(
+        &self,
+        unit: &Unit<'_>,
+        field: &DerivedField,
+    ) -> Result<Vec<(Vec<u8>, Option<FieldUpdate>)>> {
+        let Some(count) = CountDefinition::from_derived(field) else {
+            return Ok(Vec::new());
+        };
+        let changes = count_changes(unit, count)?.into_iter().map(|(key, by)| {
+            let by = by.and_then(|by| i32::try_from(by).ok());
+            let change = by.map(|by| FieldUpdate {
+                // The type that is stored stays.
+                operation: Operation::Inc(RawBson::Int32(by)),
+                filter: is_number(&count.path),
+            });
+            (key, change)
+        });
+        Ok(changes.collect())
+    }
+}

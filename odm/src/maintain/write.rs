@@ -1,0 +1,234 @@
+//! Writes as their callers ask for them.
+
+mod work;
+
+use std::{fmt, sync::Arc};
+
+use bson::{RawBson, RawDocument, RawDocumentBuf};
+use odm_mql::{Filter, Test, Update};
+use odm_store::{Cost, Result};
+
+use super::{plan::PlanStep, sequence::IdOfNumber, unit::Doc};
+
+/// One write.
+#[derive(Debug, Clone)]
+pub(crate) enum Write {
+    /// New documents.
+    Insert {
+        collection: String,
+        documents: Vec<Doc>,
+        /// Makes the `_id`s of documents without one, which are the next numbers of a sequence.
+        numbered: Option<IdOfNumber>,
+        check_returned: ReturnedCheck,
+    },
+    /// A change of stored documents.
+    Update {
+        collection: String,
+        target: WriteTarget,
+        change: Update,
+        /// Inserts a document if none matches.
+        upsert: bool,
+        /// The check of a document that an upsert inserts, with its derived fields.
+        check_inserted: fn(&RawDocument) -> Result<()>,
+        /// Whether the update is refused where it would leave a document that its model cannot read.
+        is_typed: bool,
+        returning: Option<Returning>,
+    },
+    /// Documents that replace those with the same `_id`s, or new ones where `upsert` allows it.
+    Replace {
+        collection: String,
+        documents: Vec<Doc>,
+        upsert: bool,
+        /// Whether it returns the documents byte for byte: a stored `_id` keeps the type of its number.
+        is_raw: bool,
+        check_returned: ReturnedCheck,
+    },
+    /// A new document, unless a stored one has the same unique key.
+    UpsertBy {
+        collection: String,
+        key: Filter,
+        document: Doc,
+        numbered: Option<IdOfNumber>,
+        on_conflict: OnConflict,
+        check_returned: ReturnedCheck,
+    },
+    /// The difference between a document as it was read and as the caller left it, if the stored document is still the one
+    /// that was read.
+    Modify {
+        collection: String,
+        id: RawBson,
+        read: RawDocumentBuf,
+        from: RawDocumentBuf,
+        to: Doc,
+        check_returned: ReturnedCheck,
+    },
+    /// A removal of stored documents.
+    Delete {
+        collection: String,
+        target: WriteTarget,
+        returning: Option<Returning>,
+    },
+    /// Makes documents what their definitions say.
+    Repair {
+        collection: String,
+        ids: Vec<RawBson>,
+    },
+}
+
+/// The stored documents that a write changes.
+#[derive(Debug, Clone)]
+pub(crate) enum WriteTarget {
+    /// The document with this `_id`, if it matches the condition.
+    One { id: RawBson, condition: Filter },
+    /// All documents that match.
+    Matching(Filter),
+}
+
+impl WriteTarget {
+    pub(crate) fn one(id: RawBson) -> Self {
+        WriteTarget::One {
+            id,
+            condition: Filter::default(),
+        }
+    }
+
+    pub(super) fn is_one(&self) -> bool {
+        matches!(self, WriteTarget::One { .. })
+    }
+
+    /// The filter of the documents, as a store takes it.
+    pub(super) fn filter(&self) -> Filter {
+        match self {
+            WriteTarget::One { id, condition } => {
+                Filter::Path("_id".into(), Test::Eq(id.clone())).and(condition.clone())
+            }
+            WriteTarget::Matching(filter) => filter.clone(),
+        }
+    }
+
+    /// The filter of the documents but for the `_id`.
+    pub(super) fn condition(&self) -> &Filter {
+        match self {
+            WriteTarget::One { condition, .. } => condition,
+            WriteTarget::Matching(filter) => filter,
+        }
+    }
+}
+
+/// What an upsert does with the stored document that has its unique key.
+#[derive(Debug, Clone)]
+pub(crate) enum OnConflict {
+    /// Gives it the fields of the new one.
+    Replace,
+    /// Changes it.
+    Update { change: Update, is_typed: bool },
+    /// Leaves it as it is.
+    Keep,
+}
+
+/// The write returns the documents that match, without their cold parts.
+#[derive(Debug, Clone)]
+pub(crate) struct Returning {
+    /// As they were before the write, and not as they are after it. A delete returns them so.
+    pub(crate) before: bool,
+    pub(crate) check: ReturnedCheck,
+}
+
+/// A check of the whole documents that a write returns, as they will be stored. An error rolls the unit
+/// back. It may be called once for each time that the store runs the unit.
+#[derive(Clone)]
+pub(crate) struct ReturnedCheck(Arc<ReturnedCheckFn>);
+
+type ReturnedCheckFn = dyn Fn(&[Doc]) -> Result<()> + Send + Sync;
+
+impl ReturnedCheck {
+    pub(crate) fn new(check: impl Fn(&[Doc]) -> Result<()> + Send + Sync + 'static) -> Self {
+        ReturnedCheck(Arc::new(check))
+    }
+
+    pub(super) fn run(&self, documents: &[Doc]) -> Result<()> {
+        (self.0)(documents)
+    }
+}
+
+impl fmt::Debug for ReturnedCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReturnedCheck").finish_non_exhaustive()
+    }
+}
+
+/// The result of a write.
+#[derive(Debug, Default)]
+pub(crate) struct WriteOutcome {
+    /// The number of documents that matched.
+    pub(crate) matched: u64,
+    /// The number of those that are different now.
+    pub(crate) modified: u64,
+    /// Whether an upsert inserted a document.
+    pub(crate) inserted: bool,
+    /// The cost of the whole unit.
+    pub(crate) cost: Cost,
+    /// The cost of each step, if it was asked for.
+    pub(crate) steps: Vec<PlanStep>,
+    /// Whether the unit has left refreshes to the worker of the outbox.
+    pub(crate) has_queued: bool,
+}
+
+impl Write {
+    /// The collection that the user wrote to.
+    pub(crate) fn collection(&self) -> &str {
+        match self {
+            Write::Insert { collection, .. }
+            | Write::Update { collection, .. }
+            | Write::Replace { collection, .. }
+            | Write::UpsertBy { collection, .. }
+            | Write::Modify { collection, .. }
+            | Write::Delete { collection, .. }
+            | Write::Repair { collection, .. } => collection,
+        }
+    }
+
+    /// Whether there is nothing to write.
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Write::Insert { documents, .. } | Write::Replace { documents, .. } => {
+                documents.is_empty()
+            }
+            _ => false,
+        }
+    }
+
+    /// The number of documents that it names, or 1.
+    pub(crate) fn documents(&self) -> usize {
+        match self {
+            Write::Insert { documents, .. } | Write::Replace { documents, .. } => documents.len(),
+            Write::Repair { ids, .. } => ids.len(),
+            _ => 1,
+        }
+    }
+
+    /// The filter of the documents that the user wrote to, if the write brings none.
+    pub(crate) fn filter(&self) -> Option<Filter> {
+        match self {
+            Write::Update { target, .. } | Write::Delete { target, .. } => Some(target.filter()),
+            Write::UpsertBy { key, .. } => Some(key.clone()),
+            Write::Insert { .. }
+            | Write::Replace { .. }
+            | Write::Modify { .. }
+            | Write::Repair { .. } => None,
+        }
+    }
+
+    /// The operation, for traces.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Write::Insert { .. } => "insert",
+            Write::Update { .. } => "update",
+            Write::Replace { .. } => "replace",
+            Write::UpsertBy { .. } => "upsert",
+            Write::Modify { .. } => "modify",
+            Write::Delete { .. } => "delete",
+            Write::Repair { .. } => "repair",
+        }
+    }
+}

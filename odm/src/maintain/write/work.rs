@@ -1,0 +1,212 @@
+//! A write as work of the pipeline.
+
+use std::{borrow::Cow, slice};
+
+use odm_store::{Durability, Result, Store, mutants::mutant};
+
+use super::{OnConflict, Write, WriteOutcome};
+use crate::{
+    catalog::Catalog,
+    maintain::{
+        base::{self, WriteProgress},
+        cold,
+        pending::as_read,
+        pipeline::Work,
+        plan::PlanStep,
+        policy::Policy,
+        read_only,
+        remote::single,
+        unit::{Doc, Totals, Unit},
+        validation::{self, LeftBy},
+    },
+};
+
+impl Work for Write {
+    type Progress = WriteProgress;
+    type Outcome = WriteOutcome;
+
+    fn policy(&self) -> Policy {
+        match self {
+            Write::Insert { .. }
+            | Write::Replace { .. }
+            | Write::UpsertBy { .. }
+            | Write::Modify { .. } => Policy::DOCUMENTS,
+            Write::Update { .. } | Write::Delete { .. } => Policy::CHANGE,
+            Write::Repair { .. } => Policy::REPAIR,
+        }
+    }
+
+    fn step(&self) -> String {
+        format!("{} in `{}`", self.name(), self.collection())
+    }
+
+    fn check(&self, catalog: &Catalog) -> Result<()> {
+        read_only::check(catalog, self)
+    }
+
+    async fn change(&self, unit: &mut Unit<'_>, progress: &mut WriteProgress) -> Result<bool> {
+        let has_more = base::apply(unit, self, progress).await?;
+        if !self.is_paged() {
+            let summary = &progress.summary;
+            unit.keep_returned(self.collection(), &summary.positions);
+            unit.keep_returned(self.collection(), &summary.returned);
+        }
+        Ok(has_more)
+    }
+
+    fn is_paged(&self) -> bool {
+        matches!(
+            self,
+            Write::Delete {
+                returning: None,
+                ..
+            }
+        )
+    }
+
+    fn changed<'p>(&'p self, progress: &'p WriteProgress) -> Vec<(&'p str, &'p [usize])> {
+        vec![(self.collection(), &progress.summary.positions)]
+    }
+
+    fn validate(&self, unit: &Unit<'_>, progress: &WriteProgress) -> Result<()> {
+        let left_by = match self {
+            Write::Update { is_typed, .. }
+            | Write::UpsertBy {
+                on_conflict: OnConflict::Update { is_typed, .. },
+                ..
+            } => LeftBy::update(*is_typed),
+            Write::Insert { .. }
+            | Write::Replace { .. }
+            | Write::UpsertBy { .. }
+            | Write::Modify { .. } => LeftBy::Sent,
+            Write::Delete { .. } | Write::Repair { .. } => return Ok(()),
+        };
+        let is_left = match self {
+            Write::Replace { upsert: true, .. } => mutant("validation of an upsert"),
+            _ => mutant("validation"),
+        };
+        let (collection, summary) = (self.collection(), &progress.summary);
+        if !is_left {
+            validation::check(unit, collection, &summary.positions, left_by)?;
+        }
+        if let Write::Update { check_inserted, .. } = self
+            && summary.inserted
+        {
+            for &at in &summary.positions {
+                if let Some(inserted) = unit.document(collection, at) {
+                    check_inserted(inserted)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes the documents as they are stored, with the cold parts that the caller has sent.
+    async fn check_returned(&self, unit: &mut Unit<'_>, progress: &WriteProgress) -> Result<()> {
+        let (collection, summary) = (self.collection(), &progress.summary);
+        let images = unit.images(collection);
+        let after = |positions: &[usize]| -> Vec<Doc> {
+            let images = positions.iter().map(|&at| images.at(at));
+            images.filter_map(|image| image.now().cloned()).collect()
+        };
+        let (documents, sent, check_returned) = match self {
+            Write::Insert {
+                documents,
+                check_returned,
+                ..
+            }
+            | Write::Replace {
+                documents,
+                check_returned,
+                ..
+            } => (after(&summary.positions), &documents[..], check_returned),
+            Write::Modify {
+                to, check_returned, ..
+            } => (
+                after(&summary.returned),
+                slice::from_ref(to),
+                check_returned,
+            ),
+            Write::UpsertBy {
+                document,
+                check_returned,
+                ..
+            } => (
+                after(&summary.returned),
+                slice::from_ref(document),
+                check_returned,
+            ),
+            Write::Update {
+                returning: Some(returning),
+                ..
+            }
+            | Write::Delete {
+                returning: Some(returning),
+                ..
+            } => {
+                let documents = if returning.before {
+                    let images = summary.returned.iter().map(|&at| images.at(at));
+                    images.filter_map(|image| image.before().cloned()).collect()
+                } else {
+                    after(&summary.returned)
+                };
+                (documents, &[][..], &returning.check)
+            }
+            Write::Update { .. } | Write::Delete { .. } | Write::Repair { .. } => return Ok(()),
+        };
+        let documents = match sent {
+            [] => documents,
+            sent => cold::whole_documents(unit, collection, sent, documents).await?,
+        };
+        let read = documents.iter().map(|document| {
+            let read = as_read(unit.catalog, collection, document)?;
+            Ok(match read {
+                Cow::Borrowed(_) => document.clone(),
+                Cow::Owned(read) => Doc::new(read),
+            })
+        });
+        check_returned.run(&read.collect::<Result<Vec<Doc>>>()?)
+    }
+
+    fn outcome(WriteProgress { summary, .. }: WriteProgress, totals: Totals) -> WriteOutcome {
+        WriteOutcome {
+            matched: summary.matched,
+            modified: summary.modified,
+            inserted: summary.inserted,
+            cost: totals.cost,
+            steps: totals.steps,
+            has_queued: totals.has_queued,
+        }
+    }
+
+    fn has_queued(outcome: &WriteOutcome) -> bool {
+        outcome.has_queued
+    }
+
+    async fn write_single(
+        &self,
+        store: &dyn Store,
+        catalog: &Catalog,
+        durability: Durability,
+        with_steps: bool,
+    ) -> Result<Option<WriteOutcome>> {
+        let Some(write) = single::write_of(catalog, self) else {
+            return Ok(None);
+        };
+        let updated = store.write_alone(&write, durability).await?;
+        Ok(updated.map(|updated| {
+            let step = || PlanStep {
+                name: self.step(),
+                cost: updated.cost,
+            };
+            WriteOutcome {
+                matched: updated.matched,
+                modified: updated.modified,
+                inserted: updated.inserted,
+                cost: updated.cost,
+                steps: with_steps.then(step).into_iter().collect(),
+                has_queued: false,
+            }
+        }))
+    }
+}
