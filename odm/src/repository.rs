@@ -90,7 +90,6 @@ macro_rules! impl_debug {
 use impl_debug;
 use std::{fmt, marker::PhantomData};
 
-use bson::RawBson;
 use futures_core::future::BoxFuture;
 
 pub(crate) use audit::AuditMode;

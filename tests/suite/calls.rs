@@ -112,6 +112,14 @@ fn a_write_from_which_nothing_follows_is_one_statement() {
 }
 
 #[test]
+fn an_upsert_of_100_plain_documents_is_one_read_and_one_batch() {
+    tests::run(at_most(2, async |shop: &Shop| {
+        let visit = |id| Visit { id, page: "new".to_owned() };
+        shop.visits.upsert_many((0..100).map(visit)).await
+    }));
+}
+
+#[test]
 fn an_audit_asks_once_for_each_kind_of_thing_and_chunk() {
     tests::run(async {
         let (shop, _) = logged_shop().await;
