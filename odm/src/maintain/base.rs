@@ -17,17 +17,17 @@ use super::{
 };
 use crate::catalog::Catalog;
 
-/// What the user's own write changed.
+/// The result of the user's own write.
 #[derive(Debug, Default)]
 pub(super) struct WriteSummary {
     /// The number of documents that matched.
     pub(super) matched: u64,
-    /// The number of those that are different now.
+    /// The number of matched documents that are different now.
     pub(super) modified: u64,
     /// Whether an upsert inserted a document.
     pub(super) inserted: bool,
-    /// The positions in the collection's images of the documents of the current page that are different, in the order of
-    /// writing; none where nothing follows from the write.
+    /// The positions, in the collection's images, of the documents that the current page changed, in the order of writing; empty
+    /// if the write has no consequences.
     pub(super) positions: Vec<usize>,
     /// The positions of the documents that matched, or were inserted, where the write returns them.
     pub(super) returned: Vec<usize>,
@@ -50,7 +50,7 @@ impl WriteSummary {
         }
     }
 
-    /// With the documents that the write returns: those that matched before, or the inserted one.
+    /// Sets the documents that the write returns: the inserted document, or else the documents that matched before the write.
     fn returning(mut self, matched: Vec<usize>) -> Self {
         self.returned = if self.inserted {
             self.positions.clone()
@@ -70,7 +70,8 @@ impl WriteSummary {
     }
 }
 
-/// Carries out the next page of a write. Returns whether another one follows: those of a delete are pages of the whole unit.
+/// Carries out the next page of a write, and returns whether another page follows. Only a delete has more than one: its pages are
+/// pages of the whole unit.
 pub(super) async fn apply(
     unit: &mut Unit<'_>,
     write: &Write,
@@ -142,7 +143,7 @@ pub(super) async fn apply(
     Ok(false)
 }
 
-/// An update from which nothing follows, which goes to the store as it is.
+/// Sends an update without consequences to the store as it is.
 async fn statement(unit: &mut Unit<'_>, write: &UpdateWrite) -> Result<WriteSummary> {
     let updated = unit.update_where(write).await?;
     Ok(WriteSummary {
@@ -153,7 +154,7 @@ async fn statement(unit: &mut Unit<'_>, write: &UpdateWrite) -> Result<WriteSumm
     })
 }
 
-/// Whether something follows from an update.
+/// Whether an update has consequences.
 pub(super) fn is_followed(catalog: &Catalog, collection: &str, change: &Update) -> bool {
     // A document with pending fields is validated as it is read.
     !catalog.pending_in(collection).is_empty()
@@ -203,7 +204,7 @@ impl DocumentUpdate<'_> {
             return statement(unit, &write).await;
         }
         let parts = UpdateParts::new(catalog, collection, change)?;
-        // Where the changes are recorded and nothing else, the images are of no further use.
+        // If no later step reads the images, each page is forgotten.
         let is_read = is_returning || catalog.is_update_read(collection, change.paths());
         let mut summary = WriteSummary::default();
         let mut pages = cold::pages_of(unit, collection, self.target, false).await?;
@@ -301,7 +302,7 @@ async fn replace(
         } else if !upsert {
             return Err(Error::not_found(collection, &[&id(document).into()]));
         } else if version_held(unit, collection, document)? > 0 {
-            // The document was read, and is gone.
+            // The caller has read the document, and it is gone.
             return Err(Error::stale(collection, &id(document).into()));
         } else {
             new.push(document.clone());
@@ -318,7 +319,7 @@ async fn replace(
     })
 }
 
-/// A replacement from which nothing follows.
+/// Sends a replacement without consequences to the store as it is.
 async fn replace_statement(
     unit: &mut Unit<'_>,
     collection: &str,
@@ -340,17 +341,17 @@ async fn replace_statement(
     Ok(summary)
 }
 
-/// The version of a document as a caller has it: 0 of one that was not read.
+/// The version in a document that a caller sends: 0 if the caller has not read the document.
 fn version_held(unit: &Unit<'_>, collection: &str, document: &Doc) -> Result<i64> {
     let path = unit.catalog.version(collection);
     path.map_or(Ok(0), |path| versions::version(document, path))
 }
 
-/// Refuses a document whose version is not that of the loaded one that it replaces.
+/// Refuses a document whose version differs from the version of the loaded document that it replaces.
 fn check_version(unit: &Unit<'_>, collection: &str, at: usize, document: &Doc) -> Result<()> {
     if let Some(path) = unit.catalog.version(collection)
         && let Some(current) = unit.document(collection, at)
-        // It has none from a program whose model has no version, which another declares.
+        // A program whose model declares no version sends none.
         && let Some(held) = versions::held(document, path)?
         && held != versions::version(current, path)?
     {
@@ -403,7 +404,7 @@ async fn upsert_by(
     let summary = match on_conflict {
         OnConflict::Keep => WriteSummary::changed(1, Vec::new()),
         OnConflict::Replace => {
-            // The caller of a new document has read no version.
+            // A caller that sends a new document has read no version.
             if version_held(unit, collection, document)? > 0 {
                 check_version(unit, collection, at, document)?;
             }
@@ -426,8 +427,8 @@ async fn upsert_by(
     Ok(summary.returning(matched))
 }
 
-/// A document that replaces another, whose `_id` it gets as it is stored, and the fields that only models of
-/// other programs name: the caller could not know them.
+/// Returns the replacing document with the `_id` as it is stored, and with the stored fields that only models of other programs
+/// declare: the caller does not know them.
 fn with_stored_id(
     unit: &Unit<'_>,
     collection: &str,
@@ -489,7 +490,7 @@ async fn delete(
     }
     let pages = match rest {
         Some(pages) => pages,
-        // A consequence of one page may change whether a document of a later one matches, or remove it.
+        // Fixed, since a consequence of one page may remove a document of a later page, or change whether it matches.
         None => rest.insert(cold::pages_of(unit, collection, target, true).await?),
     };
     let removed = pages.next(unit).await?;

@@ -1,7 +1,7 @@
 //! Imports: documents that were stored elsewhere before.
 //!
-//! They are inserted as by any write, with all that follows from it, but keep the values that a new document would be given:
-//! frozen copies, copies of documents that are gone, versions and times.
+//! They are inserted as by any write, with all consequences, but keep values that an insert would set anew: frozen copies, copies
+//! of documents that are gone, versions and times.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use super::{
     validation::{self, LeftBy},
 };
 
-/// Documents of several collections, which refer to each other and to what is stored.
+/// Documents of several collections, which may reference each other and stored documents.
 #[derive(Debug, Default)]
 pub(crate) struct Import {
     pub(crate) documents: Vec<Imported>,
@@ -32,8 +32,8 @@ pub(crate) struct Imported {
     pub(crate) collection: &'static str,
     /// The whole document.
     pub(crate) document: Doc,
-    /// Its cold parts as they were stored, each with its collection: they take the place of those in the document, from which
-    /// they are made where there are none here.
+    /// Its cold parts as they were stored, each with its collection. If there are any, they replace the parts in `document`; if
+    /// not, the cold parts are made from `document`.
     pub(crate) parts: Vec<(String, Doc)>,
 }
 

@@ -11,8 +11,8 @@
 //! 6. the checks: every added reference names a document, and the caller can read what the work returns. An error rolls
 //!    everything back.
 //!
-//! So a unit that deletes a document and all that refers to it is no error, and a field is refreshed once, however many of
-//! its sources changed.
+//! So a unit may delete a document together with all its referrers, and a field is refreshed once, however many of its sources
+//! changed.
 //!
 //! A delete of more documents than the unit should hold goes by *pages*: steps 1 to 3 run for a page, which is flushed and
 //! forgotten, and then for the next one. Restricting references are checked after the last page, when all referrers that the
@@ -33,11 +33,11 @@ use super::{
 };
 use crate::catalog::Catalog;
 
-/// What one unit does.
+/// The work of one unit.
 pub(crate) trait Work: Send + Sync + 'static {
-    /// How far it is.
+    /// The state of the work between its pages.
     type Progress: Default + Send;
-    /// What its caller gets.
+    /// The result for the caller.
     type Outcome: Send;
 
     fn policy(&self) -> Policy;
@@ -45,28 +45,28 @@ pub(crate) trait Work: Send + Sync + 'static {
     /// The name of its first step.
     fn step(&self) -> String;
 
-    /// Refuses work that is wrong in itself.
+    /// Refuses work that is invalid whatever is stored.
     fn check(&self, _catalog: &Catalog) -> Result<()> {
         Ok(())
     }
 
-    /// Carries out the next page of changes of base data. Returns whether another one follows.
+    /// Carries out the next page of changes of base data. Returns whether another page follows.
     fn change(
         &self,
         unit: &mut Unit<'_>,
         progress: &mut Self::Progress,
     ) -> impl Future<Output = Result<bool>> + Send;
 
-    /// Whether a unit with many effects may flush and forget between their pages: nothing that it does later asks for the
+    /// Whether a unit with many effects may flush and forget documents between their pages: no later step of the work reads the
     /// documents.
     fn is_paged(&self) -> bool {
         false
     }
 
-    /// The positions of the documents that the page has changed, by collection, whose inverse references follow.
+    /// The positions of the documents that the page has changed, by collection. Their inverse references are updated next.
     fn changed<'p>(&'p self, progress: &'p Self::Progress) -> Vec<(&'p str, &'p [usize])>;
 
-    /// Writes what depends on the refreshed fields.
+    /// Makes the changes that depend on the refreshed fields.
     fn settle(
         &self,
         _unit: &mut Unit<'_>,
@@ -75,12 +75,12 @@ pub(crate) trait Work: Send + Sync + 'static {
         async { Ok(()) }
     }
 
-    /// Validates the documents that it names, of which nothing more will change.
+    /// Validates the documents that the work names, which do not change any more.
     fn validate(&self, _unit: &Unit<'_>, _progress: &Self::Progress) -> Result<()> {
         Ok(())
     }
 
-    /// Passes the documents that it returns to their check.
+    /// Runs the check of the documents that the work returns.
     fn check_returned(
         &self,
         _unit: &mut Unit<'_>,
@@ -94,7 +94,7 @@ pub(crate) trait Work: Send + Sync + 'static {
     /// Whether refreshes are left to the worker of the outbox.
     fn has_queued(outcome: &Self::Outcome) -> bool;
 
-    /// Writes it without a transaction, or does nothing and returns `None`.
+    /// Carries out the work without a transaction, or does nothing and returns `None`.
     fn write_single(
         &self,
         _store: &dyn Store,
@@ -106,7 +106,7 @@ pub(crate) trait Work: Send + Sync + 'static {
     }
 }
 
-/// Carries out work in a transaction, with all that follows from it.
+/// Carries out work in a transaction, with all its consequences.
 ///
 /// After an error the transaction may hold a part of the unit, and must not be committed. An error of kind `Stale` or
 /// `NotFound` of a write of one document comes before anything is written.
@@ -132,7 +132,7 @@ pub(super) async fn apply_within<W: Work>(
     Ok(W::outcome(progress, unit.into_totals(settled)))
 }
 
-/// What units leave to the next one that is committed with them.
+/// The state that units pass to the next unit of the same commit.
 #[derive(Debug, Default)]
 pub(super) struct Predecessors {
     earlier: Earlier,

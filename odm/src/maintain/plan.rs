@@ -11,7 +11,7 @@ use super::{
 };
 use crate::catalog::{COLLECTION, Catalog, OUTBOX, is_current};
 
-/// The result of a dry run: what a write would change, and what it touched.
+/// The result of a dry run: the changes that a write would make, and the cost of its steps.
 ///
 /// Its `Display` is a line for each collection and for each step.
 ///
@@ -34,7 +34,7 @@ pub struct WritePlan {
     pub steps: Vec<PlanStep>,
 }
 
-/// What a write would do to one collection.
+/// The numbers of documents that a write would insert, change and remove in one collection.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -73,8 +73,8 @@ pub struct PlanStep {
     /// The write, or the derived fields that the step refreshes, or leaves to the [worker](crate::Database::caught_up)
     /// that refreshes them in the background.
     pub name: String,
-    /// The calls of the step, what they touched, and as `documents_written` the documents that the
-    /// step changed. They are written together, in the last step.
+    /// The cost of the step's calls to the store. Its `documents_written` counts the documents that the step changed; the last
+    /// step writes them together.
     pub cost: Cost,
 }
 
@@ -98,8 +98,7 @@ impl fmt::Display for WritePlan {
     }
 }
 
-/// Runs a write in a transaction of its own, and rolls it back. Returns `None` if the catalog is not
-/// the one that is in force.
+/// Runs a write in a transaction of its own, and rolls it back. Returns `None` if the catalog is not in force.
 pub(crate) async fn plan(
     store: &dyn Store,
     catalog: &Catalog,
@@ -135,7 +134,7 @@ pub(super) fn planned(unit: &Unit<'_>) -> Vec<PlannedChanges> {
     });
     collections
         .filter(|of| of.inserted + of.changed + of.removed > 0)
-        // The last number of a sequence, and what is left to the worker of the outbox, are no documents of a user.
+        // The last numbers of sequences and the outbox records are no documents of a user.
         .filter(|of| ![COLLECTION, OUTBOX].contains(&&*of.collection))
         .collect()
 }

@@ -1,9 +1,9 @@
-//! What a unit may take for granted, by the kind of its work.
+//! The assumptions of a unit, by the kind of its work.
 
-/// The differences between the works that go through one pipeline.
+/// The assumptions in which the kinds of work differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Policy {
-    /// Stored derived fields are right but for the changes of the unit, and refreshes may be deferred.
+    /// Stored derived fields are right except where the unit changes their sources, and refreshes may be deferred.
     pub(super) trusts_stored: bool,
     /// New documents were stored elsewhere before: their versions, times and frozen copies stay.
     pub(super) keeps_origin: bool,
@@ -15,9 +15,9 @@ pub(crate) struct Policy {
 pub(crate) enum ReferenceCheck {
     /// None: a repair leaves references that dangled before.
     None,
-    /// The added ones.
+    /// The added references.
     Added,
-    /// The added ones, and each must be a possible `_id`: the caller sends whole documents, in which the type of a
+    /// The added references, which must also be possible `_id`s: in a whole document that a caller sends, the value of a
     /// reference can be null or an array.
     AddedInDocuments,
 }
@@ -39,7 +39,7 @@ impl Policy {
         keeps_origin: true,
         ..Policy::DOCUMENTS
     };
-    /// A repair, which takes nothing that is stored for right.
+    /// A repair, which assumes no stored value to be right.
     pub(super) const REPAIR: Self = Policy {
         trusts_stored: false,
         references: ReferenceCheck::None,

@@ -1,4 +1,4 @@
-//! Making documents what their definitions say, as far as that can be known.
+//! Repairs: documents are made to conform to their definitions, as far as the right values are known.
 
 use bson::{RawBson, RawBsonRef, RawDocumentBuf};
 use odm_mql::{key, path};
@@ -36,7 +36,7 @@ pub(super) async fn apply(
     })
 }
 
-/// Gives documents from before their model had a version the version that they are read with.
+/// Stores version 0 in documents from before their model had a version: they are read with it.
 async fn repair_versions(unit: &mut Unit<'_>, collection: &str, ids: &[RawBson]) -> Result<()> {
     let Some(version) = unit.catalog.version(collection) else {
         return Ok(());
@@ -51,8 +51,8 @@ async fn repair_versions(unit: &mut Unit<'_>, collection: &str, ids: &[RawBson])
     Ok(())
 }
 
-/// Removes cold parts that are equal to the first, and divides documents that hold theirs inline,
-/// unless there is another cold part already.
+/// Removes cold parts that are equal to the first, and moves inline values to cold parts, unless a different cold part is stored
+/// already.
 async fn repair_parts(unit: &mut Unit<'_>, split: &Split, ids: &[RawBson]) -> Result<()> {
     let positions = unit.load_existing(&split.hot, ids).await?;
     let parts = cold::parts_of(unit, split, ids.to_vec()).await?;
@@ -95,11 +95,11 @@ async fn repair_parts(unit: &mut Unit<'_>, split: &Split, ids: &[RawBson]) -> Re
     Ok(())
 }
 
-/// What happens to a value that a document holds in place of a cold part.
+/// The repair of a value that a document holds inline, in place of a cold part.
 enum Inline {
-    /// There is none, or it is not known which one is right.
+    /// There is no inline value, or it differs from the cold part, and it is not known which is right.
     None,
-    /// The cold part says the same.
+    /// It is null, or equal to the cold part.
     Removed,
     /// It becomes the cold part.
     Moved(RawDocumentBuf),

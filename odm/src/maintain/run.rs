@@ -18,9 +18,9 @@ use super::{
 };
 use crate::catalog::{Catalog, follow, has_followed, is_outdated};
 
-/// What is committed as one: work, or several writes.
+/// A job that is committed as one unit: a [`Work`], or several writes.
 pub(crate) trait Job: Send + Sync + 'static {
-    /// What its caller gets.
+    /// The result for the caller.
     type Outcome: Send;
 
     /// Whether refreshes are left to the worker of the outbox.
@@ -78,7 +78,7 @@ pub(crate) struct NamedWrite {
     pub(crate) named: Option<NamedDocument>,
 }
 
-/// Several writes, each with all that follows from it before the next.
+/// Several writes; all consequences of a write come before the next write.
 impl Job for Vec<NamedWrite> {
     type Outcome = Vec<WriteOutcome>;
 
@@ -129,7 +129,7 @@ impl Job for Vec<NamedWrite> {
 pub(crate) struct NamedDocument {
     pub(crate) collection: &'static str,
     pub(crate) id: RawBson,
-    /// Whether the write is for a version of it.
+    /// Whether the write requires a version of the document.
     pub(crate) has_version: bool,
 }
 
@@ -146,8 +146,8 @@ impl NamedDocument {
     }
 }
 
-/// Runs a job as a unit of its own: all that follows from it is stored with it, or nothing is.
-/// Returns `None`, and does nothing, if the catalog is not the one that is in force.
+/// Runs a job as a unit of its own: the job and all its consequences are stored, or nothing is. Returns `None`, and does nothing,
+/// if the catalog is not in force.
 pub(crate) async fn run<W: Job>(
     store: &dyn Store,
     catalog: &Arc<Catalog>,

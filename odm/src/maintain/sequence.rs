@@ -1,7 +1,7 @@
 //! Sequences: `_id`s that are the next numbers of a collection.
 //!
-//! The last number of a collection is a document of the stored catalog, which changes in the unit that inserts: so the
-//! numbers have no gaps, and a unit that is rolled back uses up none.
+//! The last number of a collection is in a document of the stored catalog, which the inserting unit changes. So the numbers have
+//! no gaps: a unit that is rolled back uses up no number.
 
 use std::{borrow::Cow, slice};
 
@@ -12,16 +12,16 @@ use odm_store::{Error, ErrorKind, Find, Reader, ReaderExt, Result, mutants::muta
 use super::unit::{Doc, Unit};
 use crate::catalog;
 
-/// Makes the stored `_id` of a number, if the type of the `_id` has it.
+/// Converts a number to the stored `_id`; `None` if the type of the `_id` cannot represent it.
 pub(crate) type IdOfNumber = fn(i64) -> Result<Option<RawBson>>;
 
-/// Where the document of the catalog has the last number that was given.
+/// The field of the catalog's document that holds the last number that was given.
 const LAST: &str = "last";
 
-/// The documents with the next numbers of their collection as `_id`s, if these are numbers of a sequence.
+/// Returns the documents with the next numbers of the sequence as `_id`s, or unchanged if their `_id`s are not from a sequence.
 ///
-/// The first is greater than all that were given, those of deleted documents too, and than any `_id` that is stored: a
-/// document may have been inserted with an `_id` of its own.
+/// The first number is greater than every number that was given before, even to a deleted document, and than every stored `_id`:
+/// a document may have been inserted with an `_id` of its own.
 pub(super) async fn numbered<'d>(
     unit: &mut Unit<'_>,
     collection: &str,
@@ -59,7 +59,7 @@ pub(super) async fn numbered<'d>(
     Ok(with_ids.into())
 }
 
-/// The `_id` of the document of the catalog that has the last number of a collection.
+/// The `_id` of the catalog's document that holds the last number of a collection.
 fn counter_of(collection: &str) -> RawBson {
     RawBson::String(format!("sequence {collection}"))
 }
@@ -68,7 +68,7 @@ fn last_in(counter: &RawDocument) -> Option<i64> {
     path::get(counter, LAST).and_then(RawBsonRef::as_i64)
 }
 
-/// Returns the last number that a collection was given, if it was given one.
+/// Returns the last number that a collection was given, if any.
 pub(crate) async fn last_number(reader: &dyn Reader, collection: &str) -> Result<Option<i64>> {
     let counter = counter_of(collection);
     let last = |counter: &RawDocument| Ok(last_in(counter));
@@ -103,7 +103,7 @@ async fn give(unit: &mut Unit<'_>, collection: &str, last: i64) -> Result<()> {
     Ok(())
 }
 
-/// Records that a collection was given a number elsewhere: all later ones are greater.
+/// Records a number that a collection was given in another store: all later numbers are greater.
 pub(super) async fn given_elsewhere(
     unit: &mut Unit<'_>,
     collection: &str,
@@ -115,7 +115,7 @@ pub(super) async fn given_elsewhere(
     Ok(())
 }
 
-/// The greatest number that is an `_id`, or 0.
+/// The greatest number among the `_id`s, or 0.
 async fn greatest_id(unit: &mut Unit<'_>, collection: &str) -> Result<i64> {
     let find = Find {
         collection: collection.to_owned(),
@@ -128,7 +128,7 @@ async fn greatest_id(unit: &mut Unit<'_>, collection: &str) -> Result<i64> {
     Ok(match ids.first() {
         Some(RawBson::Int32(id)) => (*id).into(),
         Some(RawBson::Int64(id)) => *id,
-        // A float becomes the next integer; beyond the range, the greatest.
+        // A float is rounded up, and clamped to the range.
         Some(RawBson::Double(id)) => id.ceil() as i64,
         _ => 0,
     })

@@ -34,7 +34,7 @@ pub(crate) enum Write {
         is_typed: bool,
         returning: Option<Returning>,
     },
-    /// Documents that replace those with the same `_id`s, or new ones where `upsert` allows it.
+    /// Documents that replace the stored ones with the same `_id`s; with `upsert`, new documents too.
     Replace {
         collection: String,
         documents: Vec<Doc>,
@@ -52,8 +52,8 @@ pub(crate) enum Write {
         on_conflict: OnConflict,
         check_returned: ReturnedCheck,
     },
-    /// The difference between a document as it was read and as the caller left it, if the stored document is still the one
-    /// that was read.
+    /// The difference between a document as it was read and as the caller left it, provided that the stored document has not
+    /// changed since.
     Modify {
         collection: String,
         id: RawBson,
@@ -68,7 +68,7 @@ pub(crate) enum Write {
         target: WriteTarget,
         returning: Option<Returning>,
     },
-    /// Makes documents what their definitions say.
+    /// Makes documents conform to their definitions.
     Repair {
         collection: String,
         ids: Vec<RawBson>,
@@ -106,7 +106,7 @@ impl WriteTarget {
         }
     }
 
-    /// The filter of the documents but for the `_id`.
+    /// The filter of the documents, without the condition on `_id`.
     pub(super) fn condition(&self) -> &Filter {
         match self {
             WriteTarget::One { condition, .. } => condition,
@@ -115,7 +115,7 @@ impl WriteTarget {
     }
 }
 
-/// What an upsert does with the stored document that has its unique key.
+/// The change that an upsert makes to the stored document that has its unique key.
 #[derive(Debug, Clone)]
 pub(crate) enum OnConflict {
     /// Gives it the fields of the new one.
@@ -126,16 +126,16 @@ pub(crate) enum OnConflict {
     Keep,
 }
 
-/// The write returns the documents that match, without their cold parts.
+/// Makes a write return the documents that match, without their cold parts.
 #[derive(Debug, Clone)]
 pub(crate) struct Returning {
-    /// As they were before the write, and not as they are after it. A delete returns them so.
+    /// Whether the documents are returned as they were before the write, not as they are after it. A delete always sets it.
     pub(crate) before: bool,
     pub(crate) check: ReturnedCheck,
 }
 
 /// A check of the whole documents that a write returns, as they will be stored. An error rolls the unit
-/// back. It may be called once for each time that the store runs the unit.
+/// back. The check runs again each time that the store runs the unit again.
 #[derive(Clone)]
 pub(crate) struct ReturnedCheck(Arc<ReturnedCheckFn>);
 
@@ -162,7 +162,7 @@ impl fmt::Debug for ReturnedCheck {
 pub(crate) struct WriteOutcome {
     /// The number of documents that matched.
     pub(crate) matched: u64,
-    /// The number of those that are different now.
+    /// The number of matched documents that are different now.
     pub(crate) modified: u64,
     /// Whether an upsert inserted a document.
     pub(crate) inserted: bool,
@@ -207,7 +207,7 @@ impl Write {
         }
     }
 
-    /// The filter of the documents that the user wrote to, if the write brings none.
+    /// The filter by which the write finds its documents, if it has one.
     pub(crate) fn filter(&self) -> Option<Filter> {
         match self {
             Write::Update { target, .. } | Write::Delete { target, .. } => Some(target.filter()),
