@@ -1,9 +1,8 @@
-//! The unit of work: what one write holds of the documents that it reads and changes.
+//! The unit of work: the documents that one write reads and changes.
 //!
-//! Every step of a write goes through this. Documents are read once: reads by `_id` are answered
-//! from what the unit holds already, and the missing ones are asked for in one call. Changes are
-//! queued by document, merged, and flushed as one batch at the end, or when the queue is over its
-//! bound. A search sees the queue.
+//! Every step of a write goes through it. Documents are read once: reads by `_id` are answered from the images that the unit
+//! holds, and the missing documents are read in one call. Changes are queued by document, merged, and flushed as one batch at the
+//! end, or when the queue is over its bound. A search sees the queue.
 
 mod change;
 mod images;
@@ -54,7 +53,7 @@ impl Default for Bounds {
     }
 }
 
-/// What a unit touched.
+/// The totals of a unit.
 pub(crate) struct Totals {
     pub(crate) cost: Cost,
     /// The cost of each step, if it was asked for.
@@ -63,7 +62,7 @@ pub(crate) struct Totals {
     pub(crate) has_queued: bool,
 }
 
-/// The number of the first step: the write itself. What follows has greater ones.
+/// The number of the first step: the write itself. Later steps have greater numbers.
 const WRITE_STEP: usize = 1;
 
 /// One write while it runs.
@@ -74,17 +73,17 @@ pub(crate) struct Unit<'a> {
     pub(super) bounds: Bounds,
     queued: usize,
     collections: BTreeMap<String, Images>,
-    /// The updates of documents that it does not hold.
+    /// The updates of documents that the unit has not read.
     pub(super) unread: UnreadUpdates,
     /// The documents whose removal no delete rule has seen yet, in order, by collection and `_id`.
     removed: Vec<(String, RawBson)>,
-    /// What it leaves to the worker of the outbox, or works off as one of its units.
+    /// The refreshes that the unit leaves to the worker of the outbox, or, as a unit of the worker, works off.
     pub(super) outbox: Deferral,
-    /// What earlier writes of the same unit have changed.
+    /// The documents that earlier pages and writes of the same unit have changed.
     pub(super) earlier: Earlier,
     /// The one time of all `$currentDate`s of the write.
     now: bson::DateTime,
-    /// What the calls to the store have touched.
+    /// The cost of the calls to the store so far.
     cost: Cost,
     /// The number of the current step, with the cost and the changed images before it.
     step: usize,
@@ -92,23 +91,23 @@ pub(crate) struct Unit<'a> {
     changed_images: u64,
     /// `changed_images` at the start of the current page.
     before_page: u64,
-    /// What the steps touched, if it is asked for.
+    /// The ended steps with their costs, if these are asked for.
     steps: Option<Vec<PlanStep>>,
     /// The chunked searches, by collection.
     expected: HashMap<String, Find>,
-    /// The unit is one of several that are committed together, and over which uniqueness holds only at their end.
+    /// Whether the unit is one of several that are committed together: uniqueness holds at the end of the last one.
     pub(super) is_part: bool,
-    /// Another one of them follows.
+    /// Whether another of them follows.
     is_followed: bool,
 }
 
-/// What units that are committed together leave to the last one of them: the documents that get keys of unique indexes, which
-/// others may still have.
+/// The documents that units of one commit leave to the last of them: they get keys of unique indexes that other documents may
+/// still have.
 #[derive(Debug, Default)]
 pub(super) struct HeldBack(BTreeMap<String, Images>);
 
 impl HeldBack {
-    /// Whether it has a document, which the transaction may not have yet.
+    /// Whether a document is held back: the transaction may not have it yet.
     pub(super) fn has(&self, collection: &str, id: &RawBson) -> bool {
         let images = self.0.get(collection);
         images.is_some_and(|images| {
@@ -150,7 +149,7 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// What this write and earlier ones of the same unit have changed, of documents whose writes are recorded.
+    /// The documents that this write and earlier ones of the same unit have changed, in collections whose writes are recorded.
     pub(super) fn take_earlier(&mut self) -> Result<Earlier> {
         let mut earlier = std::mem::take(&mut self.earlier);
         for (collection, images) in &self.collections {
@@ -159,7 +158,7 @@ impl<'a> Unit<'a> {
         Ok(earlier)
     }
 
-    /// Makes it one of several units that are committed together: after others, which have held back these documents.
+    /// Puts the unit after others of the same commit, which have held back these documents.
     pub(super) fn after(mut self, held_back: HeldBack, is_followed: bool) -> Self {
         self.collections = held_back.0;
         self.is_part = true;
@@ -174,8 +173,7 @@ impl<'a> Unit<'a> {
         HeldBack(carried.collect())
     }
 
-    /// Whether a statement to the store would not do the same as changes of the unit: one of the documents of the collection is
-    /// queued.
+    /// Whether a document of the collection is queued, so that a statement to the store would not see its change.
     pub(super) fn has_queued(&self, collection: &str) -> bool {
         self.images(collection).has_queue()
     }
@@ -185,7 +183,7 @@ impl<'a> Unit<'a> {
         self.now
     }
 
-    /// Ends a step, and records what it touched, if anything. Steps of one name are one.
+    /// Ends a step, and records its cost, if any. Steps of the same name are recorded as one.
     pub(super) fn end_step(&mut self, name: impl FnOnce() -> String) {
         self.step += 1;
         let Some(steps) = &mut self.steps else {
@@ -207,7 +205,7 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Ends the unit, of which no refresh is left to updates of unread documents.
+    /// Ends the unit, in which no refresh is left to unread updates.
     pub(super) fn into_totals(self, _: Settled) -> Totals {
         Totals {
             cost: self.cost,
@@ -226,24 +224,23 @@ impl<'a> Unit<'a> {
         self.transaction.take_locks().await
     }
 
-    /// Whether updates of unread documents take fewer requests than reads. Where the cost of each step is asked for, or all
-    /// changes are recorded, documents are read.
+    /// Whether the unit makes unread updates, which take fewer requests than reads. It reads the documents instead if the cost of
+    /// each step is asked for, or if all changes are recorded.
     pub(super) fn has_unread_updates(&mut self) -> bool {
         let reads_all =
             !self.policy.trusts_stored || self.policy.keeps_origin || self.steps.is_some();
         !reads_all && self.transaction.has_blind_updates() && self.transaction.changes().is_none()
     }
 
-    /// Whether the refresh leaves a document out: an update of unread documents refreshes it, or the refresh is limited to
-    /// others.
+    /// Whether the refresh leaves a document out: an unread update refreshes it, or the refresh is limited to other documents.
     pub(super) fn leaves_out(&mut self, collection: &str, id: &RawBson) -> bool {
         let images = self.collections.get(collection);
         let is_held = |key: &[u8]| images.is_some_and(|images| images.position(key).is_some());
         self.unread.leaves_out(collection, id, is_held)
     }
 
-    /// Whether the copies along a reference in a collection are refreshed in documents that the unit has not read. The unit
-    /// has changed nothing in the collection then.
+    /// Whether unread updates refresh the copies along a reference in a collection. The unit has changed nothing in the
+    /// collection then.
     pub(super) fn leaves_followers(&self, collection: &str) -> bool {
         let images = self.images(collection);
         self.unread.is_left(collection) && !images.has_queue() && images.changed().next().is_none()

@@ -74,8 +74,8 @@ impl Unit<'_> {
         self.insert_as(collection, document, true).await.map(drop)
     }
 
-    /// Queues a change of base data: of the user's, or an effect of one. The change is recorded in the
-    /// document. Returns whether anything is different.
+    /// Queues a change of base data, by the user or by an effect. The change is recorded in the document. Returns whether
+    /// anything is different.
     pub(in crate::maintain) async fn change(
         &mut self,
         collection: &str,
@@ -172,7 +172,7 @@ impl Unit<'_> {
         } else if self.has_watchers(collection)
             && let Some(now) = self.images(collection).at(at).now().cloned()
         {
-            // It is written as it is, which is nothing, and those who watch are told.
+            // Nothing is written, but watchers are notified.
             self.queue(collection, at, Some(now), true).await?;
         }
         Ok(())
@@ -182,7 +182,7 @@ impl Unit<'_> {
     ///
     /// # Errors
     ///
-    /// `DuplicateKey` if it is one that the unit has queued as new, and its `_id` was taken: no flush will find that.
+    /// `DuplicateKey` if the unit has queued the document as new, and its `_id` is taken: no later flush would find that.
     pub(in crate::maintain) async fn remove(&mut self, collection: &str, at: usize) -> Result<()> {
         let image = self.images(collection).at(at);
         let Some(now) = image.now() else {
@@ -221,8 +221,8 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Writes the queue as one batch, with the updates of unread documents. If another unit follows that is committed with this
-    /// one, documents that get a key of a unique index are left to it.
+    /// Writes the queue as one batch, with the unread updates. If another unit of the same commit follows, documents that get a
+    /// key of a unique index are left to it.
     pub(in crate::maintain) async fn flush_all(&mut self) -> Result<()> {
         if self.is_followed {
             return self.flush().await;
@@ -242,8 +242,8 @@ impl Unit<'_> {
         self.write().await
     }
 
-    /// Writes the queue as one batch, with the updates of unread documents, but for the documents that get a key of a unique
-    /// index: uniqueness holds at the end of the unit.
+    /// Writes the queue as one batch, with the unread updates, except documents that get a key of a unique index: uniqueness
+    /// holds at the end of the unit.
     pub(in crate::maintain) async fn flush(&mut self) -> Result<()> {
         if self.queued == 0 && !self.unread.is_queued() && !self.is_part {
             return Ok(());
@@ -294,14 +294,14 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Whether somebody watches a collection, so that the images of all its changes are asked for.
+    /// Whether somebody watches a collection, so that the images of all its changes are needed.
     pub(in crate::maintain) fn has_watchers(&mut self, collection: &str) -> bool {
         let changes = self.transaction.changes();
         changes.is_some_and(|changes| changes.is_watched(collection))
     }
 
-    /// Records what the queue changes in collections that somebody watches, in documents as they are read now:
-    /// a field that is pending by now can be computed when the change is.
+    /// Records the queued changes of watched collections, with the documents as they are read now: a field that is pending now
+    /// may be computed by the time that the change is read.
     fn record_changes(&mut self) -> Result<()> {
         let Some(changes) = self.transaction.changes() else {
             return Ok(());
@@ -326,7 +326,7 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Flushes a chunk of refreshed documents, and forgets those that nothing reads later.
+    /// Flushes a chunk of refreshed documents, and forgets the documents that no later step reads.
     pub(in crate::maintain) async fn end_chunk(
         &mut self,
         collection: &str,
@@ -347,8 +347,8 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Ends a page: flushes, and forgets all documents, whose consequences are applied. While a document is left to the last
-    /// flush, all are held, since a refresh takes the changed documents that are held for those that it has not seen.
+    /// Ends a page: flushes, and forgets all documents, since their consequences are applied. While a document is held back, all
+    /// are kept: a refresh treats every changed document that the unit holds as not seen yet.
     pub(in crate::maintain) async fn end_page(&mut self) -> Result<()> {
         self.flush().await?;
         self.before_page = self.changed_images;
@@ -361,7 +361,7 @@ impl Unit<'_> {
     }
 }
 
-/// The numbers of a unit that is too large.
+/// The numbers of documents in the error of a unit that is too large.
 impl Unit<'_> {
     /// Remembers a search for the documents whose copies change, so that an error can say how many there are.
     pub(in crate::maintain) fn expect_followers(&mut self, find: &Find) {
@@ -369,7 +369,7 @@ impl Unit<'_> {
         self.expected.insert(find.collection.clone(), find.clone());
     }
 
-    /// Adds to an error of a limit how many documents of which collections the unit changes.
+    /// Adds to an error of a limit the number of documents that the unit changes in each collection.
     async fn with_numbers(&self, error: Error) -> Error {
         if error.kind() != ErrorKind::Limit {
             return error;
@@ -402,7 +402,7 @@ impl Unit<'_> {
     }
 }
 
-/// Writes from which nothing follows: they go to the store as they are.
+/// Writes without consequences, which go to the store as they are.
 impl Unit<'_> {
     pub(in crate::maintain) async fn update_where(
         &mut self,

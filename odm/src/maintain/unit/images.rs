@@ -14,10 +14,10 @@ use odm_store::{Cause, DocumentChange, DocumentWrite, IndexSpec, Result};
 
 use super::id;
 
-/// A document, shared between the write that brings it, the images that are equal, and the outcome.
+/// A document, shared by the write that brings it, the equal images, and the outcome.
 pub(crate) type Doc = Arc<RawDocumentBuf>;
 
-/// A hash of a document, to tell whether it is different later without holding it.
+/// A hash of a document, which detects a later change without holding the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::maintain) struct Digest([u64; 2]);
 
@@ -32,30 +32,30 @@ impl Digest {
     }
 }
 
-/// A document that was forgotten: before the unit and when it was forgotten, `None` where it did not exist.
+/// A forgotten document: its digests before the unit and when it was forgotten, `None` where it did not exist.
 #[derive(Debug, Clone, Copy)]
 struct ForgottenImage {
     before: Option<Digest>,
     now: Option<Digest>,
 }
 
-/// What a unit knows of one document. Each state is `None` where the document does not exist.
+/// One document as a unit knows it. A state is `None` where the document does not exist.
 #[derive(Debug, Default)]
 pub(in crate::maintain) struct Image {
     /// Before the unit.
     before: Option<Doc>,
-    /// In the transaction: what the last flush wrote, or what was read.
+    /// In the transaction: as the last flush wrote it, or as it was read.
     stored: Option<Doc>,
-    /// With what is queued.
+    /// With the queued change.
     now: Option<Doc>,
     is_queued: bool,
     /// The user's write or an effect changed it, not only a refresh.
     is_base: bool,
-    /// The write itself changed it, and not what follows from it alone.
+    /// The write itself changed it, not only a consequence of the write.
     is_written: bool,
     /// Its cold part changed.
     is_touched: bool,
-    /// Its cold part changed in this unit or in those before it that are committed with it.
+    /// Its cold part changed in this unit or in an earlier unit of the same commit.
     is_cold_changed: bool,
     /// It was removed before the batch, so that another document can take its unique keys.
     is_freed: bool,
@@ -63,7 +63,7 @@ pub(in crate::maintain) struct Image {
     moved: Option<Doc>,
     /// The write returns the document, so that it is not forgotten.
     is_returned: bool,
-    /// The document before the unit, if an earlier image of it was forgotten.
+    /// The earlier image of the document, if one was forgotten.
     forgotten: Option<ForgottenImage>,
     /// The last step that changed it.
     step: usize,
@@ -75,7 +75,7 @@ impl Image {
         self.before.as_ref()
     }
 
-    /// What its references and copies held before the unit.
+    /// The document before the unit, or as it was stored elsewhere: its references and copies are not new.
     pub(in crate::maintain) fn held(&self) -> Option<&Doc> {
         self.before.as_ref().or(self.moved.as_ref())
     }
@@ -110,7 +110,7 @@ impl Image {
         !is_same(self.before.as_ref(), self.now.as_ref())
     }
 
-    /// What the queue changes in it, and whether its cold part changed, if anything.
+    /// The queued change of the document, if any, and whether its cold part changed.
     fn queued_change(&self) -> Option<(DocumentChange, bool)> {
         if !self.is_cold_changed && is_same(self.stored.as_ref(), self.now.as_ref()) {
             return None;
@@ -136,7 +136,7 @@ impl Image {
         }
     }
 
-    /// What is left of the image when it is forgotten.
+    /// The digests that remain when the image is forgotten.
     fn to_forgotten(&self) -> ForgottenImage {
         let digest = |image: &Option<Doc>| image.as_deref().map(|image| Digest::of(image));
         ForgottenImage {
@@ -157,7 +157,7 @@ impl Image {
         }
     }
 
-    /// It as an image of the next unit that is committed with this one.
+    /// Converts it to an image of the next unit of the same commit.
     fn carried(self) -> Image {
         Image {
             before: self.now.clone(),
@@ -183,16 +183,16 @@ fn is_same(a: Option<&Doc>, b: Option<&Doc>) -> bool {
 #[derive(Debug, Default)]
 pub(in crate::maintain) struct Images {
     all: Vec<Image>,
-    /// The position of each by the key of its `_id`.
+    /// The position of each image by the key of its `_id`.
     positions: Option<HashMap<Vec<u8>, usize>>,
-    /// The positions of those that are queued.
+    /// The positions of the images that are queued for the next flush.
     queue: Vec<usize>,
-    /// The positions of those that are queued for the last flush.
+    /// The positions of the images that are held back for the last flush.
     held_back: Vec<usize>,
-    /// The numbers of changed documents of which there is no image.
+    /// The numbers of changed documents without an image.
     unseen: Numbers,
-    /// The forgotten documents that the unit has changed and that exist, by the keys of their `_id`s: each is counted once,
-    /// also if the unit changes it again. A removed one does not come back in the unit.
+    /// The forgotten documents that the unit has changed and that exist, by the keys of their `_id`s: each is counted once, even
+    /// if the unit changes it again. A removed document does not come back in the unit.
     forgotten: HashMap<Vec<u8>, ForgottenImage>,
 }
 
@@ -244,7 +244,7 @@ impl Images {
         self.positions.as_ref()?.get(key).copied()
     }
 
-    /// The position of the document with an `_id`; one that the unit does not know does not exist.
+    /// The position of the document with an `_id`; a document that the unit does not know is taken as absent.
     pub(super) fn position_or_absent(&mut self, key: Vec<u8>) -> usize {
         let all = &mut self.all;
         let positions = self.positions.get_or_insert_default();
@@ -303,12 +303,12 @@ impl Images {
         numbers
     }
 
-    /// Adds changed documents of which there is no image.
+    /// Counts changed documents without an image.
     pub(super) fn count_unseen(&mut self, numbers: Numbers) {
         self.unseen.add(numbers);
     }
 
-    /// Says what a document that is about to be inserted was where it was stored before.
+    /// Sets the value that a document to be inserted had where it was stored before.
     pub(super) fn moved(&mut self, at: usize, document: Doc) {
         self.all[at].moved = Some(document);
     }
@@ -351,8 +351,7 @@ impl Images {
         self.queue.len() + self.held_back.len()
     }
 
-    /// Queues those documents for the last flush that get a key of one of these unique indexes: a later change of the unit
-    /// may free it.
+    /// Holds back the documents that get a key of one of these unique indexes: a later change of the unit may free the key.
     pub(super) fn hold_back(&mut self, indexes: &[IndexSpec]) {
         if indexes.is_empty() {
             return;
@@ -370,7 +369,7 @@ impl Images {
         self.queue.append(&mut self.held_back);
     }
 
-    /// The removals that free the keys of unique indexes which documents take from others that stay.
+    /// The removals that free unique keys which queued documents take from other documents. The batch inserts these again.
     pub(super) fn free_keys(&mut self, indexes: &[IndexSpec]) -> Result<Vec<DocumentWrite<'_>>> {
         let mut freed = BTreeSet::new();
         for index in indexes {
@@ -411,7 +410,7 @@ impl Images {
         Ok(removals)
     }
 
-    /// The documents that are queued for the last flush, as images of the next unit that is committed with this one.
+    /// The held back documents, as images of the next unit of the same commit.
     pub(super) fn carried(mut self) -> Option<Images> {
         if self.held_back.is_empty() {
             return None;
@@ -459,8 +458,8 @@ impl Images {
         }
     }
 
-    /// Forgets what can be read again, but for its number: documents that are as they were, and,
-    /// unless something reads them later, those that only a refresh has changed.
+    /// Forgets documents that can be read again, and counts the changed ones: unchanged documents, and, unless a later step reads
+    /// them, documents that only a refresh has changed.
     pub(super) fn forget(&mut self, is_read_later: bool) {
         self.forget_where(|image| {
             let is_read = image.is_base || is_read_later;
@@ -474,7 +473,7 @@ impl Images {
         self.all[at].is_returned = true;
     }
 
-    /// Forgets all documents but the queued ones. No position of one is of use after it.
+    /// Forgets all documents but the queued ones. Positions of forgotten documents are invalid afterwards.
     pub(super) fn forget_all(&mut self) {
         self.forget_where(|_| true);
         if !self.has_queue() {

@@ -62,7 +62,7 @@ impl DocumentPages {
         !matches!(self.next, Next::End)
     }
 
-    /// The number of documents after the pages so far, as far as it is known: of fixed pages, all.
+    /// The number of documents after the pages so far, where it is known: always for fixed pages.
     pub(in crate::maintain) fn number_left(&self) -> usize {
         match &self.next {
             Next::Ids(ids) => ids.len(),

@@ -10,8 +10,8 @@ use odm_store::{FindByKey, ReaderExt, Result};
 use super::{super::derived::Inputs, Doc, Unit, id, search::corrections};
 
 impl Unit<'_> {
-    /// Reads those documents that the unit does not hold yet, in one call. Returns the positions of
-    /// all, each once, those of `_id`s that no document has included.
+    /// Reads the documents that the unit does not hold yet, in one call. Returns the position of each distinct `_id`, even if no
+    /// document has it.
     pub(in crate::maintain) async fn load(
         &mut self,
         collection: &str,
@@ -52,7 +52,7 @@ impl Unit<'_> {
         Ok(positions)
     }
 
-    /// Tells of each `_id` whether a document has it, without reading those that exist into the unit.
+    /// Returns for each `_id` whether a document has it, without reading documents into the unit.
     pub(in crate::maintain) async fn exist(
         &mut self,
         collection: &str,

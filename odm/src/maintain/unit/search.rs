@@ -1,4 +1,4 @@
-//! Searches that see what is queued.
+//! Searches that see the queue.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -13,9 +13,8 @@ use super::{Doc, Image, Images, Unit, id};
 use crate::catalog::references;
 
 impl Unit<'_> {
-    /// Runs a query on the store and the queue together: the store is asked with its limit raised by
-    /// the number of queued documents, these are taken out of its answer, and those that match now
-    /// are merged in.
+    /// Runs a query on the store and the queue together: asks the store with the limit raised by the number of queued documents,
+    /// removes these from its answer, and merges in the queued documents that match now.
     pub(in crate::maintain) async fn search(&mut self, find: &Find) -> Result<Vec<Doc>> {
         debug_assert_eq!(find.skip, 0, "a unit skips nothing");
         let images = self.images(&find.collection);
@@ -26,7 +25,7 @@ impl Unit<'_> {
         }
         let whole = Find {
             limit: raised(find.limit, images),
-            // The order is computed of whole documents.
+            // The order is computed from whole documents.
             projection: None,
             ..find.clone()
         };
@@ -107,7 +106,7 @@ impl Unit<'_> {
     }
 }
 
-/// What the queue adds to the numbers of documents that a query finds for each key in the store, and takes from them.
+/// For each key, the difference that the queue makes to the number of documents that a query finds in the store.
 pub(super) fn corrections(images: &Images, find: &FindByKey) -> Result<Vec<i64>> {
     let keys = find.keys.iter().map(|key| key::of(key.as_raw_bson_ref()));
     let places: Vec<Vec<u8>> = keys.collect();
@@ -174,7 +173,7 @@ fn raised(limit: Option<u64>, images: &Images) -> Option<u64> {
     limit.map(|limit| limit.saturating_add(images.number_of_queued() as u64))
 }
 
-/// Merges what a query finds in the store, without the queued documents, and in the queue.
+/// Merges the documents that a query finds in the store, without the queued ones, and the matching documents of the queue.
 fn merged<'d>(find: &Find, mut found: Vec<Doc>, queued: impl Iterator<Item = &'d Doc>) -> Vec<Doc> {
     let order = find.sort.total();
     let is_after = |document: &&Doc| {
