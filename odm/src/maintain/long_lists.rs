@@ -1,11 +1,11 @@
-//! A warning of lists that grow with the number of documents that refer to theirs.
+//! A warning of lists that grow with the number of referrers of their document.
 
 use std::{
     collections::BTreeSet,
     sync::{Mutex, PoisonError},
 };
 
-/// The number of members from which on a list is long: each write of a member reads and writes all.
+/// A list with more members is long: each write of a member reads and writes the whole list.
 pub(super) const LONG: usize = 1000;
 
 /// The fields of which this process has warned, by collection and path.

@@ -1,4 +1,4 @@
-//! Pending fields: what documents from before a declaration read as.
+//! Pending fields: how documents from before a declaration are read.
 
 use std::borrow::Cow;
 
@@ -12,10 +12,10 @@ use crate::{
     model::{DateTime, Unreadable},
 };
 
-/// Returns a document of a collection as it is read: a pending field has its empty value if the document lacks
-/// it, or holds it in a form from before, which the model cannot read.
+/// Returns a document of a collection as it is read: a pending field has its empty value if the document lacks it, or holds it in
+/// an older form that the model cannot read.
 ///
-/// Cold parts that are loaded in it are a part of it.
+/// The document includes the cold parts that are loaded.
 pub(crate) fn as_read<'d>(
     catalog: &Catalog,
     collection: &str,
@@ -56,7 +56,7 @@ pub(crate) fn as_read<'d>(
     Ok(read)
 }
 
-/// Whether [`as_read`] may change what documents of a collection have at a path.
+/// Whether [`as_read`] may change the values at a path in documents of a collection.
 pub(crate) fn is_read_as_pending(catalog: &Catalog, collection: &str, path: &str) -> bool {
     let pending = pending_in_whole(catalog, collection);
     pending.iter().any(|(field, _)| path::overlap(field, path))
@@ -102,7 +102,7 @@ fn unreadable(
     Ok(None)
 }
 
-/// Whether a place is that of a path or around it.
+/// Whether a place is the path or encloses it.
 fn holds(place: &str, path: &str) -> bool {
     let rest = path.strip_prefix(place);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

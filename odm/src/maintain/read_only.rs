@@ -1,4 +1,4 @@
-//! Derived fields, and those in which writes are recorded, are read-only: no update names them.
+//! Derived fields and the fields that record writes are read-only: no update names them.
 
 use odm_mql::{Filter, Update, path};
 use odm_store::{Error, ErrorKind, Result};
@@ -6,9 +6,9 @@ use odm_store::{Error, ErrorKind, Result};
 use super::write::{OnConflict, Write};
 use crate::catalog::{Catalog, without_positions};
 
-/// Refuses an update that names such a field.
+/// Refuses an update that names a read-only field.
 ///
-/// A whole value that such a field is in may be set: what it has there is ignored, and computed.
+/// An update may set a value that encloses such a field: the field in it is ignored, and computed.
 pub(super) fn check(catalog: &Catalog, write: &Write) -> Result<()> {
     // A document that an upsert inserts must match its filter.
     let (update, upsert) = match write {
@@ -77,7 +77,7 @@ pub(super) fn check(catalog: &Catalog, write: &Write) -> Result<()> {
     }
 }
 
-/// The path of an update that is a field or in it. A path to what holds the field is shorter.
+/// The path of an update that is the field or in it. The path of an enclosing value is shorter.
 fn named<'u>(update: &'u Update, field: &str) -> Option<&'u str> {
     update.paths().find(|path| {
         let path = without_positions(path);

@@ -17,10 +17,10 @@ use crate::catalog::{Cardinality, Edge, references};
 
 /// Checks the references that the unit has added, with one call for each collection that they name.
 ///
-/// References that a document held before are not checked again: one that was allowed to dangle
-/// does not make its holder unchangeable.
+/// References that a document held before are not checked again: a reference that was allowed to dangle does not prevent changes
+/// of its holder.
 ///
-/// All references of imported documents are new here, except those that a delete may have left dangling in the other
+/// All references of imported documents count as added, except references that a delete may have left dangling in the other
 /// store.
 pub(super) async fn check(unit: &mut Unit<'_>) -> Result<()> {
     let (catalog, imports) = (unit.catalog, unit.policy.keeps_origin);
@@ -81,7 +81,7 @@ fn dangling(unit: &Unit<'_>, edge: &Edge, id: &RawBson) -> Error {
     Error::new(ErrorKind::DanglingReference, message).at(&collection, Some(&path), Some(id.clone()))
 }
 
-/// The ids that the documents refer to now and did not before, each once.
+/// The `_id`s that the documents reference now and did not before, without duplicates.
 pub(super) fn added<'i>(
     edge: &Edge,
     changed: impl Iterator<Item = &'i Image>,
@@ -110,7 +110,7 @@ pub(super) fn added<'i>(
     added
 }
 
-/// A value in the place of a reference that no document has for its `_id`, where there was none before.
+/// A value in the place of a reference that cannot be an `_id`, if the document held no such value there before.
 fn added_nameless(
     edge: &Edge,
     images: &Images,

@@ -1,8 +1,8 @@
 //! Validation of the documents that a write names, as they will be stored.
 //!
-//! A document is validated once, after all that is derived in it, by the validator of each database
-//! that declares one for its collection. A document that only a refresh or an effect reaches is not: the
-//! rename of a part must not fail because of an old product.
+//! A document is validated once, after its derived fields are refreshed, by the validator of each database that declares one for
+//! its collection. A document that only a refresh or an effect changes is not validated: the rename of a part must not fail
+//! because of an old product.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub(super) enum LeftBy {
     Sent,
     /// An update by typed fields.
     TypedUpdate,
-    /// An update of which no more is known.
+    /// An update by untyped paths.
     RawUpdate,
     /// The document was stored elsewhere before.
     Import,
@@ -63,8 +63,8 @@ impl LeftBy {
     }
 }
 
-/// Refuses a document without a value that others always have a copy of, or show in a subset: they could not be read. One that
-/// had none before is left alone.
+/// Refuses a document that lacks a value of which other documents need a copy, or need it in a subset: they could not be read. A
+/// document that lacked the value before is left alone.
 fn refuse_uncopied(
     field: &CopiedField,
     collection: &str,
@@ -92,7 +92,8 @@ fn refuse_uncopied(
     Err(Error::new(ErrorKind::Invalid, message).at(collection, Some(&field.value), Some(id)))
 }
 
-/// A filter: documents that it matches pass the [check](check_of) after an update. `None` if they have to be looked at.
+/// A filter of an update: documents that match it pass the [check](check_of) after the update. `None` if each document has to be
+/// checked.
 pub(super) fn kept_by(
     catalog: &Catalog,
     collection: &str,
@@ -109,7 +110,7 @@ pub(super) fn kept_by(
     })
 }
 
-/// What the documents of an update have to be read as, where validation does not say as much.
+/// The read checks for the documents of an update, where validation does not ensure that models can read them.
 fn read_checks_of(
     catalog: &Catalog,
     collection: &str,
@@ -122,7 +123,7 @@ fn read_checks_of(
     }
 }
 
-/// Refuses an update that leaves a document unreadable. One that was so before is left alone.
+/// Refuses an update that leaves a document unreadable. A document that was unreadable before is left alone.
 fn refuse_unreadable(
     checks: &[ModelReadCheck],
     collection: &str,
@@ -155,7 +156,7 @@ fn refuse_unreadable(
     Ok(())
 }
 
-/// Validates documents of which nothing more will change, with the cold parts that the unit has changed.
+/// Validates documents that do not change any more, and the cold parts that the unit has changed.
 pub(super) fn check(
     unit: &Unit<'_>,
     collection: &str,
@@ -196,7 +197,7 @@ fn check_positions(
     Ok(())
 }
 
-/// All that a stored document violates, whatever the level.
+/// All violations of a stored document, whatever the level of validation.
 pub(super) fn problems(
     catalog: &Catalog,
     collection: &str,

@@ -1,9 +1,9 @@
-//! The fields in which the writes of a document are recorded: its version, which counts them, and the times of
-//! its insert and of its last change.
+//! The fields that record the writes of a document: its version, which counts them, and the times of its insert and of its last
+//! change.
 //!
-//! A write counts once for each unit that changes base data of the document, never by a refresh, and not where
-//! nothing is different in the end. So these fields are a function of the images before and after a unit, and join
-//! the write of the document. The writes of a bulk are one unit for them.
+//! A unit counts as one write of a document if its base data is different after the unit; a refresh alone does not count. So
+//! these fields are a function of the images before and after a unit, and join the write of the document. The writes of a bulk
+//! count as one unit.
 
 use std::collections::HashMap;
 
@@ -17,8 +17,8 @@ use super::{
 };
 use crate::{catalog::Catalog, model::DateTime};
 
-/// The documents that a unit has changed and does not hold any more, in collections whose writes are recorded: by earlier
-/// pages, and by earlier writes that are committed with it.
+/// The documents that earlier pages of a unit, or earlier writes of the same commit, have changed, and that the unit does not
+/// hold any more, in collections whose writes are recorded.
 #[derive(Debug, Default)]
 pub(crate) struct Earlier(HashMap<String, HashMap<Vec<u8>, EarlierImage>>);
 
@@ -33,7 +33,7 @@ struct EarlierImage {
 #[derive(Debug)]
 struct Before {
     base_data: Digest,
-    /// The fields in which its writes are recorded.
+    /// The fields that record its writes.
     recorded: RawDocumentBuf,
 }
 
@@ -128,7 +128,7 @@ pub(super) fn recorded(
         let before = before.or(image.held().map(|held| &***held))?;
         path::get(before, path).map(RawBson::from)
     };
-    // What is recorded in a document that was stored elsewhere stays: that it is stored here is no change of it.
+    // A document that was stored elsewhere keeps its recorded writes: storing it here does not change it.
     let is_moved = image.moved().is_some() && !mutant("times of an import");
     let is_moved = image.before().is_none() && is_moved;
     let mut values: Vec<(&str, Option<RawBson>)> = Vec::new();
@@ -147,7 +147,7 @@ pub(super) fn recorded(
     if let Some(path) = &fields.created_at {
         let created = match image.held() {
             None if !mutant("created_at") => Some(time.into()),
-            // It is not known of a document from before the field was declared.
+            // The time of an insert before the field was declared is not known.
             _ => stored(path),
         };
         values.push((path, created));
@@ -168,7 +168,7 @@ pub(super) fn is_base_changed(catalog: &Catalog, collection: &str, image: &Image
     Ok(image.before().map(base).transpose()? != image.now().map(base).transpose()?)
 }
 
-/// The document without its derived fields and those in which its writes are recorded.
+/// The document without its derived fields and the fields that record its writes.
 fn base_data(
     catalog: &Catalog,
     collection: &str,
@@ -209,7 +209,7 @@ fn without(
     Ok(left.unwrap_or_else(|| document.to_owned()))
 }
 
-/// Reads the version of a stored document: 0 in one from before the model had a version.
+/// Reads the version of a stored document: 0 if it is from before the model had a version.
 pub(super) fn version(document: &RawDocument, path: &str) -> Result<i64> {
     held(document, path).map(Option::unwrap_or_default)
 }
@@ -227,7 +227,7 @@ pub(super) fn held(document: &RawDocument, path: &str) -> Result<Option<i64>> {
     }
 }
 
-/// The version of a document that was stored elsewhere before: one that has a next one.
+/// The version of a document that was stored elsewhere before. It must have a successor.
 fn held_elsewhere(document: &RawDocument, path: &str) -> Result<i64> {
     match held(document, path)?.unwrap_or(1) {
         version if (0..i64::MAX).contains(&version) => Ok(version),
@@ -241,7 +241,7 @@ fn held_elsewhere(document: &RawDocument, path: &str) -> Result<i64> {
     }
 }
 
-/// The error of a change of a document of which no next version can be stored.
+/// The error of a change of a document whose version has no successor.
 #[cold]
 fn used_up(path: &str) -> Error {
     let message = format!(
@@ -252,7 +252,7 @@ fn used_up(path: &str) -> Error {
     Error::new(ErrorKind::Limit, message)
 }
 
-/// A version, of the type that the document holds.
+/// A version as an integer of the type that the document holds.
 fn integer(document: &RawDocument, path: &str, version: i64) -> RawBson {
     match (path::get(document, path), i32::try_from(version)) {
         (Some(RawBsonRef::Int32(_)), Ok(version)) => version.into(),
@@ -260,7 +260,7 @@ fn integer(document: &RawDocument, path: &str, version: i64) -> RawBson {
     }
 }
 
-/// The document with these values of its fields, in their positions; without those that have none.
+/// The document with these values of fields, each at its position; a field whose value is `None` is removed.
 fn with_values(
     document: &RawDocument,
     values: &[(&str, Option<RawBson>)],
