@@ -1,4 +1,4 @@
-//! The search for everything in documents that is not as the models say.
+//! The audit: the search for all fields that do not conform to the models.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::catalog::{Catalog, DerivedField, Edge, Split, join, references};
 
-/// A field of a stored document that is not as the models say.
+/// A field of a stored document that does not conform to the models.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -36,10 +36,10 @@ pub struct Finding {
     pub id: RawBson,
     /// The path of the field. It is empty for the whole document.
     pub path: String,
-    /// What is wrong with the field.
+    /// The problem of the field.
     pub problem: Problem,
-    /// Whether it has been repaired: never by an audit, and by a repair wherever that is possible
-    /// without discarding data that exists nowhere else.
+    /// Whether it has been repaired. An audit repairs nothing; a repair repairs whatever it can without discarding data that
+    /// exists nowhere else.
     pub repaired: bool,
 }
 
@@ -57,50 +57,50 @@ pub struct Finding {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// A derived field is not what its definition says.
+    /// A derived field does not have the value that its definition gives.
     Derived(DerivedKind),
-    /// A reference names a document that does not exist. A repair empties it or takes it out of its
-    /// list, if that is its rule for deletes.
+    /// A reference names a document that does not exist. A repair empties it or removes it from its list, if that is its rule for
+    /// deletes.
     Dangling,
-    /// The inverse of a reference does not name the holder. A repair lets the scalar side decide; of
-    /// two lists the missing member is added; a scalar that its inverse contradicts is emptied.
+    /// The inverse of a reference does not name the holder. In a repair, a scalar side decides over a list, a missing member of
+    /// one of two lists is added, and a scalar that its inverse contradicts is emptied.
     OneSidedInverse,
     /// The document has no version, since it is from before its model had one. A repair gives it the version 0.
     MissingVersion,
     /// The cold part of a document is missing, and it is not `optional`. A repair cannot know its
     /// value.
     MissingColdPart,
-    /// A document has several cold parts for one field. A repair removes those that are equal to the
-    /// first; others it leaves, since it cannot know which one is right.
+    /// A document has several cold parts for one field. A repair removes parts that are equal to the first; it leaves different
+    /// ones, since it cannot know which is right.
     DuplicateColdPart,
     /// A cold part has no document. A repair leaves it, since it may be all that is left.
     OrphanColdPart,
-    /// A document holds its cold part inline, as from before it was split. A repair moves it, unless
-    /// there is another cold part already.
+    /// A document holds its cold part inline, since it is from before the split. A repair moves it, unless a different cold part
+    /// is stored already.
     InlineColdPart,
-    /// The document does not conform to the validation of its collection: it was stored before this
-    /// was declared, or under the action `warn`. A repair leaves it, since it cannot know the right value.
+    /// The document does not conform to the validation of its collection: it was stored before the validation was declared, or
+    /// under the action `warn`. A repair leaves it, since it cannot know the right value.
     Invalid(Violation),
-    /// The field cannot be read as the type that the model of this program has for it. The text is the reason.
-    /// A repair corrects it where it is derived, and else leaves it.
+    /// The field cannot be read as its type in the model of this program. The text is the reason. A repair corrects a derived
+    /// field, and leaves any other.
     Unreadable(String),
-    /// A derived field is not what its definition says, and its refresh in the background has failed for a reason that
-    /// does not pass by itself. The text is that of the error. A repair tries it again.
+    /// A derived field does not have the value that its definition gives, and its refresh in the background has failed for a
+    /// reason that does not pass by itself. The text is the error message. A repair retries the refresh.
     Parked(String),
-    /// The field cannot be checked, since a filter or a pattern fails on a document. The text is that of
-    /// the error. A repair leaves it until the document is changed or deleted; if there are several such
-    /// documents for one field, by one write.
+    /// The field cannot be checked, since a filter or a pattern fails on a document. The text is the error message. A repair
+    /// leaves it until the document is changed or deleted; several such documents of one field must be changed or deleted by one
+    /// write.
     CheckFailed(String),
 }
 
-/// What an audit compares documents with.
+/// The definitions that an audit compares documents with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AuditScope {
     /// The definitions of derived fields, references and cold parts.
     pub(crate) relations: bool,
     /// The validators of the collections.
     pub(crate) validators: bool,
-    /// The types of the models of this program, as which documents can be read.
+    /// The types of the models of this program, as which documents must be readable.
     pub(crate) types: bool,
 }
 
@@ -116,7 +116,7 @@ impl AuditScope {
         types: true,
     };
 
-    /// Whether there is something to compare documents of a collection with.
+    /// Whether there are definitions to compare documents of a collection with.
     pub(crate) fn includes(self, catalog: &Catalog, collection: &str) -> bool {
         self.relations && catalog.has_relations(collection)
             || self.validators && catalog.validators_of(collection).is_some()
@@ -136,7 +136,7 @@ impl fmt::Display for Finding {
             Problem::DuplicateColdPart => ("duplicate cold part", None),
             Problem::OrphanColdPart => ("orphan cold part", None),
             Problem::InlineColdPart => ("inline cold part", None),
-            // As the error of a write says it: the text of a violation follows the path.
+            // Like the error of a write: the text of the violation follows the path.
             Problem::Invalid(violation) => {
                 let collection = &self.collection;
                 return write!(
@@ -159,18 +159,18 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What was found in some documents.
+/// The result of the check of some documents.
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub(crate) findings: Vec<Finding>,
     /// The wrong derived fields that the worker of the outbox has not refreshed yet.
     pub(crate) lagging: Vec<Finding>,
-    /// What was read.
+    /// The cost of the reads.
     pub(crate) cost: Cost,
 }
 
-/// Compares documents of one collection with the models, all on one state of the data, with one call
-/// for each kind of thing that is read. Returns what is wrong, and what was read.
+/// Compares documents of one collection with the models, all on one state of the data, with one call for each kind of input.
+/// Returns the findings and the cost.
 pub(crate) async fn check(
     catalog: &Catalog,
     scope: AuditScope,
@@ -208,7 +208,7 @@ pub(crate) async fn check(
     if scope.types {
         for document in &documents {
             for check in catalog.read_checks(collection) {
-                // What is wrong by its definition, or violates the schema, is reported as that.
+                // A field that has a finding already is not reported again.
                 let read = as_read(catalog, collection, document)?;
                 if let Some(why) = check.unreadable(&read)?
                     && !found.has(document, &why.path)
@@ -255,8 +255,8 @@ async fn check_relations(
     Ok(())
 }
 
-/// Compares derived fields with their definitions: all at once, unless a filter fails. Then one by one, so
-/// that a document hides nothing that is wrong with others.
+/// Compares derived fields with their definitions: all at once or, if a filter fails, one by one, so that a failing document does
+/// not hide the problems of others.
 async fn check_derived(
     lookup: &mut SnapshotInputs<'_>,
     fields: &[&DerivedField],

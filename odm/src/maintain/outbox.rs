@@ -1,26 +1,25 @@
-//! The outbox: what is left of a write for later, as records in a collection of their own.
+//! The outbox: the refreshes that writes leave for later, as records in a collection of their own.
 //!
-//! A unit that changes what a *deferred* field is computed from does not refresh the field. It inserts a record that
-//! names the documents to refresh, in its own transaction: always a new one, so that units side by side do not write the
-//! same document. A worker takes the records, oldest first, and works them off in units of a bounded number of documents
-//! (`work`). It computes each field from what is stored in its own transaction, so an older value never takes the place of
-//! a newer one. A record is removed in the transaction in which nothing is left of it to refresh, so a crash at any moment
-//! leaves what is not done yet.
+//! A unit that changes a source of a *deferred* field does not refresh the field. In its own transaction it inserts a record that
+//! names the documents to refresh: always a new record, so that concurrent units do not write the same document. A worker takes
+//! the records, oldest first, and works them off in units of a bounded number of documents (`work`). It computes each field from
+//! the state that its own transaction reads, so an older value never replaces a newer one. A record is removed in the transaction
+//! that refreshes the last of its documents, so a crash at any moment loses no refresh.
 //!
-//! The documents that refer to a source are gone through in the order of their `_id`s. How far is stored in the record, in
-//! the unit that has refreshed them. Whoever begins to refer to the source meanwhile computes its own copy; a later change
-//! of the source has a record of its own, which begins at the first document when the earlier one is done. So a source
-//! that changes all the time keeps nobody from the last documents.
+//! The worker refreshes the referrers of a source in the order of their `_id`s. Each unit stores its position in the record. A
+//! unit that adds a reference to the source meanwhile computes the copy itself. A later change of the source has a record of its
+//! own, which begins at the first referrer when the earlier record is done. So the last referrers are reached even if the source
+//! changes all the time.
 //!
 //! On a store with several writers the workers of all programs take turns by a *lease* (`session/lease`), so that they do not get
-//! in each other's way. Nothing depends on it: two units on the same documents conflict in the store, or one
-//! after the other does the same, which changes nothing. A worker that loses a conflict goes on with other records, since a
-//! server keeps the documents of a process that was killed in a transaction for a minute.
+//! in each other's way. Correctness does not depend on the lease: two units on the same documents conflict in the store, or the
+//! second repeats the refresh of the first, and changes nothing. A worker that loses a conflict goes on with other records, since
+//! a server keeps the documents of a transaction whose process was killed locked for a minute.
 //!
-//! A record keeps the time of the write from which it follows, also through a chain of deferred fields: so nothing follows
-//! from a write any more when no record is as old as it. What a unit of the worker leaves is as old as the oldest record that
-//! it works off. So these are all of fields of one level: a record of a new write, worked off beside one that has come through
-//! a chain, would make its own chain as old, and that one the next.
+//! A record has the time of the write that caused it, also through a chain of deferred fields: all refreshes after a write are
+//! done when no record is as old as the write. The records that a unit of the worker inserts get the time of the oldest record
+//! that it works off. So a unit works off records of one level only. Otherwise a record of a new write, worked off together with
+//! a record from the end of a chain, would pass the older time on to its own chain, and that chain to the next.
 
 mod lag;
 mod work;
@@ -50,7 +49,7 @@ pub(super) struct Target {
     id: RawBson,
 }
 
-/// What is refreshed in them.
+/// The fields to refresh in the documents.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum TargetFields {
     /// The copies along the reference at this path, in all documents in which it names the target's `_id`.
@@ -60,7 +59,7 @@ enum TargetFields {
 }
 
 impl TargetFields {
-    /// What is refreshed where a field is wrong.
+    /// The fields that are refreshed together with a stale field.
     fn of(field: &DerivedField) -> Self {
         let copy = CopyDefinition::from_derived(field);
         match copy.and_then(CopyDefinition::reference) {
@@ -70,7 +69,7 @@ impl TargetFields {
     }
 }
 
-/// What tells targets apart: with the key of the `_id`.
+/// The identity of a target, with the key of its `_id`.
 type TargetKey = (String, TargetFields, Vec<u8>);
 
 impl Target {
@@ -97,7 +96,7 @@ impl Target {
         (self.holder.clone(), self.fields.clone(), id)
     }
 
-    /// A new record of it.
+    /// A new record of the target.
     fn record(&self, at: bson::DateTime) -> RawDocumentBuf {
         let mut record = RawDocumentBuf::new();
         record.append(cstr!("_id"), RawBson::from(ObjectId::new()));
@@ -116,9 +115,9 @@ impl Target {
 /// A record as it is stored.
 struct Record {
     target: Target,
-    /// The time of the write from which it follows.
+    /// The time of the write that caused the record.
     at: bson::DateTime,
-    /// The last document that was gone through.
+    /// The last document that was refreshed.
     after: Option<RawBson>,
     parked: bool,
     /// The first error of a document that could not be refreshed: its kind, and its message.
@@ -128,7 +127,7 @@ struct Record {
 impl Record {
     /// # Errors
     ///
-    /// `Schema` if it is not what this version of the library writes.
+    /// `Schema` if this version of the library does not write such a record.
     fn read(record: &RawDocument) -> Result<Self> {
         Self::parse(record).ok_or_else(|| {
             Error::new(
@@ -168,31 +167,31 @@ impl Record {
     }
 }
 
-/// What a unit has to do with the outbox.
+/// The targets that a unit adds to the outbox, or works off.
 #[derive(Default)]
 pub(super) struct Deferral {
-    /// What it has left to the worker, each once.
+    /// The targets that the unit has left to the worker.
     queued: BTreeSet<TargetKey>,
-    /// What a unit of the worker refreshes besides what follows from its changes.
+    /// The targets that a unit of the worker refreshes, in addition to the consequences of its changes.
     due: Vec<Due>,
-    /// The time of the oldest record that a unit of the worker works off, from which all that it leaves may follow.
+    /// The time of the oldest record that a unit of the worker works off, which the new records of the unit get.
     since: Option<bson::DateTime>,
 }
 
 /// A target that is worked off.
 struct Due {
     target: Target,
-    /// The documents that are gone through.
+    /// The documents to refresh.
     documents: Vec<RawBson>,
 }
 
 impl Deferral {
-    /// Whether the unit has left something to the worker.
+    /// Whether the unit has left refreshes to the worker.
     pub(super) fn has_queued(&self) -> bool {
         !self.queued.is_empty()
     }
 
-    /// The sources of copies along a reference that are worked off, each with the documents that refer to it.
+    /// The sources of copies along a reference that are worked off, each with the referrers to refresh.
     pub(super) fn due_along(&self, holder: &str, reference: &str) -> Vec<(RawBson, Vec<RawBson>)> {
         let due = self.due.iter().filter(|due| {
             due.target.holder == holder
@@ -202,7 +201,7 @@ impl Deferral {
             .collect()
     }
 
-    /// The documents of which a field is worked off.
+    /// The documents in which a field is worked off.
     pub(super) fn due_fields(&self, holder: &str, path: &str) -> impl Iterator<Item = RawBson> {
         let due = self.due.iter().filter(move |due| {
             due.target.holder == holder
@@ -213,15 +212,15 @@ impl Deferral {
 }
 
 impl Unit<'_> {
-    /// Whether what a field is computed from is followed by the worker. A repair leaves nothing for later.
+    /// Whether a change of the sources of a field leaves the refresh to the worker. A repair leaves nothing for later.
     pub(super) fn defers(&self, field: &dyn FieldDefinition) -> bool {
         field.is_deferred() && self.policy.trusts_stored
     }
 
     /// Leaves the refresh of documents to the worker.
     ///
-    /// The documents are locked as for a refresh at once. So of a unit that takes the value of before to a new holder, or
-    /// that computes the field without the change, and this one, only the first to commit does; the other begins anew.
+    /// The documents are locked as for an immediate refresh. So this unit conflicts with a concurrent unit that copies the old
+    /// value to a new holder, or that computes the field without the change: the second to commit begins anew.
     pub(super) async fn queue_refreshes(&mut self, targets: Vec<Target>) -> Result<()> {
         let at = self.outbox.since.unwrap_or_else(|| self.time());
         for target in targets {
@@ -238,8 +237,8 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Locks what a refresh of a target looks at: the source of copies against all others, and the document of a field against
-    /// all of them or against those that exclude others.
+    /// Locks the documents that a refresh of a target reads: excludes other units from the source of copies, and shares the
+    /// document of a field or, if `excludes`, excludes others from it.
     fn lock(&mut self, target: &Target, excludes: bool) {
         match &target.fields {
             TargetFields::Along(reference) => {

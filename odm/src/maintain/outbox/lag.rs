@@ -1,4 +1,4 @@
-//! What is left to the worker and not refreshed yet.
+//! The lag: the refreshes that are left to the worker and not done yet.
 
 use std::{collections::HashMap, sync::OnceLock};
 
@@ -18,7 +18,7 @@ use crate::{
     model::DateTime,
 };
 
-/// What has been left to the worker of the outbox and is not refreshed yet: fields with `fan_out = "background"` or
+/// The refreshes that have been left to the worker of the outbox and are not done yet: of fields with `fan_out = "background"` or
 /// `refresh = "batched"`.
 ///
 /// ```
@@ -30,10 +30,9 @@ use crate::{
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Lag {
-    /// The number of records that wait. Each is about the documents that refer to one that has changed, or about one
-    /// field of one document.
+    /// The number of records that wait. Each is for the referrers of one changed document, or for one field of one document.
     pub waiting: u64,
-    /// The time of the oldest write from which one of them follows.
+    /// The time of the oldest write that caused a waiting record.
     pub oldest: Option<DateTime>,
     /// The records whose work has failed for a reason that does not pass by itself. They are tried again by
     /// [`retry_parked`](crate::Database::retry_parked), and when a database is opened the next time.
@@ -54,19 +53,19 @@ pub struct Lag {
 pub struct ParkedRecord {
     /// The collection of the documents that were to be refreshed.
     pub collection: String,
-    /// The path in them of the field, or of the reference to the document whose copies they hold.
+    /// The path of the field in these documents, or of their reference to the document whose copies they hold.
     pub path: String,
-    /// The `_id` of the document with the field, or of the one that the reference names.
+    /// The `_id` of the document with the field, or of the document that the reference names.
     pub id: RawBson,
-    /// The time of the write from which it follows.
+    /// The time of the write that caused the record.
     pub at: DateTime,
     /// The kind of the first error.
     pub kind: String,
-    /// Its message.
+    /// The message of the first error.
     pub error: String,
 }
 
-/// Returns what is left to the worker in one state of the data.
+/// Returns the lag in one state of the data.
 pub(crate) async fn lag(reader: &dyn Reader) -> Result<Lag> {
     let waiting = Find {
         limit: None,
@@ -108,12 +107,12 @@ pub(crate) async fn has_waiting(reader: &dyn Reader) -> Result<bool> {
     Ok(reader.count(&any).await?.0 > 0)
 }
 
-/// The time of the oldest write from which a waiting record follows.
+/// The time of the oldest write that caused a waiting record.
 pub(crate) async fn oldest_waiting(reader: &dyn Reader) -> Result<Option<DateTime>> {
     time_of_first(reader, work::next_records(1)).await
 }
 
-/// The time of the newest one.
+/// The time of the newest write that caused a waiting record.
 pub(crate) async fn newest_waiting(reader: &dyn Reader) -> Result<Option<DateTime>> {
     let newest = Find {
         sort: Sort::new().by("at", Direction::Descending),
@@ -129,7 +128,7 @@ async fn time_of_first(reader: &dyn Reader, find: Find) -> Result<Option<DateTim
 }
 
 impl Record {
-    /// Whether it waits and has not gone past a document, which it will correct.
+    /// Whether the record waits and its position is before a document: the worker will still refresh the document.
     fn is_before(&self, id: &RawBson) -> bool {
         let is_ahead = |after: &RawBson| {
             let order = order::compare(after.as_raw_bson_ref(), id.as_raw_bson_ref());
@@ -152,8 +151,8 @@ impl Record {
     }
 }
 
-/// Takes the wrong derived fields for which a record waits out of findings, and returns them. Those whose record is parked
-/// get its error.
+/// Removes the wrong derived fields for which a record waits from findings, and returns them. Fields whose record is parked get
+/// its error.
 pub(in crate::maintain) async fn split_lagging(
     lookup: &mut dyn Inputs,
     catalog: &Catalog,
@@ -217,7 +216,7 @@ pub(in crate::maintain) async fn split_lagging(
     Ok(lagging)
 }
 
-/// What a record names that would correct a wrong derived field.
+/// The fields and the `_id` in a record that would correct a wrong derived field.
 fn target_of<'d>(
     catalog: &Catalog,
     collection: &str,
@@ -243,7 +242,7 @@ fn target_of<'d>(
     Some((fields, source))
 }
 
-/// The `_id` that is beside the copy at this location of a document.
+/// The `_id` in the reference beside the copy at this location of a document.
 fn source_of(copy: &CopyDefinition, document: &RawDocument, location: &str) -> Option<RawBson> {
     let crate::catalog::Along::Local(reference) = &copy.along else {
         return None;

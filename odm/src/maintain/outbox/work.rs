@@ -33,31 +33,32 @@ impl FailedRefresh {
     }
 }
 
-/// A unit of the worker: works off records, as far as a number of documents goes.
+/// A unit of the worker: works off records, up to a number of documents.
 #[derive(Debug)]
 pub(crate) struct Batch {
-    /// The records, in the order in which they are worked off. Those that are gone by now are left out.
+    /// The records, in the order in which they are worked off. Records that are gone by now are left out.
     pub(crate) records: Vec<RawBson>,
-    /// How many documents are gone through at most.
+    /// The greatest number of documents to refresh.
     pub(crate) limit: usize,
-    /// The error of the first document that would be gone through, which is left out instead.
+    /// The error of the first document to refresh, which is left out: its record gets the error.
     pub(crate) failed: Option<FailedRefresh>,
-    /// What is locked before anything is read, so that others lose conflicts to this unit, and it loses none to them.
+    /// The targets to lock before anything is read, so that other units lose conflicts to this unit, and it loses no conflict to
+    /// them.
     locked_first: Vec<Target>,
 }
 
-/// What became of a batch.
+/// The result of a batch.
 #[derive(Debug, Default)]
 pub(crate) struct Worked {
-    /// What it touched.
+    /// The cost of the unit.
     pub(crate) cost: Cost,
-    /// How many documents it went through.
+    /// How many documents were refreshed or left out.
     pub(crate) documents: usize,
     /// How many records are done.
     pub(crate) done: usize,
     /// How many records are parked now.
     pub(crate) parked: usize,
-    /// The records of which something is left to refresh.
+    /// The records with documents left to refresh.
     pub(crate) left: Vec<RawBson>,
     has_queued: bool,
 }
@@ -67,24 +68,24 @@ struct Group {
     target: Target,
     after: Option<RawBson>,
     records: Vec<RawBson>,
-    /// The time of the newest one.
+    /// The time of the newest record.
     newest: bson::DateTime,
 }
 
-/// What becomes of the records of a target.
+/// The state of a target's records after the unit.
 enum Fate {
     /// Nothing is left to refresh.
     Done,
-    /// It goes on after this document.
+    /// The next unit goes on after this document.
     After(RawBson),
-    /// It was not begun.
+    /// The unit has not begun it.
     Left,
 }
 
-/// How far a batch is.
+/// The progress of a batch.
 #[derive(Default)]
 pub(crate) struct BatchProgress {
-    /// The targets, each with what becomes of its records.
+    /// The targets, each with the fate of its records.
     groups: Vec<(Group, Fate)>,
     /// The target whose refresh has failed before.
     failed: Option<usize>,
@@ -99,7 +100,7 @@ impl Work for Batch {
         Policy::CHANGE
     }
 
-    /// What the unit writes after it follows from the records.
+    /// All later changes of the unit are consequences of the records.
     fn step(&self) -> String {
         "records of the outbox".to_owned()
     }
@@ -175,7 +176,7 @@ impl Work for Batch {
     }
 }
 
-/// The level of the derived fields at which what records refresh begins.
+/// The first level of the derived fields that records of a target refresh.
 struct Levels(BTreeMap<(String, TargetFields), usize>);
 
 impl Levels {
@@ -193,17 +194,17 @@ impl Levels {
         Levels(levels)
     }
 
-    /// That of a target. A field that the models no longer have is of the first one.
+    /// The level of a target. A field that the models no longer have is in the first level.
     fn of(&self, target: &Target) -> usize {
         let of = (target.holder.clone(), target.fields.clone());
         self.0.get(&of).copied().unwrap_or(0)
     }
 }
 
-/// What a unit works off.
+/// The records of a unit.
 struct Groups {
-    /// The records of the level of the first one by their targets, in their order. Of a target that is gone through already, the
-    /// others wait until that is done.
+    /// The records in the level of the first record, by target, in their order. If a record of a target has begun, the records
+    /// that have not begun wait until it is done.
     groups: Vec<Group>,
     /// The time of the oldest record.
     since: Option<bson::DateTime>,
@@ -244,7 +245,7 @@ async fn groups(unit: &mut Unit<'_>, ids: &[RawBson]) -> Result<Groups> {
         match positions.get(&key) {
             Some(&position) => {
                 let group = &mut groups[position];
-                // Two workers may have begun at different times: from the earlier position, both come to the end.
+                // Two workers may have begun at different times: a refresh from the earlier position completes both records.
                 group.after = earlier(group.after.take(), after);
                 group.records.push(id);
                 group.newest = group.newest.max(at);
@@ -274,7 +275,7 @@ fn earlier(one: Option<RawBson>, other: Option<RawBson>) -> Option<RawBson> {
     Some(if order.is_le() { one } else { other })
 }
 
-/// The next documents of a target, at most so many, and whether there are more.
+/// The next documents of a target, at most `limit`, and whether there are more.
 async fn next_documents(
     unit: &mut Unit<'_>,
     group: &Group,
@@ -310,7 +311,7 @@ async fn next_documents(
     }
 }
 
-/// Writes to the records of a target what became of them. Returns whether all its documents are right now.
+/// Stores the fate of a target in its records. Returns whether all documents of the target are right now.
 async fn end(
     unit: &mut Unit<'_>,
     records: Vec<RawBson>,
@@ -357,7 +358,7 @@ async fn end(
     Ok(is_right)
 }
 
-/// Removes the parked records of targets that are right now, but for those that are newer than what was worked off.
+/// Removes the parked records of targets that are right now, except records that are newer than the records worked off.
 async fn forget_parked(
     unit: &mut Unit<'_>,
     right: BTreeMap<TargetKey, (RawBson, bson::DateTime)>,
@@ -411,7 +412,7 @@ struct WaitingRecord {
 }
 
 impl Waiting {
-    /// Reads the oldest records, at most so many.
+    /// Reads the oldest records, at most `limit`.
     pub(crate) async fn read(reader: &dyn Reader, catalog: &Catalog, limit: u64) -> Result<Self> {
         let levels = Levels::new(catalog);
         let waiting = |record: &RawDocument| {
@@ -431,8 +432,8 @@ impl Waiting {
         self.0.is_empty()
     }
 
-    /// The next unit, of so many documents at most: of all records of as many targets, since one refresh is for all records of a
-    /// target. The place of the first record is from 0 for the oldest to 1, excluded; after the newest one follows the oldest.
+    /// The next unit: all records of at most `documents` targets, since one refresh serves all records of a target. `begin` is
+    /// the place of the first record, from 0 for the oldest to 1, excluded; after the newest record follows the oldest.
     pub(crate) fn next(&self, documents: usize, begin: f64, locks_first: bool) -> Batch {
         let (later, first) = self.0.split_at((self.0.len() as f64 * begin) as usize);
         let level = first.first().map(|first| first.level);
@@ -455,14 +456,14 @@ impl Waiting {
         }
     }
 
-    /// Forgets the records of a unit that has come to its end, but for those that it has left.
+    /// Forgets the records of a unit that has ended, except the records that it has left.
     pub(crate) fn forget(&mut self, of_unit: &[RawBson], left: &[RawBson]) {
         self.0
             .retain(|waiting| !of_unit.contains(&waiting.id) || left.contains(&waiting.id));
     }
 }
 
-/// Has parked records worked off again, from their first documents on. Returns how many.
+/// Makes parked records wait again, from their first documents on. Returns their number.
 #[derive(Debug)]
 pub(crate) struct Retry {
     pub(crate) limit: u64,
