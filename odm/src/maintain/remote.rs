@@ -1,11 +1,11 @@
 //! Stores without serializable transactions: their transactions run side by side, each on a snapshot, and each of their
 //! requests takes long.
 //!
-//! `docs/dev/remote.md` describes the three parts. [`locks`] keep two units apart of which each reads what the other writes.
+//! `docs/dev/remote.md` describes the three parts. [`locks`] keep two units apart if each reads documents that the other writes.
 //! [`single`] finds the writes of one document that need no transaction. The rest refreshes documents that the unit does not
 //! read: the effect of a new child on its parent can be computed from the child, and the effect of a renamed source on the
-//! documents that refer to it from the source, provided that the documents are consistent. The filter of such an update
-//! states this premise. A document that does not match is read, and refreshed as any other, in the same transaction.
+//! documents that refer to it from the source, provided that the documents are consistent. The filter of such an update states
+//! this premise. A document that does not match is read, and refreshed as any other, in the same transaction.
 //!
 //! On a store with one writer, no unit has an update of an unread document, and locks do nothing.
 
@@ -34,8 +34,7 @@ use unread::{DocumentKey, Settled};
 
 /// A kind of derived field in a parent that an update can refresh in an unread document.
 trait Remote: Derivation {
-    /// Whether updates can refresh a field of this kind, after the changes that a unit has made so far. A field of another kind
-    /// is none.
+    /// Whether updates can refresh a field, after the changes that a unit has made so far. `false` for a field of another kind.
     fn can_update(&self, unit: &Unit<'_>, field: &DerivedField) -> bool;
 
     /// The change of a field of this kind in each parent, by the key of its `_id`: `None` where the parent must be read.
@@ -55,7 +54,7 @@ struct FieldUpdate {
     filter: Filter,
 }
 
-/// What the current page of a unit leaves to updates of unread documents. The end of the page, or of the unit, takes it.
+/// The refreshes that the current page of a unit leaves to unread updates. The end of the page, or of the unit, takes it.
 #[must_use]
 #[derive(Default)]
 pub(super) struct Unread<'c> {
@@ -77,8 +76,8 @@ impl<'c> Unread<'c> {
         Ok(())
     }
 
-    /// Begins the refresh of derived fields: lets it leave out the documents in which updates can do all that follows from the
-    /// unit.
+    /// Begins the refresh of derived fields: it leaves out the collections in which updates can make all changes that the unit
+    /// causes.
     pub(super) fn begin_refresh(&self, unit: &mut Unit<'_>) {
         if !unit.has_unread_updates() {
             return;
@@ -102,7 +101,8 @@ impl<'c> Unread<'c> {
         unit.unread.begin(collections);
     }
 
-    /// Queues the updates of the documents that the refresh has left out, and refreshes those that must be read after all.
+    /// Queues the updates of the documents that the refresh has left out, and refreshes the documents that must be read after
+    /// all.
     pub(super) async fn queue(&mut self, unit: &mut Unit<'c>) -> Result<()> {
         let read = parent_updates(unit)?;
         refresh_parents(unit, read).await?;
@@ -118,13 +118,13 @@ impl<'c> Unread<'c> {
         Ok(Settled(()))
     }
 
-    /// Ends a page of the unit that others follow.
+    /// Ends a page of the unit that is not the last.
     pub(super) async fn finish_page(self, unit: &mut Unit<'c>) -> Result<()> {
         unit.flush().await?;
         self.read_unmatched(unit).await.map(drop)
     }
 
-    /// Refreshes the documents that did not match their updates, and returns whether there were some.
+    /// Refreshes the documents that did not match their updates, and returns whether there were any.
     async fn read_unmatched(mut self, unit: &mut Unit<'c>) -> Result<bool> {
         let mut unmatched = unit.unread.take_unmatched();
         if unmatched.is_empty() {
@@ -139,7 +139,7 @@ impl<'c> Unread<'c> {
     }
 }
 
-/// Whether fields follow from children alone, and each is of a kind that has an update for that.
+/// Whether fields depend on children alone, and each is of a kind that has such updates.
 fn are_of_children(unit: &Unit<'_>, fields: &[Following<'_>]) -> bool {
     fields.iter().all(|following| {
         let mut kinds = KINDS.iter();
@@ -148,7 +148,7 @@ fn are_of_children(unit: &Unit<'_>, fields: &[Following<'_>]) -> bool {
     })
 }
 
-/// Whether fields are copies beside one reference, and are refreshed together.
+/// Whether fields are copies along one reference, and are refreshed together.
 fn are_copies(unit: &Unit<'_>, fields: &[Following<'_>]) -> bool {
     let are_together = fields.windows(2).all(|pair| pair[0].level == pair[1].level);
     let copies = fields.iter().filter(|_| are_together);
@@ -212,7 +212,7 @@ fn parent_updates(unit: &mut Unit<'_>) -> Result<BTreeSet<DocumentKey>> {
     Ok(read)
 }
 
-/// Recomputes the derived fields of parents that the refresh has left out. Nothing else follows from them.
+/// Recomputes the derived fields of parents that the refresh has left out. No other field depends on them.
 async fn refresh_parents(unit: &mut Unit<'_>, parents: BTreeSet<DocumentKey>) -> Result<()> {
     if parents.is_empty() {
         return Ok(());

@@ -1,12 +1,12 @@
-//! The change of all copies of a source in documents that are not read.
+//! The unread updates of all copies of a source.
 
 use bson::RawBson;
 use odm_mql::{Filter, Operation, Test, Update, is_scalar};
 
 use crate::catalog::{Along, Cardinality, Catalog, CopyDefinition};
 
-/// Whether an update of all documents that refer to the source can set the copies: each document has one such copy, which
-/// has the value of the source whatever it held.
+/// Whether an update of all referrers of a source can set the copies: each referrer has one such copy, which gets the value of
+/// the source whatever it held.
 pub(super) fn can_update(catalog: &Catalog, copy: &CopyDefinition) -> bool {
     let Along::Local(reference) = &copy.along else {
         return false;
@@ -17,8 +17,8 @@ pub(super) fn can_update(catalog: &Catalog, copy: &CopyDefinition) -> bool {
     is_single && copy.within.is_empty() && !copy.frozen
 }
 
-/// The update that sets copies in the documents that refer to a source. `None` if the source has nothing to copy, since the
-/// stored form of that depends on the document, or if its `_id` is no scalar.
+/// The update that sets copies in the referrers of a source. `None` if the source lacks a value, since the stored form of its
+/// absence depends on the referrer, or if the `_id` of the source is no scalar.
 pub(in crate::maintain) fn update(
     reference: &str,
     source: RawBson,
@@ -35,8 +35,8 @@ pub(in crate::maintain) fn update(
         update.push(name, Operation::Set(value));
     }
     let refers = Filter::Path(reference.to_owned().into(), Test::Eq(source));
-    // An array that another program has put in the place of the reference is none. With a second test of the same path, a
-    // server may not find the documents by its index.
+    // An array that another program has put in the place of the reference is no reference. The test is of another path: with two
+    // tests of the same path, a server may not find the documents by its index.
     let element = format!("{reference}.0");
     let is_no_array = Filter::Path(element.into(), Test::Exists(false));
     Some((refers.and(is_no_array), update))

@@ -1,4 +1,4 @@
-//! The change of a count in a parent that is not read.
+//! The unread updates of a count in a parent.
 
 use bson::RawBson;
 use odm_mql::Operation;
@@ -29,7 +29,7 @@ impl Remote for Counts {
         let changes = count_changes(unit, count)?.into_iter().map(|(key, by)| {
             let by = by.and_then(|by| i32::try_from(by).ok());
             let change = by.map(|by| FieldUpdate {
-                // The type that is stored stays.
+                // The stored type stays.
                 operation: Operation::Inc(RawBson::Int32(by)),
                 filter: is_number(&count.path),
             });

@@ -1,7 +1,7 @@
-//! Lists of inverse references that are changed in documents which are not read.
+//! The unread updates of lists of inverse references.
 //!
-//! An added reference adds its holder to the list of the document that it names, and a removed one takes it out of that list.
-//! The updates are queued after all other steps, if the unit has not read the document meanwhile.
+//! An added reference adds its holder to the list of the document that it names, and a removed reference removes its holder from
+//! that list. The updates are queued after all other steps, if the unit has not read the document meanwhile.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ use crate::{
 /// Above this many changes of one list, reading the document is cheaper than a long update.
 const CHANGES: usize = 16;
 
-/// The changes of lists in documents that are not read.
+/// The changes of lists in unread documents.
 #[derive(Default)]
 pub(super) struct ListUpdates<'c> {
     documents: BTreeMap<DocumentKey, UnreadDocument<'c>>,
@@ -34,17 +34,18 @@ struct UnreadDocument<'c> {
     lists: BTreeMap<&'c str, ListChanges<'c>>,
 }
 
-/// What becomes of one list.
+/// The changes of one list.
 struct ListChanges<'c> {
-    /// The references whose inverse it is.
+    /// The references whose inverse is the list.
     edge: &'c Edge,
     list: &'c Edge,
-    /// The documents that refer to that of the list now, and did before.
+    /// The documents that the list gets, since they reference its document now, and the documents that it loses.
     added: Vec<RawBson>,
     removed: Vec<RawBson>,
 }
 
-/// Whether updates can change the lists of an edge: nothing follows from them, and nothing else refreshes their documents.
+/// Whether unread updates can change the lists of an edge: no other field depends on the lists, and nothing else refreshes their
+/// documents.
 pub(super) fn can_update(unit: &mut Unit<'_>, edge: &Edge, list: &Edge) -> bool {
     if list.cardinality != Cardinality::Many || list.from == edge.from || !unit.has_unread_updates()
     {
@@ -56,8 +57,7 @@ pub(super) fn can_update(unit: &mut Unit<'_>, edge: &Edge, list: &Edge) -> bool 
         && catalog.tries_blind(&list.from)
 }
 
-/// Whether the refresh may change documents of a collection, where inverse references have changed in documents to which
-/// those of another one refer.
+/// Whether the refresh may change documents of `holder`, if the inverses of the references in `from` have changed.
 fn is_refreshed(unit: &Unit<'_>, holder: &str, from: &str) -> bool {
     let catalog = unit.catalog;
     let inverses = catalog.edges_from(from);
@@ -116,7 +116,7 @@ impl<'c> ListUpdates<'c> {
         self.change_read(unit, &read).await
     }
 
-    /// Reads and changes the documents whose updates have not matched, and takes them out of the others.
+    /// Reads and changes the documents whose updates have not matched, and removes them from `unmatched`.
     pub(super) async fn read_unmatched(
         &mut self,
         unit: &mut Unit<'c>,
@@ -164,7 +164,7 @@ impl<'c> ListUpdates<'c> {
     }
 }
 
-/// The update of a document, and what it must match; `None` if no filter says that.
+/// The update of a document, and the filter with its premise; `None` if no filter can state the premise.
 fn update(
     unit: &Unit<'_>,
     collection: &str,
@@ -197,7 +197,7 @@ fn update(
                     .for_each(|own| matches(Test::Eq(own.clone())));
                 update.push(path, Operation::PullAll(removed.to_vec()));
             }
-            // One update cannot do both to one list.
+            // One update cannot add to and remove from the same list.
             _ => return None,
         }
     }

@@ -1,11 +1,11 @@
 //! The locks of a unit, on a store whose transactions run side by side.
 //!
-//! Such a store keeps two units apart that write the same document, and no others. By two rules, the locks keep derived data
-//! right when the units meet over a document that one of them only reads:
+//! Such a store finds conflicts only between units that write the same document. By two rules, locks keep derived data right
+//! where one unit only reads a document that another unit writes:
 //!
 //! - a unit *shares* a document if it adds a reference to it, or changes a child that counts for it;
-//! - a unit *excludes* others from a document if it searches the documents that refer to it, since what it then writes, or
-//!   does not, depends on there being no others.
+//! - a unit *excludes* others from a document if it searches the referrers of the document, since its writes are right only if
+//!   there are no other referrers.
 //!
 //! A unit that removes or changes a document whose every referrer is counted in it needs no lock to find them: a new referrer
 //! changes the count. The unit takes the lock all the same once it has lost a conflict, so that the shorter units that add
@@ -71,8 +71,8 @@ impl Unit<'_> {
         }
     }
 
-    /// Returns the query of the documents of a collection that refer to these ones by a path, and excludes other units from
-    /// these, as far as it takes a lock.
+    /// Returns the query for the documents of a collection that reference these documents by a path, and excludes other units
+    /// from these documents, as far as it takes a lock.
     pub(in crate::maintain) fn find_referrers(
         &mut self,
         referred: (&str, Vec<RawBson>),
@@ -83,7 +83,7 @@ impl Unit<'_> {
         self.exclude_referred(to, &ids, (collection, path));
         let path = path.to_owned().into();
         let filter = match ids.len() {
-            // By one value, an index gives the order of `_id`.
+            // For one value, an index has the documents in the order of `_id`.
             1 => Filter::Path(path, Test::Eq(ids.remove(0))),
             _ => Filter::Path(path, Test::In(ids.into())),
         };
@@ -94,15 +94,14 @@ impl Unit<'_> {
         }
     }
 
-    /// Excludes other units from the documents by whose references a query searches.
+    /// Excludes other units from the documents whose referrers a query searches.
     pub(in crate::maintain) fn exclude_keys(&mut self, find: &FindByKey) {
         if let Some(edge) = self.catalog.edge(&find.find.collection, &find.path) {
             self.exclude(&edge.to, &find.keys);
         }
     }
 
-    /// Shares the documents to which queued ones refer and did not before. A repair takes no reference for one that was
-    /// followed before.
+    /// Shares the documents that queued documents reference and did not before. In a repair, every reference counts as added.
     pub(in crate::maintain) fn share_added(&mut self) {
         if self.locks().is_none() {
             return;

@@ -1,4 +1,4 @@
-//! Writes of one document from which nothing follows, as a store runs them without a transaction.
+//! Writes of one document without consequences, as a store runs them without a transaction.
 
 use bson::RawDocumentBuf;
 use odm_mql::{Update, path};
@@ -57,7 +57,7 @@ pub(in crate::maintain) fn write_of(catalog: &Catalog, write: &Write) -> Option<
             check_returned,
         } => {
             let replaced = replaced(catalog, collection, one(documents)?, *upsert)?;
-            // It is stored as it was sent.
+            // The document is stored as it was sent.
             check_returned.run(&[]).ok()?;
             SingleWrite::Update(replaced)
         }
@@ -107,7 +107,8 @@ fn inserted(catalog: &Catalog, collection: &str, document: &Doc) -> Option<Doc> 
     is_valid(catalog, collection, &document).then_some(document)
 }
 
-/// Whether a document is valid whatever it was before. A unit validates a document that a warning may be about, and warns once.
+/// Whether a document is valid whatever it was before. `false` if a validator may warn: a unit then validates the document, and
+/// warns once.
 fn is_valid(catalog: &Catalog, collection: &str, document: &Doc) -> bool {
     let validators = catalog.validators_of(collection);
     let mut validators = validators.iter().flat_map(|validators| validators.iter());
@@ -118,7 +119,7 @@ fn is_valid(catalog: &Catalog, collection: &str, document: &Doc) -> bool {
     check.is_none_or(|check| check.run(None, document).is_ok())
 }
 
-/// The update of a document, with conditions under which it is valid after it.
+/// The update of a document, with conditions under which the updated document is valid.
 fn updated(
     catalog: &Catalog,
     collection: &str,

@@ -1,9 +1,9 @@
-//! The change of an array that shows new children, in a parent that is not read.
+//! The unread updates of a subset that shows new children of a parent.
 //!
-//! The array is right before. The new children come into it by their places in the order, and it is cut to the limit: so it is
-//! right after. Where the elements show `_id`, no two have the same place, and the server sorts them. Where they do not, only
-//! children that come before all elements are added, at the end of the array where these come first: the server may put
-//! elements with the same place into any order.
+//! If the array is right before the update, it is right after it: the new children are added at their places in the order, and
+//! the array is cut to the limit. If the elements show `_id`, no two have the same place, and the server sorts them. If they do
+//! not, the server may put elements with the same place into any order. Then only children that come before all elements are
+//! added: at the front of the array or, if it is in reverse order, at its back.
 
 use bson::{RawBson, spec::ElementType};
 use odm_mql::{Direction, Filter, Operation, Push, PushSort, Sort, Test, is_scalar, path};
@@ -55,7 +55,7 @@ fn takes_children(subset: &SubsetDefinition) -> bool {
     is_flat && is_told && !order.ignores_case() && is_mergeable(subset)
 }
 
-/// The change that adds new children, which come in the order in which the subset takes them.
+/// The change that adds new children, which come in the order of the subset.
 fn added(subset: &SubsetDefinition, children: &[Doc]) -> Result<Option<FieldUpdate>> {
     let order = shown_of(subset, order_of(subset));
     let places: Vec<Vec<u8>> = children
@@ -63,7 +63,7 @@ fn added(subset: &SubsetDefinition, children: &[Doc]) -> Result<Option<FieldUpda
         .map(|child| order.encode_key(child))
         .collect();
     let has_tie = places.windows(2).any(|pair| pair[0] == pair[1]);
-    // A value that is compared as a whole, by the order as by the server.
+    // A scalar is compared as a whole, by the order as by the server.
     let is_plain = |child: &Doc| {
         let values = order.keys().iter().map(|(name, _)| path::get(child, name));
         values
@@ -92,7 +92,7 @@ fn sorted(subset: &SubsetDefinition, children: &[Doc], order: &Sort) -> Result<F
             Test::Not(vec![of_types([ElementType::Array])]),
         ));
     }
-    // One that another program has left there would be there twice.
+    // A child that another program has added to the array already would be there twice.
     let ids = children.iter().filter_map(|child| path::get(child, "_id"));
     let ids: Vec<RawBson> = ids.map(RawBson::from).collect();
     conditions.push(within(subset, "_id", Test::Nin(ids.into())));
@@ -108,7 +108,7 @@ fn sorted(subset: &SubsetDefinition, children: &[Doc], order: &Sort) -> Result<F
     })
 }
 
-/// The change that adds children that come before all elements; `None` if no filter says so.
+/// The change that adds children that come before all elements; `None` if no filter can ensure that they do.
 fn first(subset: &SubsetDefinition, children: &[Doc], order: &Sort) -> Result<Option<FieldUpdate>> {
     let [(name, direction)] = order.keys() else {
         return Ok(None);
