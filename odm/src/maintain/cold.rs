@@ -1,7 +1,7 @@
 //! Cold parts of split documents.
 //!
-//! A caller writes whole documents, and paths into them. Here they are divided: a field of a cold
-//! part goes to its collection, in the same unit, and the hot document holds no trace of it.
+//! A caller writes whole documents, and paths into them. Here they are divided: the fields of a cold part go to its own
+//! collection, in the same unit, and the hot document holds no trace of them.
 
 mod parts;
 mod update;
@@ -57,8 +57,8 @@ pub(super) async fn insert(
 /// The values of one split field of several documents, with the `_id` of each.
 type Values<'c> = (&'c Split, Vec<(RawBson, RawDocumentBuf)>);
 
-/// Queues the values of split fields that came with documents which replace others, with the `_id` of each document. A cold
-/// part without a value stays as it is.
+/// Queues the values of split fields of replacing documents, each with the `_id` of its document. A cold part without a value
+/// stays as it is.
 pub(super) async fn replace(
     unit: &mut Unit<'_>,
     parts: Vec<(&Split, RawBson, RawDocumentBuf)>,
@@ -75,8 +75,8 @@ pub(super) async fn replace(
     Ok(())
 }
 
-/// Divides documents that hold a cold part inline, as from before they were split. Of one that has a
-/// cold part already, that one is right.
+/// Divides documents that hold a cold part inline, since they are from before the split. A cold part that is stored already is
+/// right, and the inline value is dropped.
 pub(super) async fn divide_stored(
     unit: &mut Unit<'_>,
     collection: &str,
@@ -108,7 +108,7 @@ pub(super) async fn divide_stored(
     Ok(())
 }
 
-/// Makes a value that a document holds inline its cold part, which it has none of.
+/// Stores an inline value of a document as its cold part. The document must not have one yet.
 pub(super) async fn divide_off(
     unit: &mut Unit<'_>,
     split: &Split,
@@ -125,7 +125,7 @@ pub(super) async fn divide_off(
     unit.insert_moved(&split.cold, Doc::new(part)).await
 }
 
-/// Excludes other units from a document that gets a cold part. A new document is known to no other unit.
+/// Excludes other units from a document that gets a cold part, unless it is new: no other unit knows a new document.
 fn exclude_owner(unit: &mut Unit<'_>, split: &Split, owner: &RawBson) {
     let images = unit.images(&split.hot);
     let at = images.position(&key::of(owner.as_raw_bson_ref()));
@@ -152,8 +152,7 @@ pub(super) async fn parts_of(
     Ok(parts)
 }
 
-/// Makes these values the cold parts of these documents, and returns the documents whose cold part is
-/// different now.
+/// Stores values as the cold parts of documents, and returns the `_id`s of the documents whose cold part is different now.
 async fn put(
     unit: &mut Unit<'_>,
     split: &Split,
@@ -175,7 +174,7 @@ async fn put(
             Some((at, id)) if own.as_ref().is_none_or(|own| *own == id) => {
                 let part = split.cold_part(owner.as_raw_bson_ref(), id, &value)?;
                 unit.change(&split.cold, at, part).await?;
-                // A derived field that the value lacks is computed again, and is no change.
+                // A derived field that the value lacks is recomputed later, and is no change.
                 let image = unit.images(&split.cold).at(at);
                 if !versions::is_base_changed(unit.catalog, &split.cold, image)? {
                     continue;
@@ -210,7 +209,7 @@ fn own_id(split: &Split, value: &RawDocument) -> Result<RawBson> {
     }
 }
 
-/// Records that documents changed of which the cold part alone did.
+/// Records a change in documents whose cold part alone has changed.
 pub(super) async fn touch(unit: &mut Unit<'_>, split: &Split, changed: &[RawBson]) -> Result<()> {
     for at in unit.load_existing(&split.hot, changed).await? {
         unit.touch(&split.hot, at).await?;
@@ -238,7 +237,7 @@ pub(super) async fn follow_deletes(unit: &mut Unit<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Makes hot documents whole, as they are stored, with those cold parts that the caller has sent values of.
+/// Makes hot documents whole, as they are stored, with the cold parts for which the caller has sent values.
 pub(super) async fn whole_documents(
     unit: &mut Unit<'_>,
     collection: &str,
@@ -296,7 +295,7 @@ async fn stored_values(
         let part = held.and_then(|held| images.at(*held.first()?).now());
         match (part, path::get(document, &split.path)) {
             (Some(part), _) => split.value(part).map(Some),
-            // As in a document from before it was split.
+            // The document is from before the split.
             (None, Some(inline)) => value_of(split, inline),
             (None, None) => Ok(None),
         }

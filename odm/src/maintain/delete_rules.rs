@@ -13,12 +13,12 @@ use super::{
 };
 use crate::catalog::{Edge, OnDelete, join, references};
 
-/// The rules of the references to the documents that a unit has removed, and to those that are removed for that reason, until
-/// nothing follows any more.
+/// The rules of the references to the documents that a unit has removed, including documents that are removed by these rules.
 #[derive(Default)]
 pub(super) struct DeleteRules<'c> {
     tasks: VecDeque<Task<'c>>,
-    /// The removed documents that no reference may name at the end: a referrer that is removed in the same unit is gone by then.
+    /// The removed documents that no reference along the edge may name at the end of the unit: a referrer that is removed in the
+    /// same unit is gone by then.
     restricting: Vec<(&'c Edge, Vec<RawBson>)>,
     rounds: usize,
 }
@@ -31,7 +31,7 @@ struct Task<'c> {
 }
 
 impl<'c> DeleteRules<'c> {
-    /// Applies the rules, until nothing is left or, if the unit is paged, it is over its bound. Returns whether something is left.
+    /// Applies the rules until no task is left or, if the unit is paged, the page is full. Returns whether tasks may be left.
     pub(super) async fn apply(&mut self, unit: &mut Unit<'c>, is_paged: bool) -> Result<bool> {
         loop {
             while let Some(task) = self.tasks.front_mut() {
@@ -44,14 +44,14 @@ impl<'c> DeleteRules<'c> {
                 }
             }
             if !self.add_removed(unit).await? {
-                // The references in a cold part are those of its document.
+                // The references in a cold part belong to its document, and go with it.
                 cold::follow_deletes(unit).await?;
                 return Ok(false);
             }
         }
     }
 
-    /// Adds the rules for the documents that were removed since. Returns whether there are some.
+    /// Adds the rules for the documents that were removed since the last call. Returns whether there are any.
     async fn add_removed(&mut self, unit: &mut Unit<'c>) -> Result<bool> {
         let mut removed: BTreeMap<String, Vec<RawBson>> = BTreeMap::new();
         for (collection, id) in unit.take_removed() {
@@ -101,7 +101,7 @@ impl<'c> DeleteRules<'c> {
 }
 
 impl Task<'_> {
-    /// Applies the rule to the next referrers. Returns whether there may be others.
+    /// Applies the rule to the next referrers. Returns whether there may be more.
     async fn next_page(&mut self, unit: &mut Unit<'_>) -> Result<bool> {
         let Task {
             edge,
@@ -129,8 +129,7 @@ impl Task<'_> {
     }
 }
 
-/// Divides off the cold parts with references to deleted documents that older documents hold inline,
-/// so that the rule finds them.
+/// Stores inline values of older documents as cold parts if they reference deleted documents, so that the rule finds them.
 async fn divide_referrers(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson]) -> Result<()> {
     let split = unit.catalog.split_in(&edge.from);
     let Some(split) = split.filter(|split| unit.catalog.is_pending(&split.hot, &split.path)) else {
@@ -146,7 +145,7 @@ async fn divide_referrers(unit: &mut Unit<'_>, edge: &Edge, deleted: &[RawBson])
     Ok(())
 }
 
-/// Removes referrers: with a cold part, its whole document.
+/// Removes referrers. If a referrer is a cold part, its whole document is removed.
 async fn remove(unit: &mut Unit<'_>, edge: &Edge, page: Vec<usize>) -> Result<()> {
     let Some(split) = unit.catalog.split_in(&edge.from) else {
         for at in page {
@@ -166,8 +165,8 @@ async fn remove(unit: &mut Unit<'_>, edge: &Edge, page: Vec<usize>) -> Result<()
     Ok(())
 }
 
-/// Changes references along an edge in a document. Those in a cold part are base data of the
-/// document that it belongs to, whose version counts the change.
+/// Changes references along an edge in a document. References in a cold part are base data of its document, whose version counts
+/// the change.
 pub(super) async fn set_references(
     unit: &mut Unit<'_>,
     edge: &Edge,
@@ -198,8 +197,7 @@ pub(super) fn cleared(document: &RawDocument, edge: &Edge, gone: &HashSet<Vec<u8
     }
 }
 
-/// The references to gone documents as null, or taken out of the array that a raw update has put in the
-/// place of one.
+/// The references to gone documents as null, or removed from an array that a raw update has put in the place of a reference.
 fn nullified(document: &RawDocument, edge: &Edge, gone: &HashSet<Vec<u8>>) -> FieldValues {
     let (within, name) = edge.path.rsplit_once('.').unwrap_or(("", &edge.path));
     let is_gone = |id: RawBsonRef<'_>| gone.contains(&key::of(id));
@@ -222,8 +220,8 @@ fn nullified(document: &RawDocument, edge: &Edge, gone: &HashSet<Vec<u8>>) -> Fi
     fields
 }
 
-/// The lists without the elements that are, or hold, references to gone documents. A value that a raw
-/// update has put in the place of a list is one element.
+/// The lists without the elements that are, or contain, references to gone documents. A value that a raw update has put in the
+/// place of a list counts as one element.
 fn pulled(document: &RawDocument, edge: &Edge, list: &str, gone: &HashSet<Vec<u8>>) -> FieldValues {
     let rest = edge.path[list.len()..].trim_start_matches('.');
     let refers = |element: RawBsonRef<'_>| match element {
@@ -250,7 +248,7 @@ fn pulled(document: &RawDocument, edge: &Edge, list: &str, gone: &HashSet<Vec<u8
     fields
 }
 
-/// An array without some of its elements; `None` if it has none of them.
+/// An array without the elements that `leaves` selects; `None` if it selects no element.
 fn without(array: &RawArray, leaves: impl Fn(RawBsonRef<'_>) -> bool) -> Option<RawArrayBuf> {
     let mut left = RawArrayBuf::new();
     let mut is_same = true;

@@ -65,11 +65,11 @@ impl fmt::Display for DerivedKind {
 /// How the fields of a kind are computed.
 #[async_trait]
 pub(super) trait Derivation: Sync {
-    /// Recomputes those fields of a level, of this kind, that the changes of a unit make wrong.
+    /// Recomputes the fields of this kind in a level that the changes of a unit make stale.
     async fn refresh(&self, unit: &mut Unit<'_>, level: &[OrderedField<'_>]) -> Result<()>;
 
-    /// Returns for each document, of the one collection that holds the fields, those of this kind
-    /// that are not what their definitions say, with their right values.
+    /// Returns for each document the fields of this kind that differ from their definitions, with their right values. All fields
+    /// and documents are of one collection.
     async fn differences(
         &self,
         lookup: &mut dyn Inputs,
@@ -84,7 +84,7 @@ pub(super) trait Derivation: Sync {
 /// The reads of a computation: of a unit, which sees its own changes, or of a snapshot.
 #[async_trait]
 pub(super) trait Inputs: Send {
-    /// Returns those documents with these `_id`s that exist, by the keys of the `_id`s.
+    /// Returns the existing documents with these `_id`s, by the keys of the `_id`s.
     async fn get(&mut self, collection: &str, ids: Vec<RawBson>) -> Result<HashMap<Vec<u8>, Doc>>;
 
     /// Runs one query for each of several keys of a field.
@@ -94,7 +94,7 @@ pub(super) trait Inputs: Send {
     async fn count_by_key(&mut self, find: &FindByKey) -> Result<Vec<u64>>;
 }
 
-/// One state of the data, and what was read of it.
+/// The reads of one state of the data, and their cost.
 pub(super) struct SnapshotInputs<'a> {
     pub(super) reader: &'a dyn Reader,
     pub(super) cost: Cost,
@@ -124,8 +124,8 @@ impl Inputs for SnapshotInputs<'_> {
     }
 }
 
-/// Recomputes the derived fields that the changes of a unit make wrong, level by level: what a level
-/// changes can only make later ones wrong.
+/// Recomputes the derived fields that the changes of a unit make stale, level by level: the changes of a level can make only
+/// later levels stale.
 pub(super) async fn refresh(unit: &mut Unit<'_>) -> Result<()> {
     for level in unit.catalog.levels() {
         for kind in KINDS {
@@ -138,7 +138,7 @@ pub(super) async fn refresh(unit: &mut Unit<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Recomputes the derived fields of these documents, whatever is stored, and then all that follow.
+/// Recomputes the derived fields of these documents, whatever is stored, and the fields that depend on them.
 pub(super) async fn repair(unit: &mut Unit<'_>, collection: &str, ids: &[RawBson]) -> Result<()> {
     for level in unit.catalog.levels() {
         let here = level.iter().map(|ordered| ordered.field);
@@ -166,8 +166,7 @@ pub(super) async fn repair(unit: &mut Unit<'_>, collection: &str, ids: &[RawBson
     Ok(())
 }
 
-/// The derived fields of documents that are not what their definitions say: for each document the
-/// paths, with the problem.
+/// The derived fields of documents that differ from their definitions: for each document the paths, with the problem.
 pub(super) async fn problems(
     lookup: &mut dyn Inputs,
     fields: &[&DerivedField],

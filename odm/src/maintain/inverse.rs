@@ -1,7 +1,7 @@
-//! Inverse references: two references that name each other say the same.
+//! Inverse references: two references that name each other are kept consistent.
 //!
-//! The side that a write names decides, and the other follows. Of two claims to one document in one
-//! unit, the later wins.
+//! The side that a write changes decides, and the other side follows. If two references of one unit claim the same document, the
+//! later wins.
 
 mod repair;
 mod sides;
@@ -20,11 +20,11 @@ use odm_store::{Error, ErrorKind, Result, mutants::mutant, show};
 pub(super) use repair::repair;
 pub(super) use sides::Sides;
 
-/// The changes of the references along an edge whose inverses, the lists of another edge, are left to the caller.
+/// The changes of the references along an edge. Their inverses, the lists along the second edge, are left to the caller.
 pub(super) type LeftChanges<'c> = (&'c Edge, &'c Edge, ReferenceChanges);
 
-/// Changes the inverses of the references that the user's own write changed, but for the edges, with the edges of their
-/// inverses, that are left.
+/// Changes the inverses of the references that the user's own write changed, except along the pairs of edges that `is_left`
+/// selects: their changes are returned.
 pub(super) async fn apply<'c>(
     unit: &mut Unit<'c>,
     collection: &str,
@@ -32,7 +32,7 @@ pub(super) async fn apply<'c>(
     is_left: impl Fn(&mut Unit<'c>, &Edge, &Edge) -> bool,
 ) -> Result<Vec<LeftChanges<'c>>> {
     let catalog = unit.catalog;
-    // Before the first change: where both sides are lists of one document, that of one changes the other.
+    // Before the first change: if both sides are lists of one document, a change of one list changes the other.
     for edge in catalog.edges_from(collection) {
         if catalog.inverse_of(edge).is_some() {
             refuse_doubled(unit, edge, positions)?;
@@ -48,7 +48,7 @@ pub(super) async fn apply<'c>(
         if changes.is_empty() {
             continue;
         }
-        // A repair may write one side after what it has read of the other.
+        // A repair in another unit may write one side after it has read the other.
         for (own, target) in changes.claims.iter().chain(&changes.lost) {
             unit.share(&edge.from, [own]);
             unit.share(&edge.to, [target]);
@@ -74,7 +74,7 @@ pub(super) async fn apply<'c>(
             }
             sides.attach(unit, edge, other, own, target).await?;
         }
-        // After all claims: a document that one has lost, another may have claimed.
+        // After all claims: a document that one reference has lost may be claimed by another.
         for (own, target) in &lost {
             if mutant("lost inverse reference") {
                 break;
@@ -86,8 +86,8 @@ pub(super) async fn apply<'c>(
     Ok(left)
 }
 
-/// Stores an empty list where a write left it out, as an upsert can: a list that is missing is one
-/// from before it was declared, and is reported by an audit.
+/// Stores an empty list where a write left it out, as an upsert can: an audit would report a missing list as older than its
+/// declaration.
 async fn store_missing_lists(unit: &mut Unit<'_>, edge: &Edge, positions: &[usize]) -> Result<()> {
     for &at in positions {
         let document = unit.document(&edge.from, at);
@@ -101,8 +101,7 @@ async fn store_missing_lists(unit: &mut Unit<'_>, edge: &Edge, positions: &[usiz
     Ok(())
 }
 
-/// The references along an edge that a write has added and taken away, each with the `_id` of its
-/// holder.
+/// The references along an edge that a write has added and removed, each after the `_id` of its holder.
 pub(super) struct ReferenceChanges {
     pub(super) claims: Vec<(RawBson, RawBson)>,
     pub(super) lost: Vec<(RawBson, RawBson)>,
@@ -158,13 +157,13 @@ pub(super) fn targets(document: &RawDocument, edge: &Edge) -> BTreeMap<Vec<u8>, 
     targets
 }
 
-/// Tells whether documents refer to some others along an edge. The list of a document is read once, however
-/// many of its members are asked for.
+/// Tests whether documents reference some others along an edge. The list of a document is read once, however many of its members
+/// are tested.
 pub(super) struct Referrers<'e> {
     edge: &'e Edge,
-    /// The keys of the others.
+    /// The keys of the other documents.
     asked: HashSet<Vec<u8>>,
-    /// Those of them that a document refers to, by its key.
+    /// The other documents that a document references, by its key.
     found: HashMap<Vec<u8>, HashSet<Vec<u8>>>,
 }
 
@@ -177,7 +176,7 @@ impl<'e> Referrers<'e> {
         }
     }
 
-    /// Whether a document, which stays as it is meanwhile, refers to one of the others.
+    /// Whether a document references one of the others. The document must not change between calls.
     pub(super) fn refers_to(&mut self, document: &RawDocument, other: &[u8]) -> bool {
         let found = self.found.entry(key::of(id(document)));
         let found = found.or_insert_with(|| {
@@ -206,8 +205,7 @@ fn doubled(document: &RawDocument, edge: &Edge) -> Option<RawBson> {
     twice
 }
 
-/// Refuses lists of inverse references that a write has changed and that hold one twice: its inverse could name the holder only
-/// once.
+/// Refuses changed lists of inverse references that hold a reference twice: its inverse could name the holder only once.
 fn refuse_doubled(unit: &Unit<'_>, edge: &Edge, positions: &[usize]) -> Result<()> {
     let images = unit.images(&edge.from);
     for &at in positions {
@@ -237,8 +235,7 @@ fn refuse_doubled(unit: &Unit<'_>, edge: &Edge, positions: &[usize]) -> Result<(
     Ok(())
 }
 
-/// Whether a list of inverse references is missing, as from before it was declared, or holds one
-/// twice.
+/// Whether a list of inverse references is missing, as in a document from before its declaration, or holds a reference twice.
 pub(super) fn is_no_list(document: &RawDocument, edge: &Edge) -> bool {
     is_list_missing(document, edge)
         || (edge.inverse.is_some()

@@ -16,9 +16,9 @@ pub(in crate::maintain) struct UpdateParts<'c> {
 
 /// The change of a cold part.
 pub(super) enum PartChange {
-    /// The cold part becomes this.
+    /// The cold part is replaced by this value.
     Whole(RawDocumentBuf),
-    /// Fields of it are changed.
+    /// Fields of the cold part are changed.
     Fields(Update),
 }
 
@@ -60,7 +60,7 @@ impl<'c> UpdateParts<'c> {
         Ok(parts)
     }
 
-    /// Gives each part those array filters that it names.
+    /// Gives each part the array filters that it names.
     fn add_array_filters(&mut self, hot: &mut Update, update: &Update) {
         let cold = self.cold.iter_mut().filter_map(|(_, part)| match part {
             PartChange::Whole(_) => None,

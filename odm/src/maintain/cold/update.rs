@@ -20,8 +20,8 @@ use crate::{
     },
 };
 
-/// Updates documents by their positions, and returns the positions of the documents that are different then. The condition
-/// is the filter that they match.
+/// Updates documents by their positions, and returns the positions of the changed documents. The condition is the filter that the
+/// documents match.
 pub(in crate::maintain) async fn update(
     unit: &mut Unit<'_>,
     collection: &str,
@@ -115,7 +115,7 @@ async fn update_parts(
 /// The documents that a write changes, page by page.
 pub(in crate::maintain) struct MatchedPages {
     pages: DocumentPages,
-    /// The filter of a document that was found by its `_id`.
+    /// The filter that documents found by `_id` must match.
     condition: Filter,
 }
 
@@ -202,7 +202,7 @@ async fn owners(unit: &mut Unit<'_>, split: &Split, filter: Filter) -> Result<Ve
     let owners = owners.filter(|owner| seen.insert(key::of(*owner)));
     let mut owners: Vec<RawBson> = owners.map(RawBson::from).collect();
     if owners.len() > unit.bounds.chunk {
-        // An orphan cold part has no document, and counts for none.
+        // An orphan cold part has no document, and is not counted.
         let exist = unit.exist(&split.hot, &owners).await?;
         let mut exist = exist.into_iter();
         owners.retain(|_| exist.next().unwrap_or_default());

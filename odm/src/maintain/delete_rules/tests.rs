@@ -1,4 +1,4 @@
-//! References in documents of any shape: what a rule finds, it clears.
+//! References in documents of any shape: a rule clears every reference that it finds.
 
 use bson::{Bson, Document, RawDocumentBuf, doc};
 use proptest::prelude::*;

@@ -1,5 +1,4 @@
-//! References that dangle, and inverse references that contradict each other, repaired as far as the
-//! right state can be known.
+//! Repairs of dangling references, and of inverse references that contradict each other, as far as the right state can be known.
 
 use std::collections::HashSet;
 
@@ -18,8 +17,8 @@ use crate::catalog::{Cardinality, Edge, OnDelete};
 
 /// Repairs the references along an edge in some documents.
 ///
-/// Of inverse references the scalar side decides; of two lists, the missing member is added; a scalar
-/// that its inverse contradicts is emptied.
+/// For inverse references, a scalar side decides over a list, a missing member of one of two lists is added, and a scalar that
+/// its inverse contradicts is emptied.
 pub(in crate::maintain) async fn repair(
     unit: &mut Unit<'_>,
     edge: &Edge,
@@ -39,7 +38,7 @@ pub(in crate::maintain) async fn repair(
     }
     unit.load(&edge.to, &named).await?;
     if other.is_some() {
-        // What is decided depends on both sides, of which one alone may be written.
+        // The decision depends on both sides, although the repair may write only one of them.
         unit.exclude(&edge.from, ids);
         unit.exclude(&edge.to, &named);
     }
@@ -88,13 +87,13 @@ pub(in crate::maintain) async fn repair(
     sides.store(unit).await
 }
 
-/// What to do about a reference that its inverse contradicts.
+/// The repair of a reference that its inverse contradicts.
 enum Decision {
-    /// The reference is right: its target gets to name the holder.
+    /// The reference is right: its target is made to name the holder.
     Attach,
-    /// The inverse is right: the reference is taken out.
+    /// The inverse is right: the reference is removed.
     Detach,
-    /// Both sides claim a document that neither can let go of.
+    /// Both sides claim a document, and neither can be empty.
     Unknown,
 }
 
@@ -109,7 +108,7 @@ fn decision(edge: &Edge, other: &Edge, named: &RawDocument) -> Decision {
     } else if edge.cardinality != Cardinality::One {
         Decision::Detach
     } else if other.cardinality == Cardinality::Optional {
-        // The holder cannot be empty, and its target can name another.
+        // The reference cannot be empty, and its inverse can name another document.
         Decision::Attach
     } else {
         Decision::Unknown

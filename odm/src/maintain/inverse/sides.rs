@@ -1,5 +1,4 @@
-//! The inverse references that a unit changes, so that a document with many of them is read and
-//! changed once.
+//! The inverse references that a unit changes, collected so that a document with many of them is read and changed once.
 
 use std::collections::HashMap;
 
@@ -14,7 +13,7 @@ use crate::catalog::{Cardinality, Edge, references};
 #[derive(Default)]
 pub(in crate::maintain) struct Sides<'e> {
     sides: Vec<InverseSide<'e>>,
-    /// The position of each by the collection and path of the reference, and the `_id`.
+    /// The position of each side by the collection and path of the reference, and the `_id`.
     positions: HashMap<(&'e str, &'e str, Vec<u8>), usize>,
 }
 
@@ -24,9 +23,9 @@ struct InverseSide<'e> {
     id: RawBson,
     /// The position of the document in the unit, if it exists.
     document: Option<usize>,
-    /// The documents that it names, in order; `None` where one was taken out.
+    /// The documents that the side names, in order; `None` where one was removed.
     targets: Vec<Option<RawBson>>,
-    /// The position of each.
+    /// The position of each target, by its key.
     at: HashMap<Vec<u8>, usize>,
     is_changed: bool,
 }
@@ -117,7 +116,7 @@ impl<'e> Sides<'e> {
         target: &RawBson,
     ) -> Result<()> {
         let side = self.side(unit, other, target).await?;
-        // A target that does not exist is found as a dangling reference.
+        // The check of added references reports a target that does not exist.
         if side.document.is_none() || side.at.contains_key(&key::of(own.as_raw_bson_ref())) {
             return Ok(());
         }
@@ -136,7 +135,7 @@ impl<'e> Sides<'e> {
         Ok(())
     }
 
-    /// Takes a document out of a reference, if the reference still names it.
+    /// Removes a document from a reference, if the reference still names it.
     pub(in crate::maintain) async fn detach(
         &mut self,
         unit: &mut Unit<'_>,
@@ -152,7 +151,7 @@ impl<'e> Sides<'e> {
         Ok(())
     }
 
-    /// Takes each document that a list names twice out of it once.
+    /// Removes the duplicates from a list.
     pub(in crate::maintain) async fn unite(
         &mut self,
         unit: &mut Unit<'_>,
@@ -204,7 +203,7 @@ impl InverseSide<'_> {
         self.is_changed = true;
     }
 
-    /// Takes out all documents that it names, and returns them.
+    /// Removes all documents that the side names, and returns them.
     fn clear(&mut self) -> Vec<RawBson> {
         self.at.clear();
         std::mem::take(&mut self.targets)
