@@ -1,4 +1,4 @@
-//! The result of a unit does not depend on how much of it is held at once.
+//! The result of a unit does not depend on the number of documents that it holds at once.
 
 mod pages;
 
@@ -339,7 +339,7 @@ fn write() -> impl Strategy<Value = Write> {
     })
 }
 
-/// Documents of everything, some of which name an author that does not exist yet.
+/// Documents of all collections; some name an author that does not exist yet.
 fn beginning() -> Vec<Write> {
     let insert = |collection: &str, number: i32, values: fn(i32) -> [i32; 3]| {
         let documents = (0..number).map(|id| Doc::new(raw(document(collection, id, values(id)))));
@@ -419,7 +419,7 @@ impl Seen {
     }
 }
 
-/// The write with a check that keeps the documents which it returns.
+/// The write with a check that keeps the returned documents.
 fn kept(write: &Write, returned: &Arc<Mutex<Vec<Doc>>>) -> Write {
     let mut write = write.clone();
     let returned = returned.clone();
@@ -442,7 +442,7 @@ fn kept(write: &Write, returned: &Arc<Mutex<Vec<Doc>>>) -> Write {
     write
 }
 
-/// In place of a plan: what is refused is not applied either, so that this is seen only if it is.
+/// Stands for the plan of a write that is refused. It is compared only if the write is applied after all.
 fn refused(error: odm_store::Error) -> PlannedChanges {
     PlannedChanges {
         collection: error.to_string(),
@@ -534,7 +534,7 @@ fn the_bounds_of_a_unit_do_not_change_its_result() {
                     before.push(all(&stores[0].0, name).await);
                 }
                 for (store, bounds) in &stores {
-                    // Of several errors, any may come first.
+                    // If there are several errors, any may come first.
                     results.push(run(&catalog, store, &write, *bounds).await.ok());
                 }
                 let is_beginning = at < beginning().len();

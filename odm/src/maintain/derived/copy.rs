@@ -1,9 +1,8 @@
 //! Copies of fields of other documents.
 //!
-//! A copy may be wrong if its holder was written, or its source. A holder that was written is
-//! compared with its definition as a whole. The holders of a source are found by the index on their
-//! reference; if nothing else has changed, only the copies of that source are compared, and no other
-//! source is read. Each holder is changed once, in the fields that differ.
+//! A copy may be wrong if its holder or its source was written. All copies in a written holder are compared with their
+//! definitions. The holders of a source are found by the index on their reference; if nothing else in a holder has changed, only
+//! the copies of that source are compared, and no other source is read. Each holder is changed once, in the fields that differ.
 
 mod held;
 mod recompute;
@@ -83,11 +82,11 @@ impl Derivation for Copies {
 struct CopyGroup<'c> {
     copies: Vec<&'c CopyDefinition>,
     is_holder_read: bool,
-    /// Their paths.
+    /// The paths of the copies.
     paths: Vec<String>,
 }
 
-/// Compares whole documents with the definitions.
+/// Compares all copies in stale documents with their definitions.
 async fn refresh_whole(
     unit: &mut Unit<'_>,
     holder: &str,
@@ -97,7 +96,7 @@ async fn refresh_whole(
     let ids: Vec<RawBson> = stale.whole.values().cloned().collect();
     let mut along = group.copies.iter().map(|copy| &copy.along);
     if along.any(|along| matches!(along, Along::Reverse(_))) {
-        // A holder that does not exist is searched for by nobody yet.
+        // No unit searches for a holder that does not exist yet.
         unit.share(holder, &ids);
     }
     for chunk in ids.chunks(unit.bounds.chunk) {
@@ -117,7 +116,7 @@ async fn refresh_whole(
     Ok(())
 }
 
-/// Changes the copies of some sources in all documents that refer to these.
+/// Changes the copies of some sources in all their referrers.
 async fn refresh_followers(
     unit: &mut Unit<'_>,
     holder: &str,
@@ -151,14 +150,14 @@ async fn refresh_followers(
     }
 }
 
-/// Changes the copies of the sources that records of the outbox name, in those documents that are due.
+/// Changes the copies of the sources that records of the outbox name, in the documents that are due.
 async fn refresh_due(
     unit: &mut Unit<'_>,
     holder: &str,
     group: &CopyGroup<'_>,
     stale: &StaleCopies<'_>,
 ) -> Result<()> {
-    // A frozen copy is filled in at once, and follows nothing.
+    // A frozen copy is filled in at once, and is never refreshed later.
     let copies = group.copies.iter().copied().filter(|copy| !copy.frozen);
     let copies: Vec<&CopyDefinition> = copies.collect();
     let Some((first, reference)) = copies

@@ -1,8 +1,8 @@
 //! Counts: how many children a parent has.
 //!
 //! A count changes by the difference that the unit makes under its present definition, so that its
-//! work does not grow with the children. The children are counted only where no right number is
-//! stored: where it is missing or pending, and in a repair.
+//! work does not grow with the children. The children are counted only if no right number is stored: if it is missing or pending,
+//! and in a repair.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -66,13 +66,13 @@ impl Derivation for Counts {
 /// A parent whose count may be wrong.
 struct StaleCount {
     id: RawBson,
-    /// How many more children the unit has made, if that is known.
+    /// The difference that the unit makes to the count, if it is known.
     by: Option<i64>,
-    /// The unit has written the parent, and may have put another number there.
+    /// The unit has written the parent, and may have stored another number.
     is_written: bool,
 }
 
-/// Returns what is left to the worker of the outbox.
+/// Returns the targets that are left to the worker of the outbox.
 async fn refresh(
     unit: &mut Unit<'_>,
     count: &CountDefinition,
@@ -111,14 +111,14 @@ async fn refresh(
         let images = unit.images(&count.parent);
         for StaleCount { id, by, .. } in chunk {
             let at = images.position(&key::of(id.as_raw_bson_ref()));
-            // A child may refer to a parent that does not exist, and is counted when it does.
+            // A child may reference a parent that does not exist yet, and is counted when the parent is inserted.
             let Some((at, image)) = at.map(|at| (at, images.at(at))) else {
                 continue;
             };
             if image.now().is_none() {
                 continue;
             }
-            // Beyond the greatest number, what is stored is wrong.
+            // If the sum is out of range, the stored number is wrong.
             let known = base(count, image, is_certain).zip(*by);
             match known.and_then(|(base, by)| base.checked_add(by)) {
                 Some(number) if !counts_all => numbers.push((at, number)),
@@ -174,7 +174,7 @@ fn stale(unit: &Unit<'_>, count: &CountDefinition) -> Result<BTreeMap<Vec<u8>, S
                 Ok(true) if mutant("decrement of a count") => {}
                 Ok(true) => add(before, Some(-1)),
                 Ok(false) => {}
-                // It was not stored by a write that knew the filter: what it counted for is not known.
+                // The child was stored by a write that did not know the filter, so it is unknown whether it counted.
                 Err(_) => add(before, None),
             }
         }
@@ -186,7 +186,7 @@ fn stale(unit: &Unit<'_>, count: &CountDefinition) -> Result<BTreeMap<Vec<u8>, S
         }
     }
     stale.retain(|_, stale| stale.by != Some(0));
-    // A document that was written as a whole has the number that the caller put there.
+    // A document that was written as a whole has the number that the caller sent.
     for (_, image) in unit.images(&count.parent).changed() {
         let Some(now) = image.now() else { continue };
         let number = |document: &Doc| integer(path::get(document, &count.path));
@@ -209,12 +209,12 @@ fn stale(unit: &Unit<'_>, count: &CountDefinition) -> Result<BTreeMap<Vec<u8>, S
 fn base(count: &CountDefinition, image: &Image, is_certain: bool) -> Option<i64> {
     match image.before() {
         Some(before) => integer(path::get(before, &count.path)),
-        // A document that is new has no children but those of the unit.
+        // A new document has no children except from this unit.
         None => (is_certain || mutant("count of a parent that comes back")).then_some(0),
     }
 }
 
-/// The query of the children that are counted, for these parents.
+/// The query for the children of these parents that count.
 fn children(count: &CountDefinition, parents: Vec<RawBson>) -> FindByKey {
     FindByKey {
         find: Find {
@@ -227,7 +227,7 @@ fn children(count: &CountDefinition, parents: Vec<RawBson>) -> FindByKey {
     }
 }
 
-/// The parents of a child, each once.
+/// The distinct parents of a child.
 fn parents(count: &CountDefinition, child: &RawDocument) -> HashMap<Vec<u8>, RawBson> {
     let mut parents = HashMap::new();
     references(child, &count.reference, |parent| {
@@ -246,7 +246,7 @@ fn difference(
     if integer(stored) == Some(number) {
         return None;
     }
-    // Of the type that is stored.
+    // The stored integer type stays.
     let number = match (stored, i32::try_from(number)) {
         (Some(RawBsonRef::Int32(_)), Ok(number)) => RawBson::Int32(number),
         _ => RawBson::Int64(number),
@@ -258,7 +258,7 @@ fn difference(
 pub(in crate::maintain) fn is_number(path: &str) -> Filter {
     let has = |test| Filter::Path(path.to_owned().into(), test);
     let integer = Test::Type(vec![ElementType::Int32, ElementType::Int64]);
-    // The test of an array is one of its elements.
+    // A test of an array also tests its elements.
     let is_array = Test::Type(vec![ElementType::Array]);
     has(integer).and(has(Test::Not(vec![is_array])))
 }

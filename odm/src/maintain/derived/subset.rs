@@ -1,12 +1,11 @@
 //! Subset arrays: the first children of a parent, shown in it.
 //!
-//! The children's collection is the truth. A subset that may be wrong is read anew by its
-//! definition, through the index on the reference and the sort keys, and stored if it is different.
-//! Three shortcuts read no children:
+//! The children's collection is the source of truth. A subset that may be wrong is read anew by its definition, through the index
+//! on the reference and the sort keys, and stored if it is different. Three shortcuts read no children:
 //!
-//! - changed children are merged into the stored array, where its elements tell their own order;
+//! - changed children are merged into the stored array, if its elements show all fields of the order;
 //! - an element whose child changed in shown fields alone is replaced;
-//! - a parent that is new has no children but those of the unit.
+//! - a new parent has no children except from this unit.
 
 mod merge;
 mod stale;
@@ -84,9 +83,9 @@ impl Derivation for Subsets {
 struct Refreshed<'c> {
     subset: &'c SubsetDefinition,
     is_holder_read: bool,
-    /// No stored array is taken for right.
+    /// No stored array is assumed to be right.
     reads_all: bool,
-    /// A parent that is new has no children but those of the unit.
+    /// A new parent has no children except from this unit.
     is_certain: bool,
     /// The children that the unit has changed, if they were needed.
     children: Option<HashMap<Vec<u8>, Vec<Doc>>>,
@@ -105,7 +104,7 @@ impl<'c> Refreshed<'c> {
     }
 }
 
-/// Returns what is left to the worker of the outbox.
+/// Returns the targets that are left to the worker of the outbox.
 async fn refresh(
     unit: &mut Unit<'_>,
     parent: &str,
@@ -118,7 +117,7 @@ async fn refresh(
         let by_children = chunk.iter().filter(|stale| stale.has_changed_children());
         unit.share(parent, by_children.map(|stale| &stale.id));
         unit.load(parent, &ids).await?;
-        // A document is changed once, whatever is stale in it.
+        // A document is changed once, however many of its subsets are stale.
         let mut changes: BTreeMap<usize, FieldValues> = BTreeMap::new();
         for (place, refreshed) in subsets.iter_mut().enumerate() {
             let of_subset = chunk.iter().filter_map(|stale| {
@@ -155,7 +154,7 @@ async fn arrays(
     for (id, elements) in stale {
         let key = key::of(id.as_raw_bson_ref());
         let images = unit.images(parent);
-        // A child may refer to a parent that does not exist, and is shown when it does.
+        // A child may reference a parent that does not exist yet, and is shown when the parent is inserted.
         let Some(at) = images.position(&key) else {
             continue;
         };
@@ -199,8 +198,7 @@ async fn arrays(
     Ok(arrays)
 }
 
-/// The children that the unit has changed, and that are meant, by their parents, in the order of the subset and not more
-/// than it shows.
+/// The changed children that `is_meant` selects, by parent, in the order of the subset, and at most as many as it shows.
 pub(in crate::maintain) fn changed_children(
     unit: &Unit<'_>,
     subset: &SubsetDefinition,
@@ -233,7 +231,7 @@ pub(in crate::maintain) fn changed_children(
     Ok(children)
 }
 
-/// The array with new elements for children that are shown already. `None` if none of them is.
+/// The array with new elements for children that are shown already. `None` if no such child is shown.
 fn replaced(
     subset: &SubsetDefinition,
     parent: &RawDocument,
@@ -261,7 +259,7 @@ fn replaced(
     Ok(found.then_some(replaced))
 }
 
-/// Returns what a subset shows of a child: the fields of the projection, in its order.
+/// Returns the fields of a child that a subset shows: the fields of the projection, in its order.
 pub(crate) fn shown(subset: &SubsetDefinition, child: &RawDocument) -> Result<RawDocumentBuf> {
     let Some(names) = &subset.shown else {
         return Ok(child.to_owned());
@@ -282,8 +280,8 @@ pub(in crate::maintain) fn shows(subset: &SubsetDefinition, field: &str) -> bool
     names.is_none_or(|names| names.iter().any(|name| name == field))
 }
 
-/// Returns the query of all children of a parent that a subset can show, in the order in which it
-/// takes them: the last first if it shows the last ones.
+/// Returns the query for all children of a parent that a subset can show, in the order in which it takes them: reversed if it
+/// shows the last children.
 pub(crate) fn children_of(subset: &SubsetDefinition, parent: RawBson) -> Find {
     let of_parent = Filter::Path(subset.reference.clone().into(), Test::Eq(parent));
     let children = children_in_order(subset);
@@ -294,7 +292,7 @@ pub(crate) fn children_of(subset: &SubsetDefinition, parent: RawBson) -> Find {
     }
 }
 
-/// The order in which a subset takes children: reversed if it shows the last ones.
+/// The order in which a subset takes children: reversed if it shows the last children.
 pub(in crate::maintain) fn order_of(subset: &SubsetDefinition) -> Sort {
     if subset.limit < 0 {
         subset.sort.reversed()

@@ -176,7 +176,7 @@ fn of_types(types: impl Into<Vec<ElementType>>) -> Test {
     Test::Type(types.into())
 }
 
-/// The types with which a value of a scalar type is not compared by value.
+/// The types whose values a test of a scalar does not compare with it.
 fn other_types(value: &RawBson) -> Option<Vec<ElementType>> {
     use ElementType::*;
     const NUMBERS: [ElementType; 4] = [Int32, Int64, Double, Decimal128];

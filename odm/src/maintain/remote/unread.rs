@@ -18,8 +18,7 @@ pub(in crate::maintain) struct Settled(pub(super) ());
 pub(in crate::maintain) struct UnreadUpdates {
     /// The collections whose documents are refreshed by updates, unless the unit holds them.
     collections: BTreeSet<String>,
-    /// The decision about each of their documents, once for all fields: the documents that are left to updates, with their
-    /// `_id`s, and the others.
+    /// The decision about each document of these collections, the same for all its fields: left to updates, by `_id`, or read.
     left: BTreeMap<DocumentKey, RawBson>,
     read: BTreeSet<DocumentKey>,
     /// The documents to which the refresh is limited.
@@ -44,7 +43,7 @@ impl UnreadUpdates {
         self.only = None;
     }
 
-    /// Whether a refresh leaves a document out: an update refreshes it, or the refresh is limited to others.
+    /// Whether a refresh leaves a document out: an update refreshes it, or the refresh is limited to other documents.
     pub(in crate::maintain) fn leaves_out(
         &mut self,
         collection: &str,
@@ -84,7 +83,7 @@ impl UnreadUpdates {
         std::mem::take(&mut self.left)
     }
 
-    /// Limits the next refresh to these documents, which none has refreshed yet.
+    /// Limits the next refresh to these documents, which no refresh has reached yet.
     pub(super) fn refresh_only(&mut self, documents: BTreeSet<DocumentKey>) {
         self.only = Some(documents);
     }
@@ -134,7 +133,7 @@ impl UnreadUpdates {
         std::mem::take(&mut self.queued)
     }
 
-    /// Records the updates that were written, by the positions of those that found no document.
+    /// Records which of the written updates, by their positions, found no document.
     pub(in crate::maintain) fn written(&mut self, updates: &[BlindUpdate], unmatched: &[usize]) {
         for update in unmatched.iter().map(|&at| &updates[at]) {
             if let Some(id) = &update.id {

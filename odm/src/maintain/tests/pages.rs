@@ -60,7 +60,7 @@ async fn numbers(store: &Embedded) -> [usize; 3] {
     numbers
 }
 
-/// Runs a write, and checks how many documents it matches and leaves, and that it never holds many.
+/// Runs a write, and checks the numbers of documents that it matches and leaves, and that it never holds many documents.
 async fn holds_few(references: [fn(i32) -> i32; 2], write_of: Write, matched: i32, left: [i32; 3]) {
     let catalog = catalog();
     let [author_of, post_of] = references;

@@ -16,17 +16,17 @@ pub(super) struct CopyAt<'a> {
     pub(super) stored: Option<RawBsonRef<'a>>,
 }
 
-/// Which of the values before a copy can take.
+/// The earlier values that a copy can take.
 #[derive(Clone, Copy)]
 enum Fit {
-    /// The value that it has.
+    /// A value equal to its own.
     Value,
     /// The value at its location.
     Location,
     Any,
 }
 
-/// The copies of a document before a change, to be taken once each.
+/// The copies of a document before a change. Each can be taken once.
 pub(super) struct Held {
     /// By the location of the struct, with the key of the reference.
     at: HashMap<String, (Vec<u8>, RawBson)>,
@@ -60,10 +60,10 @@ impl Held {
         held
     }
 
-    /// Takes for each copy a value that was beside the same reference before.
+    /// Takes an earlier value for each copy, from beside the same reference.
     ///
-    /// First come the copies that have one of these values, as in a list in another order; then those
-    /// at the location where a value was; then all others.
+    /// First come the copies that have one of these values, as in a reordered list; then copies at the location of such a value;
+    /// then all others.
     pub(super) fn take_all(&mut self, copies: &[CopyAt<'_>]) -> Vec<Option<RawBson>> {
         let mut taken = vec![None; copies.len()];
         for fit in [Fit::Value, Fit::Location, Fit::Any] {
@@ -80,7 +80,7 @@ impl Held {
         taken
     }
 
-    /// Takes a value that fits: the one at this location if it is among them.
+    /// Takes a value that fits, preferably from this location.
     fn take(
         &mut self,
         place: &str,

@@ -44,7 +44,7 @@ pub(super) fn followed(
                 return;
             };
             let stored = path::get(inner, &copy.name);
-            // It was filled in.
+            // A frozen copy that is filled in stays.
             if copy.frozen && stored.is_some() {
                 return;
             }
@@ -58,11 +58,10 @@ pub(super) fn followed(
     fields
 }
 
-/// For each document the copies that are not what their definitions say, with their right values.
+/// For each document the copies that differ from their definitions, with their right values.
 ///
-/// A copy has the value of a source that exists. A copy of a source that does not, and a frozen one,
-/// keep the value that was beside the same reference before. A frozen copy that is missing takes the first
-/// value that there is.
+/// A copy has the value of its source, if the source exists. If it does not exist, or if the copy is frozen, the copy keeps the
+/// value that was beside the same reference before. A frozen copy that is missing takes the first value that it can get.
 pub(super) async fn wrong(
     lookup: &mut dyn Inputs,
     copies: &[&CopyDefinition],
@@ -93,7 +92,7 @@ pub(super) async fn wrong(
     Ok(wrong)
 }
 
-/// Equal as BSON compares, so that a number that is written as another type is no change.
+/// Equality in the order of BSON, so that the same number in another type is no change.
 fn is_same(stored: Option<RawBsonRef<'_>>, wanted: Option<&RawBson>) -> bool {
     match (stored, wanted) {
         (Some(stored), Some(wanted)) => {
@@ -134,7 +133,7 @@ async fn sources(
     Ok(sources)
 }
 
-/// Adds the copies in all structs of a document that are wrong.
+/// Adds the wrong copies in all structs of a document.
 fn compare(
     copy: &CopyDefinition,
     reference: &str,
@@ -172,8 +171,7 @@ fn compare(
                 None => held.or_else(absent),
             },
         };
-        // A frozen copy of nothing is null, not missing, so that it is not taken for one that was never
-        // filled in.
+        // A frozen copy of an absent value is null, not missing, since a missing copy counts as never filled in.
         let is_frozen = copy.frozen && copy.optional && at.key.is_some();
         let wanted = wanted.or(is_frozen.then_some(RawBson::Null));
         if !is_same(at.stored, wanted.as_ref()) {
@@ -194,12 +192,13 @@ fn copied(
     }
 }
 
-/// An absent value is stored as null or not at all, as serde does it; that of a frozen copy as null.
+/// The copy of an absent value: null if an optional copy is stored already, else missing, as serde writes either. The caller
+/// makes a frozen copy null.
 fn absent(copy: &CopyDefinition, stored: Option<RawBsonRef<'_>>) -> Option<RawBson> {
     stored.filter(|_| copy.optional).map(|_| RawBson::Null)
 }
 
-/// A value at a path that meets no list before its end.
+/// The value at a path, unless the path meets a list before its end.
 pub(super) fn value<'a>(document: &'a RawDocument, path: &str) -> Option<RawBsonRef<'a>> {
     match path::lookup(document, path) {
         Found::Value(value) => Some(value),
@@ -208,15 +207,14 @@ pub(super) fn value<'a>(document: &'a RawDocument, path: &str) -> Option<RawBson
     }
 }
 
-/// For each document the values of all sources that refer to it, each value once, in the order of
-/// the sources' `_id`s.
+/// For each document the distinct values of all sources that reference it, in the order of the sources' `_id`s.
 async fn reverse_copies(
     lookup: &mut dyn Inputs,
     copy: &CopyDefinition,
     path: &str,
     documents: &[Doc],
 ) -> Result<Vec<RawBson>> {
-    // A source is passed once for each document that it names, without the names of all others.
+    // A source is read once for each document that it names, so the projection leaves out its list of names.
     let value_alone = Projection::include([copy.value.clone()])?;
     let find = FindByKey {
         find: Find {

@@ -1,4 +1,4 @@
-//! The documents whose copies the changes of a unit may make wrong.
+//! The documents whose copies the changes of a unit may make stale.
 
 use std::collections::BTreeMap;
 
@@ -16,21 +16,21 @@ use crate::{
     },
 };
 
-/// The holders of copies beside one reference that may be wrong.
+/// The holders with copies beside one reference that may be wrong.
 #[derive(Default)]
 pub(super) struct StaleCopies<'c> {
-    /// Those in which any copy may be, by the key of their `_id`.
+    /// The holders in which any copy may be wrong, by the key of their `_id`.
     pub(super) whole: BTreeMap<Vec<u8>, RawBson>,
-    /// Those that refer to changed sources.
+    /// The holders that reference changed sources.
     pub(super) followed: Option<FollowedSources<'c>>,
-    /// Those that the worker of the outbox refreshes.
+    /// The targets that are left to the worker of the outbox.
     pub(super) deferred: Vec<Target>,
 }
 
 /// The copies beside one reference, whose sources changed.
 pub(super) struct FollowedSources<'c> {
     pub(super) reference: String,
-    /// Their collection.
+    /// The collection of the sources.
     pub(super) source: &'c str,
     pub(super) copies: Vec<&'c CopyDefinition>,
     /// The changed sources by the key of their `_id`.
@@ -50,14 +50,14 @@ impl StaleCopies<'_> {
 }
 
 impl FollowedSources<'_> {
-    /// The query of the holders.
+    /// The query for the holders.
     pub(super) fn holders(&self, unit: &mut Unit<'_>, holder: &str) -> Find {
         let sources = self.sources.values();
         let ids = sources.map(|source| id(source).into()).collect();
         unit.find_referrers((self.source, ids), holder, &self.reference)
     }
 
-    /// The updates of all holders, unread. `None` if one has to be read.
+    /// The unread updates of all holders. `None` if a holder has to be read.
     pub(super) fn updates(&self) -> Option<Vec<(Filter, Update)>> {
         let updates = self.sources.values().map(|source| {
             let copies = self.copies.iter().map(|copy| {
@@ -73,7 +73,7 @@ impl FollowedSources<'_> {
     }
 }
 
-/// The holders of these copies, which are beside one reference, that may be wrong.
+/// The holders in which these copies, all beside one reference, may be wrong.
 pub(super) fn stale<'c>(
     unit: &Unit<'_>,
     holder: &str,
@@ -92,7 +92,7 @@ pub(super) fn stale<'c>(
             .due_fields(holder, &copy.path())
             .for_each(|id| stale.add(id));
     }
-    // A frozen copy that can be null is never missing, and so never follows.
+    // A frozen copy that can be null is never missing, so a change of its source never changes it.
     let copies = copies.iter().copied();
     let copies = copies.filter(|copy| !(copy.frozen && copy.optional));
     let (deferred, at_once): (Vec<_>, Vec<_>) = copies.partition(|copy| unit.defers(*copy));
@@ -120,7 +120,7 @@ pub(super) fn stale<'c>(
     Ok(stale)
 }
 
-/// The changed sources of the copies beside a reference, if there are some.
+/// The changed sources of the copies beside a reference, if there are any.
 fn followed<'c>(
     unit: &Unit<'_>,
     holder: &str,
@@ -146,8 +146,8 @@ fn followed<'c>(
     })
 }
 
-/// Adds the holders that changed sources name or named: all of them if the value changed, else those
-/// that are named only before or only now.
+/// Adds the holders that changed sources name or named: all holders if the value changed, else the holders that are named only
+/// before or only now.
 fn add_named(
     stale: &mut BTreeMap<Vec<u8>, RawBson>,
     unit: &Unit<'_>,
@@ -193,8 +193,8 @@ fn is_touched(copy: &CopyDefinition, image: &Image) -> bool {
         && !mutant("moved holder")
 }
 
-/// Whether there may be holders to whose copy a change of the source matters: to a frozen one, if there
-/// was nothing to copy before.
+/// Whether a change of the source may change copies of its holders. It changes a frozen copy only if the source had no value
+/// before.
 fn is_source_changed(copy: &CopyDefinition, image: &Image, may_dangle: bool) -> bool {
     match (image.before(), image.now()) {
         (Some(before), Some(now)) => {

@@ -1,9 +1,9 @@
 //! The merge of changed children into a stored array.
 //!
-//! The stored array has the first children from before the unit. If it is shorter than the limit, it has all
-//! of them; else all others come after its last element. So the array with the changed children taken out, and
-//! put in where they belong now, is right as far as that element. A child is known by its `_id`, or, where
-//! the elements do not show that, by its place in the order, if no other child shares the place.
+//! The stored array has the first children from before the unit. If it is shorter than the limit, it has all children; else all
+//! other children come after its last element. So if the changed children are removed from the array and inserted again where
+//! they belong now, the array is right up to that element. A child is found by its `_id` or, if the elements do not show `_id`,
+//! by its place in the order, provided that no other child shares the place.
 
 use std::{borrow::Cow, cmp::Ordering, collections::HashSet};
 
@@ -17,14 +17,14 @@ use crate::{
     maintain::derived::counts,
 };
 
-/// Whether the elements of a subset tell their own order.
+/// Whether the elements of a subset show all fields of its order.
 pub(in crate::maintain) fn is_mergeable(subset: &SubsetDefinition) -> bool {
     let order = shown_of(subset, order_of(subset));
     let mut fields = order.keys().iter();
     !order.is_empty() && fields.all(|(path, _)| shows(subset, path::split(path).0))
 }
 
-/// An order of children as their elements tell it: with `_id`, which comes last, only if they show that.
+/// An order of children by the fields that their elements show: `_id`, which comes last, is left out if they do not show it.
 pub(in crate::maintain) fn shown_of(subset: &SubsetDefinition, order: Sort) -> Sort {
     let sort = order.total();
     let fields = sort.keys().iter();
@@ -37,8 +37,8 @@ pub(in crate::maintain) fn shown_of(subset: &SubsetDefinition, order: Sort) -> S
 /// The elements of an array, each with its place in the order.
 type Elements<'a> = Vec<(Vec<u8>, Cow<'a, RawDocument>)>;
 
-/// The right array of a parent, or `None` if children must be read for it. `changed` are the children that
-/// referred to the parent before the unit, or do so now, and that the unit has changed.
+/// The right array of a parent, or `None` if children must be read for it. `changed` are the changed children that referenced the
+/// parent before the unit, or do so now.
 pub(super) fn merged(
     subset: &SubsetDefinition,
     parent: &RawDocument,
@@ -106,7 +106,7 @@ pub(super) fn merged(
     if !mutant("limit of a subset") {
         elements.truncate(limit);
     }
-    // Children that were not shown may come before what is behind the last element.
+    // Children that were not shown may come before an element that is now behind the former last one.
     let is_known = |(place, _): &(Vec<u8>, _)| is_behind(place).is_le();
     let is_full = is_full && !mutant("next child of a subset");
     if is_full && !(elements.len() == limit && elements.last().is_some_and(is_known)) {
@@ -132,8 +132,8 @@ fn by_id(elements: &Elements<'_>, changed: &[ChangedChild]) -> HashSet<usize> {
     positions.filter(|&at| is_changed(&elements[at])).collect()
 }
 
-/// The positions of the elements of changed children, found by the places that these had; `None` if a place
-/// does not tell the element.
+/// The positions of the elements of changed children, found by the former places of the children; `None` if a place does not
+/// identify an element.
 fn by_place(
     elements: &Elements<'_>,
     changed: &[ChangedChild],
@@ -143,7 +143,7 @@ fn by_place(
 ) -> Option<HashSet<usize>> {
     let mut positions = HashSet::new();
     for child in changed.iter().filter_map(|child| child.before.as_ref()) {
-        // What was not stored by a write that knew the filter may have counted.
+        // A child that was stored by a write that did not know the filter may have counted.
         if !child_counts(child).ok()? {
             continue;
         }

@@ -1,4 +1,4 @@
-//! The subsets that the changes of a unit may make wrong.
+//! The subsets that the changes of a unit may make stale.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,15 +15,15 @@ use crate::{
     },
 };
 
-/// A parent of which a subset may be wrong.
+/// A parent with subsets that may be wrong.
 pub(super) struct StaleParent {
     pub(super) id: RawBson,
-    /// Those of its subsets that may be wrong, by their positions among all of the level.
+    /// The subsets that may be wrong, by their positions among all subsets of the level.
     pub(super) elements: BTreeMap<usize, StaleElements>,
 }
 
 impl StaleParent {
-    /// Whether a child that the unit has changed makes it stale.
+    /// Whether a child that the unit has changed makes the parent stale.
     pub(super) fn has_changed_children(&self) -> bool {
         let mut elements = self.elements.values();
         elements.any(|elements| matches!(elements, StaleElements::Of(_)))
@@ -32,9 +32,9 @@ impl StaleParent {
 
 /// Which elements of a subset may be wrong.
 pub(super) enum StaleElements {
-    /// Those of changed children.
+    /// The elements of changed children.
     Of(ChangedChildren),
-    /// All of them.
+    /// All elements.
     Any,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct ChangedChild {
     pub(super) now: Option<Doc>,
 }
 
-/// The parents, of a collection, of which subsets may be wrong, and what of that is left to the worker of the outbox.
+/// The parents in a collection whose subsets may be wrong, and the targets that are left to the worker of the outbox.
 pub(super) fn stale(
     unit: &mut Unit<'_>,
     parent: &str,
@@ -68,7 +68,7 @@ pub(super) fn stale(
         let subset = refreshed.subset;
         for (_, image) in unit.images(&subset.parent).changed() {
             let Some(now) = image.now() else { continue };
-            // A document that was written as a whole has the array that the caller put there.
+            // A document that was written as a whole has the array that the caller sent.
             let array = |holder: &Doc| path::get(holder, &subset.path).map(RawBson::from);
             if image
                 .before()
@@ -133,7 +133,7 @@ fn add_by_children(
                 continue;
             }
         }
-        // What was not stored by a write that knew the filter may have counted.
+        // A child that was stored by a write that did not know the filter may have counted.
         let before = before.unwrap_or(image.before());
         let before = before.filter(|_| !mutant("subset of the old parent"));
         for child in before.into_iter().chain(now) {
@@ -145,7 +145,7 @@ fn add_by_children(
     Ok(())
 }
 
-/// All that the members of a subset and their order depend on: the parents and the sort keys.
+/// The values that decide the members of a subset and their order: the parents and the sort keys.
 fn member(subset: &SubsetDefinition, child: &RawDocument) -> (Vec<Vec<u8>>, Vec<u8>) {
     let mut parents = Vec::new();
     references(child, &subset.reference, |parent| {
@@ -193,7 +193,7 @@ impl Parents {
             (Some(element), Some(replaced)) => drop(replaced.insert(key.clone(), element)),
             _ => children.replaced = None,
         }
-        // A child that refers to a parent before and now, or twice, comes twice in a row.
+        // A child that references a parent before and now, or twice, comes twice in a row.
         if children.all.last().is_none_or(|last| last.key != key) {
             children.all.push(ChangedChild {
                 key,
