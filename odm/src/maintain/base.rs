@@ -33,7 +33,7 @@ pub(super) struct WriteSummary {
     pub(super) returned: Vec<usize>,
 }
 
-/// How far a write is carried out.
+/// The progress of a write.
 #[derive(Default)]
 pub(crate) struct WriteProgress {
     pub(super) summary: WriteSummary,
@@ -161,8 +161,8 @@ pub(super) fn is_followed(catalog: &Catalog, collection: &str, change: &Update) 
         || catalog.is_update_followed(collection, change.paths())
 }
 
-/// Whether a change waits for others of its unit, or must see others that wait: it may take a key of a unique index that
-/// another document gives up. A unit that changes one document takes no key from another.
+/// Whether a change must be queued with other changes of its unit: one is queued already, or the change may take a key of a
+/// unique index that another document gives up. A unit that changes one document takes no key from another.
 fn has_to_wait(
     unit: &Unit<'_>,
     collection: &str,
@@ -385,7 +385,7 @@ async fn replace_at(
     Ok(changed.count() as u64)
 }
 
-/// Inserts a document, or changes the stored one that has its unique key.
+/// Inserts a document, or changes the stored document that has its unique key.
 async fn upsert_by(
     unit: &mut Unit<'_>,
     collection: &str,

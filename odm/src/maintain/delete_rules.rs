@@ -1,4 +1,4 @@
-//! The consequences of a delete for the documents that refer to the deleted ones.
+//! The consequences of a delete for the referrers of the deleted documents.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 

@@ -148,7 +148,7 @@ fn field<'a>(document: &'a RawDocument, edge: &Edge) -> Option<RawBsonRef<'a>> {
     path::get(document, path::split(&edge.path).0)
 }
 
-/// The documents that a document refers to along an edge.
+/// The documents that a document references along an edge.
 pub(super) fn targets(document: &RawDocument, edge: &Edge) -> BTreeMap<Vec<u8>, RawBson> {
     let mut targets = BTreeMap::new();
     references(document, &edge.path, |target| {

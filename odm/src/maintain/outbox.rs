@@ -6,15 +6,15 @@
 //! the state that its own transaction reads, so an older value never replaces a newer one. A record is removed in the transaction
 //! that refreshes the last of its documents, so a crash at any moment loses no refresh.
 //!
-//! The worker refreshes the referrers of a source in the order of their `_id`s. Each unit stores its position in the record. A
-//! unit that adds a reference to the source meanwhile computes the copy itself. A later change of the source has a record of its
-//! own, which begins at the first referrer when the earlier record is done. So the last referrers are reached even if the source
-//! changes all the time.
+//! The worker refreshes the referrers of a source in the order of their `_id`s. Each unit stores in the record the last referrer
+//! that it has refreshed. A unit that adds a reference to the source meanwhile computes the copy itself. A later change of the
+//! source has a record of its own, which begins at the first referrer when the earlier record is done. So the last referrers are
+//! reached even if the source changes all the time.
 //!
 //! On a store with several writers the workers of all programs take turns by a *lease* (`session/lease`), so that they do not get
 //! in each other's way. Correctness does not depend on the lease: two units on the same documents conflict in the store, or the
 //! second repeats the refresh of the first, and changes nothing. A worker that loses a conflict goes on with other records, since
-//! a server keeps the documents of a transaction whose process was killed locked for a minute.
+//! the documents in the transaction of a killed process stay locked on a server for a minute.
 //!
 //! A record has the time of the write that caused it, also through a chain of deferred fields: all refreshes after a write are
 //! done when no record is as old as the write. The records that a unit of the worker inserts get the time of the oldest record
@@ -73,7 +73,7 @@ impl TargetFields {
 type TargetKey = (String, TargetFields, Vec<u8>);
 
 impl Target {
-    /// The copies along a reference of all documents that refer to a source.
+    /// The copies along a reference in all referrers of a source.
     pub(super) fn along(holder: &str, reference: &str, source: RawBson) -> Self {
         Target {
             holder: holder.to_owned(),

@@ -8,7 +8,7 @@
 //! 3. derived fields, in the order of the graph, each once for every holder that may be wrong. A refresh has no effects;
 //! 4. the validation of the documents that the work names;
 //! 5. one batch that writes everything;
-//! 6. the checks: every added reference names a document, and the caller can read what the work returns. An error rolls
+//! 6. the checks: every added reference names a document, and the caller can read the returned documents. An error rolls
 //!    everything back.
 //!
 //! So a unit may delete a document together with all its referrers, and a field is refreshed once, however many of its sources

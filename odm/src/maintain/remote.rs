@@ -3,11 +3,11 @@
 //!
 //! `docs/dev/remote.md` describes the three parts. [`locks`] keep two units apart if each reads documents that the other writes.
 //! [`single`] finds the writes of one document that need no transaction. The rest refreshes documents that the unit does not
-//! read: the effect of a new child on its parent can be computed from the child, and the effect of a renamed source on the
-//! documents that refer to it from the source, provided that the documents are consistent. The filter of such an update states
-//! this premise. A document that does not match is read, and refreshed as any other, in the same transaction.
+//! read: the effect of a new child on its parent can be computed from the child, and the effect of a renamed source on its
+//! referrers from the source, provided that the documents are consistent. The filter of such an update states this premise. A
+//! document that does not match is read, and refreshed as any other, in the same transaction.
 //!
-//! On a store with one writer, no unit has an update of an unread document, and locks do nothing.
+//! On a store with one writer, no unit makes unread updates, and locks do nothing.
 
 pub(super) mod copies;
 mod counts;

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::catalog::Split;
 
-/// Repairs documents: first references, since derived fields follow them, then cold parts, then
-/// derived fields in the order of the graph.
+/// Repairs documents: first references, since derived fields depend on them, then cold parts, then derived fields in the order of
+/// the graph.
 pub(super) async fn apply(
     unit: &mut Unit<'_>,
     collection: &str,

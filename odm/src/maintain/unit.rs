@@ -38,7 +38,7 @@ use crate::{catalog::Catalog, model::DateTime};
 /// How much a unit holds at once. The result does not depend on it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
-    /// How many changed documents are queued before they are flushed, besides those that get a key of a unique index.
+    /// How many changed documents are queued before they are flushed, besides documents that get a key of a unique index.
     pub(super) queue: usize,
     /// How many documents a step reads, computes and flushes at once, where there are many.
     pub(super) chunk: usize,
@@ -73,7 +73,7 @@ pub(crate) struct Unit<'a> {
     pub(super) bounds: Bounds,
     queued: usize,
     collections: BTreeMap<String, Images>,
-    /// The updates of documents that the unit has not read.
+    /// The unread updates of the unit.
     pub(super) unread: UnreadUpdates,
     /// The documents whose removal no delete rule has seen yet, in order, by collection and `_id`.
     removed: Vec<(String, RawBson)>,
@@ -85,7 +85,7 @@ pub(crate) struct Unit<'a> {
     now: bson::DateTime,
     /// The cost of the calls to the store so far.
     cost: Cost,
-    /// The number of the current step, with the cost and the changed images before it.
+    /// The number of the current step; the cost and the changed images before it.
     step: usize,
     before_step: (Cost, u64),
     changed_images: u64,
@@ -268,7 +268,7 @@ impl<'a> Unit<'a> {
             .expect("the collection was inserted above")
     }
 
-    /// The collections of which the unit holds documents.
+    /// The collections with documents that the unit holds.
     pub(super) fn collections(&self) -> impl Iterator<Item = &str> {
         self.collections.keys().map(String::as_str)
     }

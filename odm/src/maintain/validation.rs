@@ -63,7 +63,7 @@ impl LeftBy {
     }
 }
 
-/// Refuses a document that lacks a value of which other documents need a copy, or need it in a subset: they could not be read. A
+/// Refuses a document that lacks a value which copies or subsets in other documents need: these documents could not be read. A
 /// document that lacked the value before is left alone.
 fn refuse_uncopied(
     field: &CopiedField,
@@ -92,7 +92,7 @@ fn refuse_uncopied(
     Err(Error::new(ErrorKind::Invalid, message).at(collection, Some(&field.value), Some(id)))
 }
 
-/// A filter of an update: documents that match it pass the [check](check_of) after the update. `None` if each document has to be
+/// A filter for an update: documents that match it pass the [check](check_of) after the update. `None` if each document has to be
 /// checked.
 pub(super) fn kept_by(
     catalog: &Catalog,

@@ -39,7 +39,7 @@ pub(crate) enum Write {
         collection: String,
         documents: Vec<Doc>,
         upsert: bool,
-        /// Whether it returns the documents byte for byte: a stored `_id` keeps the type of its number.
+        /// Whether the write returns the documents byte for byte: a stored `_id` keeps the type of its number.
         is_raw: bool,
         check_returned: ReturnedCheck,
     },

@@ -268,7 +268,7 @@ async fn groups(unit: &mut Unit<'_>, ids: &[RawBson]) -> Result<Groups> {
     })
 }
 
-/// The earlier one of two positions.
+/// The earlier of two positions.
 fn earlier(one: Option<RawBson>, other: Option<RawBson>) -> Option<RawBson> {
     let (one, other) = one.zip(other)?;
     let order = odm_mql::order::compare(one.as_raw_bson_ref(), other.as_raw_bson_ref());

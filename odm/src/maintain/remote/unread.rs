@@ -1,4 +1,4 @@
-//! The updates of documents that a unit has not read, and the documents that are left to them.
+//! The unread updates of a unit, updates of documents that it has not read, and the documents that are left to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,16 +9,17 @@ use odm_store::BlindUpdate;
 /// The identity of a document: its collection, and the key of its `_id`.
 pub(in crate::maintain) type DocumentKey = (String, Vec<u8>);
 
-/// The proof that no refresh of a unit is left to an update of an unread document: the end of
-/// [`Unread`](super::Unread) returns it, and a unit does not end without it.
+/// The proof that no refresh of a unit is left to an unread update: the end of [`Unread`](super::Unread) returns it, and a unit
+/// does not end without it.
 pub(in crate::maintain) struct Settled(pub(super) ());
 
-/// The updates of unread documents of a unit.
+/// The unread updates of a unit.
 #[derive(Default)]
 pub(in crate::maintain) struct UnreadUpdates {
     /// The collections whose documents are refreshed by updates, unless the unit holds them.
     collections: BTreeSet<String>,
-    /// The decision about each document of these collections, the same for all its fields: left to updates, by `_id`, or read.
+    /// The decision about each document of these collections, the same for all its fields: `left` to updates, with its `_id`, or
+    /// `read`.
     left: BTreeMap<DocumentKey, RawBson>,
     read: BTreeSet<DocumentKey>,
     /// The documents to which the refresh is limited.

@@ -378,7 +378,7 @@ impl Unit<'_> {
         for (collection, images) in &self.collections {
             let numbers = images.numbers();
             let mut number = numbers.inserted + numbers.changed + numbers.removed;
-            // A store may refuse to read after an error: then the error says what is known.
+            // A store may refuse to read after an error: then the error has the known numbers alone.
             if let Some(find) = self.expected.get(collection)
                 && let Ok((expected, _)) = self.transaction.count(find).await
                 && expected > 0

@@ -59,7 +59,7 @@ pub(in crate::maintain) struct Image {
     is_cold_changed: bool,
     /// It was removed before the batch, so that another document can take its unique keys.
     is_freed: bool,
-    /// Of a new document, the value that was stored elsewhere before.
+    /// The value of a new document as it was stored elsewhere before, if it was.
     moved: Option<Doc>,
     /// The write returns the document, so that it is not forgotten.
     is_returned: bool,
@@ -80,7 +80,7 @@ impl Image {
         self.before.as_ref().or(self.moved.as_ref())
     }
 
-    /// Of a new document, the value that was stored elsewhere before.
+    /// The value of a new document as it was stored elsewhere before, if it was.
     pub(in crate::maintain) fn moved(&self) -> Option<&Doc> {
         self.moved.as_ref()
     }
@@ -105,7 +105,7 @@ impl Image {
         self.is_touched
     }
 
-    /// Whether the document is different from what it was before the unit.
+    /// Whether the document differs from its state before the unit.
     pub(in crate::maintain) fn is_changed(&self) -> bool {
         !is_same(self.before.as_ref(), self.now.as_ref())
     }
@@ -280,7 +280,7 @@ impl Images {
         positions.map(|(key, at)| (&key[..], &self.all[*at]))
     }
 
-    /// The documents that are different from what they were before the unit, with their positions.
+    /// The documents that differ from their state before the unit, with their positions.
     pub(in crate::maintain) fn changed(&self) -> impl Iterator<Item = (usize, &Image)> {
         let all = self.all.iter().enumerate();
         all.filter(|(_, image)| image.is_changed())
@@ -292,7 +292,7 @@ impl Images {
         all.filter_map(|(at, image)| Some((at, image.now()?)))
     }
 
-    /// How many documents are different from what they were before the unit.
+    /// How many documents differ from their state before the unit.
     pub(in crate::maintain) fn numbers(&self) -> Numbers {
         let mut numbers = self.unseen;
         let held = self.all.iter();

@@ -40,7 +40,7 @@ impl Unit<'_> {
         Ok(positions.filter(|at| seen.insert(*at)).collect())
     }
 
-    /// Reads documents, and returns the positions of those that exist.
+    /// Reads documents, and returns the positions of the existing ones.
     pub(in crate::maintain) async fn load_existing(
         &mut self,
         collection: &str,
@@ -99,7 +99,7 @@ impl Inputs for Unit<'_> {
     }
 
     async fn count_by_key(&mut self, find: &FindByKey) -> Result<Vec<u64>> {
-        // After the flush the store counts all documents but those held back, which are added here.
+        // After the flush the store counts all documents except the ones held back, which are added here.
         if self.images(&find.find.collection).has_queue() {
             self.flush().await?;
         }

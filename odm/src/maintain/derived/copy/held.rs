@@ -60,7 +60,7 @@ impl Held {
         held
     }
 
-    /// Takes an earlier value for each copy, from beside the same reference.
+    /// Takes for each copy an earlier value that was beside the same reference.
     ///
     /// First come the copies that have one of these values, as in a reordered list; then copies at the location of such a value;
     /// then all others.
