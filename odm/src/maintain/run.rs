@@ -26,7 +26,7 @@ pub(crate) trait Job: Send + Sync + 'static {
     /// Whether refreshes are left to the worker of the outbox.
     fn has_queued(outcome: &Self::Outcome) -> bool;
 
-    /// Carries it out in a transaction, as [`pipeline::apply`] does.
+    /// Carries the job out in a transaction, as [`pipeline::apply`] does.
     fn apply(
         &self,
         catalog: &Catalog,
@@ -34,7 +34,7 @@ pub(crate) trait Job: Send + Sync + 'static {
         with_steps: bool,
     ) -> impl Future<Output = Result<Self::Outcome>> + Send;
 
-    /// Writes it without a transaction, or does nothing and returns `None`.
+    /// Carries the job out without a transaction, or does nothing and returns `None`.
     fn write_single(
         &self,
         store: &dyn Store,
@@ -134,7 +134,7 @@ pub(crate) struct NamedDocument {
 }
 
 impl NamedDocument {
-    /// The error of a write that has not matched it.
+    /// The error of a write that has not matched the document.
     pub(crate) async fn unmatched(&self, reader: &dyn Reader) -> Result<Error> {
         if self.has_version {
             let (found, _) = reader.get_one(self.collection, &self.id).await?;

@@ -1,9 +1,9 @@
 //! The fields that record the writes of a document: its version, which counts them, and the times of its insert and of its last
 //! change.
 //!
-//! A unit counts as one write of a document if its base data is different after the unit; a refresh alone does not count. So
-//! these fields are a function of the images before and after a unit, and join the write of the document. The writes of a bulk
-//! count as one unit.
+//! A unit counts as one write of a document if the base data of the document is different after the unit; a refresh alone does
+//! not count. So these fields are a function of the images before and after a unit, and join the write of the document. The
+//! writes of a bulk count as one unit.
 
 use std::collections::HashMap;
 
