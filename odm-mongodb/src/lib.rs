@@ -21,7 +21,6 @@
 // For times, and for numbers that come from users or are stored: see `clippy.toml`.
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
-mod alone;
 mod error;
 mod explain;
 mod filter;
@@ -32,6 +31,7 @@ mod read;
 mod reply;
 mod schema;
 mod session;
+mod single_write;
 mod statement;
 mod watch;
 mod write;
@@ -55,8 +55,8 @@ use async_trait::async_trait;
 use odm_mql::Filter;
 use odm_store::{
     Capabilities, CollectionSpec, CollectionValidator, Durability, Error, ErrorKind, RETRIED_FOR,
-    Reader, Result, Store, StoreId, StoreSession, StoreWatch, Transaction, TransactionOptions,
-    UnitOfWork, Updated, WatchRequest, WriteAlone,
+    Reader, Result, SingleWriteRequest, Store, StoreId, StoreSession, StoreWatch, Transaction,
+    TransactionOptions, UnitOfWork, Updated, WatchRequest,
 };
 use tokio::{
     runtime::Handle,
@@ -336,7 +336,7 @@ impl Store for MongoDb {
     fn capabilities(&self) -> Capabilities {
         // Also for a server without `bulkWrite`, which may have been upgraded since others have connected to it.
         Capabilities::default()
-            .writes_alone(alone::UNDER_WAY)
+            .single_document_writes(single_write::UNDER_WAY)
             .id(self.0.id)
     }
 
@@ -389,13 +389,13 @@ impl Store for MongoDb {
         }
     }
 
-    async fn write_alone(
+    async fn write_single(
         &self,
-        write: &WriteAlone,
+        write: &SingleWriteRequest,
         durability: Durability,
     ) -> Result<Option<Updated>> {
         self.0.prepare().await?;
-        self.0.clone().write_alone(write, durability).await
+        self.0.clone().write_single(write, durability).await
     }
 
     async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>> {

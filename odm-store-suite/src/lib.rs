@@ -25,8 +25,6 @@
 #[expect(missing_docs, reason = "the names of promises are sentences")]
 pub mod aggregates;
 #[expect(missing_docs, reason = "the names of promises are sentences")]
-pub mod alone;
-#[expect(missing_docs, reason = "the names of promises are sentences")]
 pub mod batches;
 #[expect(missing_docs, reason = "the names of promises are sentences")]
 pub mod blind;
@@ -45,6 +43,8 @@ pub mod limits;
 mod map_store;
 #[expect(missing_docs, reason = "the names of promises are sentences")]
 pub mod schemas;
+#[expect(missing_docs, reason = "the names of promises are sentences")]
+pub mod single_writes;
 #[expect(missing_docs, reason = "the names of promises are sentences")]
 pub mod snapshots;
 mod support;
@@ -157,12 +157,12 @@ macro_rules! store_suite {
                 a_removal_removes_the_documents_that_match
                 an_update_and_a_removal_see_the_transaction_they_are_in
             }
-            alone {
-                an_update_alone_changes_the_document_as_a_transaction_would
-                a_document_is_inserted_replaced_and_removed_alone
-                a_write_alone_in_another_epoch_is_refused
-                a_write_alone_of_any_epoch_is_run
-                a_write_alone_that_is_not_possible_changes_nothing
+            single_writes {
+                a_single_update_changes_the_document_as_a_transaction_would
+                a_document_is_inserted_replaced_and_removed_by_single_writes
+                a_single_write_in_another_epoch_is_refused
+                a_single_write_of_any_epoch_is_run
+                a_single_write_that_is_not_possible_changes_nothing
             }
             transactions {
                 a_rollback_undoes_the_writes
@@ -240,7 +240,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("blind", include_str!("blind.rs")),
     ("unique_indexes", include_str!("unique_indexes.rs")),
     ("updates", include_str!("updates.rs")),
-    ("alone", include_str!("alone.rs")),
+    ("single_writes", include_str!("single_writes.rs")),
     ("transactions", include_str!("transactions.rs")),
     ("units", include_str!("units.rs")),
     ("collections", include_str!("collections.rs")),

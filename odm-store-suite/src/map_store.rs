@@ -16,8 +16,8 @@ use std::{
 use async_trait::async_trait;
 use odm_store::{
     Capabilities, CollectionSpec, CollectionWrites, DocumentWrite, Durability, Error, ErrorKind,
-    OtherEpoch, Reader, Result, SingleWrite, Store, StoreId, Transaction, TransactionOptions,
-    UnitOfWork, Updated, WriteAlone,
+    OtherEpoch, Reader, Result, SingleWrite, SingleWriteRequest, Store, StoreId, Transaction,
+    TransactionOptions, UnitOfWork, Updated,
 };
 
 use self::{state::State, transaction::MapTransaction};
@@ -31,12 +31,12 @@ pub struct MapStore {
     /// Each call of a transaction lets other tasks run before it.
     is_stepped: bool,
     ignores_locks: bool,
-    alone: Option<Alone>,
+    single_writes: Option<SingleWriteTiming>,
 }
 
-/// The settings of writes alone.
+/// The settings of single writes.
 #[derive(Debug, Clone, Copy)]
-struct Alone {
+struct SingleWriteTiming {
     /// How long they may be under way.
     limit: Duration,
     /// How long each waits between its check of the epoch and its write.
@@ -44,20 +44,20 @@ struct Alone {
 }
 
 impl MapStore {
-    /// Creates an empty store that applies the writes of a batch one after another, and has writes alone, as a server does.
+    /// Creates an empty store that applies the writes of a batch one after another, and has single writes, as a server does.
     pub fn new() -> Self {
-        MapStore::writing_alone(Duration::from_millis(20), Duration::ZERO)
+        MapStore::with_single_writes(Duration::from_millis(20), Duration::ZERO)
     }
 
-    /// Creates an empty store with writes alone, which may be under way for up to `limit`, and which wait for `pause` between the check of
+    /// Creates an empty store with single writes, which may be under way for up to `limit`, and which wait for `pause` between the check of
     /// their epoch and their write.
-    pub fn writing_alone(limit: Duration, pause: Duration) -> Self {
+    pub fn with_single_writes(limit: Duration, pause: Duration) -> Self {
         MapStore {
             current: Arc::new(Mutex::new(Some(Arc::default()))),
             id: StoreId::new(),
             is_stepped: false,
             ignores_locks: false,
-            alone: Some(Alone { limit, pause }),
+            single_writes: Some(SingleWriteTiming { limit, pause }),
         }
     }
 
@@ -66,7 +66,7 @@ impl MapStore {
     pub fn stepped() -> Self {
         MapStore {
             is_stepped: true,
-            alone: None,
+            single_writes: None,
             ..MapStore::new()
         }
     }
@@ -190,8 +190,8 @@ fn is_of_other_epoch(error: &Error) -> bool {
 impl Store for MapStore {
     fn capabilities(&self) -> Capabilities {
         let mut capabilities = Capabilities::default().ignores_case().id(self.id);
-        if let Some(alone) = self.alone {
-            capabilities = capabilities.writes_alone(alone.limit);
+        if let Some(timing) = self.single_writes {
+            capabilities = capabilities.single_document_writes(timing.limit);
         }
         capabilities
     }
@@ -223,8 +223,12 @@ impl Store for MapStore {
         }
     }
 
-    async fn write_alone(&self, write: &WriteAlone, _: Durability) -> Result<Option<Updated>> {
-        let Some(alone) = self.alone else {
+    async fn write_single(
+        &self,
+        write: &SingleWriteRequest,
+        _: Durability,
+    ) -> Result<Option<Updated>> {
+        let Some(timing) = self.single_writes else {
             return Ok(None);
         };
         let begin = Instant::now();
@@ -232,11 +236,11 @@ impl Store for MapStore {
         if write.epoch.is_some_and(|epoch| current != epoch) {
             return Err(OtherEpoch.into());
         }
-        match alone.pause.is_zero() {
+        match timing.pause.is_zero() {
             true => tokio::task::yield_now().await,
-            false => tokio::time::sleep(alone.pause).await,
+            false => tokio::time::sleep(timing.pause).await,
         }
-        let until = begin + alone.limit * 3 / 4;
+        let until = begin + timing.limit * 3 / 4;
         self.write_until(&write.write, until).await
     }
 

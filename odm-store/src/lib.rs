@@ -69,7 +69,7 @@ pub use query::{Aggregate, Cost, Explain, Find, FindByKey};
 pub use watch::{Cause, DocumentChange, ResumeToken, StoreWatch, WatchRequest, WatchedChange};
 pub use write::{
     Change, CollectionWrites, DeleteWrite, Deleted, DocumentCheck, DocumentWrite, SingleWrite,
-    UpdateWrite, Updated, WriteAlone,
+    SingleWriteRequest, UpdateWrite, Updated,
 };
 
 // For the other crates of the library.
@@ -155,7 +155,7 @@ pub trait Store: Send + Sync + 'static {
     /// Returns `None` if the store wrote nothing and the caller has to run a unit of work instead: there is no document to change, the
     /// store has no such way for the write, or the server refuses it. The default returns `None`.
     ///
-    /// A store with such a way has [`Capabilities::writes_alone`]. It MUST NOT write in an epoch other than that of the write, except for
+    /// A store with such a way has [`Capabilities::single_document_writes`]. It MUST NOT write in an epoch other than that of the write, except for
     /// the time that the capability states. If more time may have passed, and another epoch has begun, it MUST return an error that says
     /// so.
     ///
@@ -163,9 +163,9 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// [`OtherEpoch`], after which nothing is written; [`Unavailable`](crate::ErrorKind::Unavailable) if the write may be
     /// stored or not.
-    async fn write_alone(
+    async fn write_single(
         &self,
-        write: &WriteAlone,
+        write: &SingleWriteRequest,
         durability: Durability,
     ) -> Result<Option<Updated>> {
         let _ = (write, durability);
@@ -454,9 +454,9 @@ pub struct Capabilities {
     /// the old ones, and replaces these by one commit. Without it, a migration changes documents in place, so that an interrupted one has
     /// to be continued.
     pub changes_collections: bool,
-    /// How long a [write alone](Store::write_alone) of an earlier epoch may still be under way after a new one has begun.
+    /// How long a [single write](Store::write_single) of an earlier epoch may still be under way after a new one has begun.
     /// `None` for stores without such writes.
-    pub writes_alone: Option<Duration>,
+    pub single_document_writes: Option<Duration>,
 }
 
 impl Capabilities {
@@ -492,10 +492,10 @@ impl Capabilities {
         }
     }
 
-    /// Returns the capabilities with writes alone, which are under way for at most this long.
-    pub fn writes_alone(self, limit: Duration) -> Self {
+    /// Returns the capabilities with single writes, which are under way for at most this long.
+    pub fn single_document_writes(self, limit: Duration) -> Self {
         Capabilities {
-            writes_alone: Some(limit),
+            single_document_writes: Some(limit),
             ..self
         }
     }

@@ -228,9 +228,9 @@ pub struct DeleteWrite {
     pub filter: Filter,
 }
 
-/// A write of one document without consequences, which a store may run [alone](super::Store::write_alone).
+/// A write of one document without consequences, which a store may run [without a transaction](super::Store::write_single).
 #[derive(Debug, Clone)]
-pub struct WriteAlone {
+pub struct SingleWriteRequest {
     /// The write.
     pub write: SingleWrite,
     /// The [epoch](super::Lock::Epoch) in which the write has no consequences. `None` if it has none in any epoch.

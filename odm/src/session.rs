@@ -253,7 +253,7 @@ impl Session {
         goes_on: impl FnOnce(&Error) -> bool + Send,
     ) -> Result<W::Outcome> {
         match &self.bound {
-            None => self.work_alone(work).await,
+            None => self.work_in_own_transaction(work).await,
             Some(bound) => self.work_in(bound, &**work, goes_on).await,
         }
     }
@@ -264,7 +264,7 @@ impl Session {
     }
 
     /// Works in a transaction of its own.
-    async fn work_alone<W: Job>(&self, work: &Arc<W>) -> Result<W::Outcome> {
+    async fn work_in_own_transaction<W: Job>(&self, work: &Arc<W>) -> Result<W::Outcome> {
         self.keep_workers();
         self.refuse_inside_transaction()?;
         loop {

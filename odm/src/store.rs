@@ -27,8 +27,8 @@ pub mod contract {
         Aggregate, BlindUpdate, Capabilities, Change, CollectionChange, CollectionSpec,
         CollectionValidator, CollectionWrites, DeleteWrite, Deleted, DocumentChange, DocumentCheck,
         DocumentWrite, Each, Feed, FeedChanges, Find, FindByKey, IndexFilter, IndexSpec, Lock,
-        Locks, OtherEpoch, Reader, SingleWrite, Store, StoreId, StoreSession, StoreWatch,
-        Transaction, TransactionOptions, UnitOfWork, UpdateWrite, Updated, WatchRequest,
-        WatchedChange, WriteAlone, check_document,
+        Locks, OtherEpoch, Reader, SingleWrite, SingleWriteRequest, Store, StoreId, StoreSession,
+        StoreWatch, Transaction, TransactionOptions, UnitOfWork, UpdateWrite, Updated,
+        WatchRequest, WatchedChange, check_document,
     };
 }

@@ -9,9 +9,9 @@ use odm::{
     store::{
         Durability,
         contract::{
-            Capabilities, CollectionSpec, CollectionValidator, Reader, Store, StoreSession,
-            StoreWatch, Transaction, TransactionOptions, UnitOfWork, Updated, WatchRequest,
-            WriteAlone,
+            Capabilities, CollectionSpec, CollectionValidator, Reader, SingleWriteRequest, Store,
+            StoreSession, StoreWatch, Transaction, TransactionOptions, UnitOfWork, Updated,
+            WatchRequest,
         },
         embedded::Embedded,
         mongodb::MongoDb,
@@ -82,12 +82,12 @@ impl Store for AnyStore {
         self.store.run(unit, durability).await
     }
 
-    async fn write_alone(
+    async fn write_single(
         &self,
-        write: &WriteAlone,
+        write: &SingleWriteRequest,
         durability: Durability,
     ) -> Result<Option<Updated>> {
-        self.store.write_alone(write, durability).await
+        self.store.write_single(write, durability).await
     }
 
     async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>> {

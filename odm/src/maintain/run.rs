@@ -155,7 +155,7 @@ pub(crate) async fn run<W: Job>(
     durability: Durability,
     with_steps: bool,
 ) -> Result<Option<W::Outcome>> {
-    if store.capabilities().writes_alone.is_some() {
+    if store.capabilities().single_document_writes.is_some() {
         match work
             .write_single(store, catalog, durability, with_steps)
             .await

@@ -17,8 +17,8 @@ use futures_util::future::{Either, select};
 use odm_mql::{Filter, Test};
 use odm_store::{
     self as store, CollectionWrites, DeleteWrite, DocumentWrite, Durability, Error, ErrorKind,
-    ReaderExt, Result, SingleWrite, Store, StoreSession, Transaction, UnitOfWork, UpdateWrite,
-    WriteAlone,
+    ReaderExt, Result, SingleWrite, SingleWriteRequest, Store, StoreSession, Transaction,
+    UnitOfWork, UpdateWrite,
 };
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
@@ -160,9 +160,9 @@ async fn change(store: &dyn Store, change: Change) -> Result<Option<Option<Store
 
 /// Writes to the lease without a transaction, which a killed process would leave open, and with it the lease locked. Returns whether it
 /// did.
-async fn write_alone(store: &dyn Store, write: SingleWrite) -> Result<bool> {
-    let write = WriteAlone { write, epoch: None };
-    let written = store.write_alone(&write, Durability::Eventual).await?;
+async fn write_single(store: &dyn Store, write: SingleWrite) -> Result<bool> {
+    let write = SingleWriteRequest { write, epoch: None };
+    let written = store.write_single(&write, Durability::Eventual).await?;
     Ok(written.is_some_and(|of| of.inserted || of.matched > 0))
 }
 
@@ -184,7 +184,7 @@ async fn give_back(store: &dyn Store, turn: ObjectId) -> Result<()> {
         collection: COLLECTION.to_owned(),
         filter: of_turn(turn),
     });
-    if !write_alone(store, write).await? {
+    if !write_single(store, write).await? {
         change(store, Change::GiveBack(turn)).await?;
     }
     Ok(())
@@ -218,7 +218,7 @@ impl Lease {
             Some(found) if found.has_run_out() => found.replacement(&next)?,
             Some(_) => return Ok(None),
         };
-        let before = if write_alone(&*store, write).await? {
+        let before = if write_single(&*store, write).await? {
             found
         } else {
             match change(&*store, Change::Take(next.clone())).await? {
@@ -256,7 +256,7 @@ impl Lease {
                 tokio::time::sleep(RENEWED_AFTER).await;
                 let next = stored.renewed();
                 let write = stored.replacement(&next)?;
-                if !write_alone(&*store, write).await?
+                if !write_single(&*store, write).await?
                     && change(&*store, Change::Renew(next.clone()))
                         .await?
                         .is_none()

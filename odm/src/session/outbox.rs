@@ -245,7 +245,7 @@ impl Session {
             let operation = Operation::begin("refresh", "").of(pace.documents);
             let worked = match self.is_side_by_side() {
                 true => self.work_once(&batch, of_store).await,
-                false => self.work_alone(&batch).await,
+                false => self.work_in_own_transaction(&batch).await,
             };
             let worked = operation.observe(worked);
             match worked {

@@ -5,7 +5,7 @@
 //!
 //! Each rule of the protocol can be left out, and then the check fails: so it shows the purpose of each rule.
 
-mod alone;
+mod single_writes;
 
 use std::collections::BTreeMap;
 

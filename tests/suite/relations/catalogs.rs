@@ -111,7 +111,8 @@ on_every_store! {
 #[test]
 fn updates_without_a_transaction_are_in_what_a_program_derives_that_is_declared_meanwhile() {
     run(async {
-        let store = MapStore::writing_alone(Duration::from_millis(400), Duration::from_millis(150));
+        let store =
+            MapStore::with_single_writes(Duration::from_millis(400), Duration::from_millis(150));
         let stock = alone::Stock::open(store.clone()).await.unwrap();
         let part = |id| alone::Part { id, name: "old".into() };
         stock.parts.insert_many((1..=9).map(part)).await.unwrap();
@@ -139,7 +140,8 @@ fn updates_without_a_transaction_are_in_what_a_program_derives_that_is_declared_
 #[test]
 fn inserts_without_a_transaction_have_what_a_program_derives_in_them_that_is_declared_meanwhile() {
     run(async {
-        let store = MapStore::writing_alone(Duration::from_millis(400), Duration::from_millis(150));
+        let store =
+            MapStore::with_single_writes(Duration::from_millis(400), Duration::from_millis(150));
         let stock = alone::Stock::open(store.clone()).await.unwrap();
         let inserts = (1..=9).map(async |id| {
             tokio::time::sleep(Duration::from_millis(id as u64 * 60)).await;
@@ -161,7 +163,7 @@ fn inserts_without_a_transaction_have_what_a_program_derives_in_them_that_is_dec
 #[test]
 fn what_an_open_has_announced_that_was_dropped_harms_nobody() {
     run(async {
-        let store = MapStore::writing_alone(Duration::from_millis(100), Duration::ZERO);
+        let store = MapStore::with_single_writes(Duration::from_millis(100), Duration::ZERO);
         let stock = alone::Stock::open(store.clone()).await.unwrap();
         let part = alone::Part { id: 1, name: "old".into() };
         stock.parts.insert(part).await.unwrap();

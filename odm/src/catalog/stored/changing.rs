@@ -1,7 +1,7 @@
 //! The announcement that a database is about to change the declarations on a store.
 //!
-//! A unit of work that follows relations which are no longer in force is refused with its writes, by the epoch. A write
-//! [alone](Store::write_alone) may pass that check and write a moment later. So no program runs a write alone between the announcement and
+//! A unit of work that follows relations which are no longer in force is refused with its writes, by the epoch. A
+//! [single write](Store::write_single) may pass that check and write a moment later. So no program runs a single write between the announcement and
 //! the declaration, which waits for all such writes in flight.
 
 use std::{
@@ -23,10 +23,10 @@ const LEFT: Duration = Duration::from_secs(10 * 60);
 pub(crate) struct Announcement(ObjectId);
 
 impl Announcement {
-    /// Announces a change, and returns when no write alone is under way and none can begin. `None` for a store without
+    /// Announces a change, and returns when no single write is under way and none can begin. `None` for a store without
     /// such writes.
     pub(crate) async fn make(store: &dyn Store) -> Result<Option<Self>> {
-        let Some(limit) = store.capabilities().writes_alone else {
+        let Some(limit) = store.capabilities().single_document_writes else {
             return Ok(None);
         };
         let own = Announcement(ObjectId::new());
@@ -37,7 +37,7 @@ impl Announcement {
         Ok(Some(own))
     }
 
-    /// Whether the announcement stands, so that no write alone is under way.
+    /// Whether the announcement stands, so that no single write is under way.
     pub(super) async fn stands(self, reader: &dyn Reader) -> Result<bool> {
         Ok(stored_epoch(reader).await?.changing.contains(&self.0))
     }

@@ -188,7 +188,7 @@ pub(crate) async fn declare(
     announcement: &mut Option<Announcement>,
     announced: Option<ObjectId>,
 ) -> Result<Catalog> {
-    let must_announce = store.capabilities().writes_alone.is_some();
+    let must_announce = store.capabilities().single_document_writes.is_some();
     loop {
         let declare = Arc::new(Declare {
             announcement: *announcement,
@@ -217,7 +217,7 @@ struct Declare {
     indexes: BTreeSet<OwnedIndex>,
     touched: Vec<(String, String)>,
     announcement: Option<Announcement>,
-    /// Whether other programs run writes alone, so that a change is announced before.
+    /// Whether other programs run single writes, so that a change is announced before.
     must_announce: bool,
     /// The migration that it has announced, and that has not begun.
     announced: Option<ObjectId>,

@@ -2,7 +2,7 @@
 
 use bson::RawDocumentBuf;
 use odm_mql::{Update, path};
-use odm_store::{Change, DeleteWrite, SingleWrite, UpdateWrite, WriteAlone, id_first};
+use odm_store::{Change, DeleteWrite, SingleWrite, SingleWriteRequest, UpdateWrite, id_first};
 
 use crate::{
     catalog::{ActiveValidator, Catalog},
@@ -18,7 +18,10 @@ use crate::{
 
 /// A write as one statement of the store, if it has no consequences and no document has to be read. `None` for an invalid
 /// write too: the unit of work that runs in its place finds the error.
-pub(in crate::maintain) fn write_of(catalog: &Catalog, write: &Write) -> Option<WriteAlone> {
+pub(in crate::maintain) fn write_of(
+    catalog: &Catalog,
+    write: &Write,
+) -> Option<SingleWriteRequest> {
     if catalog.is_changing() || catalog.check_write(write.collection()).is_err() {
         return None;
     }
@@ -71,7 +74,7 @@ pub(in crate::maintain) fn write_of(catalog: &Catalog, write: &Write) -> Option<
         }),
         _ => return None,
     };
-    Some(WriteAlone {
+    Some(SingleWriteRequest {
         write: single,
         epoch: Some(catalog.epoch()),
     })

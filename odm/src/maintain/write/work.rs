@@ -193,7 +193,7 @@ impl Work for Write {
         let Some(write) = single::write_of(catalog, self) else {
             return Ok(None);
         };
-        let updated = store.write_alone(&write, durability).await?;
+        let updated = store.write_single(&write, durability).await?;
         Ok(updated.map(|updated| {
             let step = || PlanStep {
                 name: self.step(),

@@ -29,8 +29,8 @@ use ::mongodb::{
 use bson::{Bson, Document, RawBson, RawDocumentBuf, Timestamp, doc, rawdoc};
 use odm_mql::{Operation, Update};
 use odm_store::{
-    Change, Cost, Durability, Error, ErrorKind, OtherEpoch, Result, SingleWrite, UpdateWrite,
-    Updated, WriteAlone, check_document,
+    Change, Cost, Durability, Error, ErrorKind, OtherEpoch, Result, SingleWrite,
+    SingleWriteRequest, UpdateWrite, Updated, check_document,
 };
 
 use super::{
@@ -47,21 +47,21 @@ const SOON: Duration = Duration::from_millis(500);
 
 impl Connection {
     /// Runs a write in a task of its own, so that it is known whether it was late, even if its caller is dropped.
-    pub(super) async fn write_alone(
+    pub(super) async fn write_single(
         self: Arc<Self>,
-        alone: &WriteAlone,
+        request: &SingleWriteRequest,
         durability: Durability,
     ) -> Result<Option<Updated>> {
-        let collection = alone.write.collection().to_owned();
+        let collection = request.write.collection().to_owned();
         let namespace = self.namespace(&collection);
         let Some(write) = self
-            .statement(namespace, &alone.write)
+            .statement(namespace, &request.write)
             .filter(|_| self.has_bulk_write())
         else {
             return Ok(None);
         };
-        let check = alone.epoch.map(|epoch| self.check_of(epoch));
-        let is_repeatable = is_repeatable(&alone.write);
+        let check = request.epoch.map(|epoch| self.check_of(epoch));
+        let is_repeatable = is_repeatable(&request.write);
         to_its_end(async move {
             let begin = Instant::now();
             let sent = self

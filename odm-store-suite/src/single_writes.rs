@@ -1,11 +1,11 @@
-//! Writes alone, of the stores that have them.
+//! Single writes, of the stores that have them.
 
 use std::error::Error as _;
 
 use bson::{DateTime, Document, doc};
 use odm_store::{
-    Change, DeleteWrite, Durability, OtherEpoch, Result, SingleWrite, Store, UpdateWrite, Updated,
-    WriteAlone,
+    Change, DeleteWrite, Durability, OtherEpoch, Result, SingleWrite, SingleWriteRequest, Store,
+    UpdateWrite, Updated,
 };
 
 use super::support::*;
@@ -13,14 +13,14 @@ use super::support::*;
 /// The epoch of a new store.
 const FIRST: i64 = 0;
 
-async fn alone(
+async fn write_single(
     store: &impl Store,
     write: SingleWrite,
     epoch: impl Into<Option<i64>>,
 ) -> Result<Option<Updated>> {
     let epoch = epoch.into();
-    let write = WriteAlone { write, epoch };
-    store.write_alone(&write, Durability::Immediate).await
+    let write = SingleWriteRequest { write, epoch };
+    store.write_single(&write, Durability::Immediate).await
 }
 
 fn insert(document: Document) -> SingleWrite {
@@ -49,9 +49,9 @@ fn delete(id: i32) -> SingleWrite {
     })
 }
 
-/// Whether the store writes alone. A store whose server cannot check the epoch in the message of the write does not.
-async fn has_writes_alone(store: &impl Store) -> bool {
-    let absent = alone(store, delete(-1), FIRST).await;
+/// Whether the store has single writes. A store whose server cannot check the epoch in the message of the write does not.
+async fn has_single_writes(store: &impl Store) -> bool {
+    let absent = write_single(store, delete(-1), FIRST).await;
     absent.expect("the first epoch").is_some()
 }
 
@@ -59,8 +59,8 @@ fn numbers(updated: Option<Updated>) -> Option<(u64, u64, bool)> {
     updated.map(|of| (of.matched, of.modified, of.inserted))
 }
 
-pub async fn an_update_alone_changes_the_document_as_a_transaction_would(store: impl Store) {
-    if !has_writes_alone(&store).await {
+pub async fn a_single_update_changes_the_document_as_a_transaction_would(store: impl Store) {
+    if !has_single_writes(&store).await {
         return;
     }
     let document = |id: i32| doc! { "_id": id, "n": 1, "a": [1], "s": "x", "o": { "b": 1 } };
@@ -75,9 +75,10 @@ pub async fn an_update_alone_changes_the_document_as_a_transaction_would(store: 
     for change_of in updates {
         let unit = update(&store, &update_of(doc! { "_id": 1 }, change_of.clone())).await;
         let unit = unit.expect("the update runs");
-        let alone = alone(&store, change(doc! { "_id": 2 }, change_of.clone()), FIRST).await;
-        let alone = alone.expect("the update runs");
-        assert_eq!(numbers(alone), numbers(Some(unit)), "{change_of}");
+        let written =
+            write_single(&store, change(doc! { "_id": 2 }, change_of.clone()), FIRST).await;
+        let written = written.expect("the update runs");
+        assert_eq!(numbers(written), numbers(Some(unit)), "{change_of}");
         let both = stored(&store).await.into_iter().map(|document| {
             let mut document = Document::try_from(document).expect("it is well-formed");
             document.remove("_id");
@@ -88,8 +89,8 @@ pub async fn an_update_alone_changes_the_document_as_a_transaction_would(store: 
     }
 }
 
-pub async fn a_document_is_inserted_replaced_and_removed_alone(store: impl Store) {
-    if !has_writes_alone(&store).await {
+pub async fn a_document_is_inserted_replaced_and_removed_by_single_writes(store: impl Store) {
+    if !has_single_writes(&store).await {
         return;
     }
     ensure(&store, vec![]).await;
@@ -124,14 +125,14 @@ pub async fn a_document_is_inserted_replaced_and_removed_alone(store: impl Store
     ];
     for (write, expected) in steps {
         let said = format!("{write:?}");
-        let written = alone(&store, write, FIRST).await;
+        let written = write_single(&store, write, FIRST).await;
         assert_eq!(numbers(written.expect("it runs")), expected, "{said}");
     }
     assert_stored(&store, [with_id(2, values.clone()), with_id(3, values)]).await;
 }
 
-pub async fn a_write_alone_in_another_epoch_is_refused(store: impl Store) {
-    if !has_writes_alone(&store).await {
+pub async fn a_single_write_in_another_epoch_is_refused(store: impl Store) {
+    if !has_single_writes(&store).await {
         return;
     }
     let document = doc! { "_id": 1, "n": 1 };
@@ -144,7 +145,7 @@ pub async fn a_write_alone_in_another_epoch_is_refused(store: impl Store) {
         delete(1),
     ];
     for write in writes {
-        let error = alone(&store, write, FIRST + 1).await;
+        let error = write_single(&store, write, FIRST + 1).await;
         let error = error.expect_err("it is another epoch");
         let source = error.source();
         assert!(
@@ -155,14 +156,14 @@ pub async fn a_write_alone_in_another_epoch_is_refused(store: impl Store) {
     }
 }
 
-pub async fn a_write_alone_of_any_epoch_is_run(store: impl Store) {
-    if !has_writes_alone(&store).await {
+pub async fn a_single_write_of_any_epoch_is_run(store: impl Store) {
+    if !has_single_writes(&store).await {
         return;
     }
     let in_first = doc! { "_id": 1, "n": 1 };
     insert_all(&store, [in_first]).await;
     let increased = || change(doc! { "_id": 1 }, doc! { "$inc": { "n": 1 } });
-    let refused = alone(&store, increased(), FIRST + 1).await;
+    let refused = write_single(&store, increased(), FIRST + 1).await;
     assert!(refused.is_err(), "it is another epoch");
     let steps = [
         (increased(), Some((1, 1, false))),
@@ -178,7 +179,7 @@ pub async fn a_write_alone_of_any_epoch_is_run(store: impl Store) {
     ];
     for (write, expected) in steps {
         let said = format!("{write:?}");
-        let written = alone(&store, write, None).await;
+        let written = write_single(&store, write, None).await;
         assert_eq!(numbers(written.expect("it runs")), expected, "{said}");
     }
     assert_stored(
@@ -188,7 +189,7 @@ pub async fn a_write_alone_of_any_epoch_is_run(store: impl Store) {
     .await;
 }
 
-pub async fn a_write_alone_that_is_not_possible_changes_nothing(store: impl Store) {
+pub async fn a_single_write_that_is_not_possible_changes_nothing(store: impl Store) {
     ensure(&store, vec![unique("n", &["n"])]).await;
     let documents = [
         doc! { "_id": 1, "n": 1, "s": "x" },
@@ -214,7 +215,7 @@ pub async fn a_write_alone_that_is_not_possible_changes_nothing(store: impl Stor
     ];
     for write in impossible {
         let said = format!("{write:?}");
-        let written = alone(&store, write, FIRST).await;
+        let written = write_single(&store, write, FIRST).await;
         assert_eq!(
             numbers(written.expect("nothing is written")),
             None,

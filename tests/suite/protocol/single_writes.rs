@@ -1,4 +1,4 @@
-//! The protocol of writes alone, as a model of its own: an update checks the epoch and writes in two steps of the server, while a program
+//! The protocol of single writes, as a model of its own: an update checks the epoch and writes in two steps of the server, while a program
 //! declares that the write has consequences.
 //!
 //! The model represents time by its constraints: a slow update knows it when its answer comes, and the wait after an announcement does not
@@ -14,7 +14,7 @@ use stateright::{Checker, Model, Property};
 struct Rules {
     /// An update checks the epoch before it writes.
     checks: bool,
-    /// A change of the declarations is announced before, and the announcement stops writes alone.
+    /// A change of the declarations is announced before, and the announcement stops single writes.
     announces: bool,
     /// The declaration waits after the announcement.
     waits: bool,
@@ -299,14 +299,14 @@ fn check(rules: Rules) -> (bool, usize) {
 }
 
 #[test]
-fn writes_alone_leave_no_copy_wrong_in_silence_in_any_order() {
+fn single_writes_leave_no_copy_wrong_in_silence_in_any_order() {
     let (is_right, states) = check(ALL);
     assert!(is_right);
     assert!(states > 1000, "{states} states");
 }
 
 #[test]
-fn without_one_of_its_rules_writes_alone_leave_wrong_copies() {
+fn without_one_of_its_rules_single_writes_leave_wrong_copies() {
     let without = [
         Rules { checks: false, ..ALL },
         Rules { announces: false, ..ALL },
