@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::HashMap};
 
 use bson::{Document, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use odm_mql::{self as mql, path};
-use odm_store::{BlindUpdate, CollectionWrites, DocumentWrite, Error, Result, check_document};
+use odm_store::{CollectionWrites, DocumentWrite, Error, Result, UnreadUpdate, check_document};
 
 use super::schema::check_name;
 
@@ -26,15 +26,15 @@ pub(super) enum Verb {
 pub(super) struct Statement<'a> {
     pub(super) collection: &'a str,
     pub(super) verb: Verb,
-    /// The documents. An insert has one, and a blind update has none.
+    /// The documents. An insert has one, and an unread update has none.
     ids: Vec<RawBson>,
-    pub(super) blind: Option<Blind>,
+    pub(super) unread: Option<UnreadDocuments>,
     /// The new document, or the change; empty for a removal.
     body: Cow<'a, RawDocument>,
 }
 
-/// The documents of a blind update.
-pub(super) struct Blind {
+/// The documents of an unread update.
+pub(super) struct UnreadDocuments {
     filter: RawDocumentBuf,
     /// The position of the update of one document, among all.
     pub(super) of_one: Option<usize>,
@@ -69,13 +69,13 @@ impl<'a> Statement<'a> {
             collection,
             verb,
             ids: vec![id(write.document())],
-            blind: None,
+            unread: None,
             body,
         })
     }
 
-    pub(super) fn blind(
-        update: &'a BlindUpdate,
+    pub(super) fn unread(
+        update: &'a UnreadUpdate,
         filter: &Document,
         position: usize,
     ) -> Result<Self> {
@@ -86,7 +86,7 @@ impl<'a> Statement<'a> {
             collection: &update.collection,
             verb: Verb::Update,
             ids: Vec::new(),
-            blind: Some(Blind {
+            unread: Some(UnreadDocuments {
                 filter: raw(filter)?,
                 of_one: update.id.is_some().then_some(position),
             }),
@@ -95,8 +95,8 @@ impl<'a> Statement<'a> {
     }
 
     fn is_multi(&self) -> bool {
-        match &self.blind {
-            Some(blind) => blind.of_one.is_none(),
+        match &self.unread {
+            Some(unread) => unread.of_one.is_none(),
             None => self.ids.len() > 1,
         }
     }
@@ -113,14 +113,14 @@ impl<'a> Statement<'a> {
         const ID_LEN: usize = 32;
         let ids = self.ids.iter();
         let ids = ids.map(|id| ID_LEN + id.as_raw_bson_ref().as_str().map_or(0, str::len));
-        let blind = self.blind.as_ref();
-        let filter = blind.map_or(0, |blind| blind.filter.as_bytes().len());
+        let unread = self.unread.as_ref();
+        let filter = unread.map_or(0, |unread| unread.filter.as_bytes().len());
         self.body.as_bytes().len() + ids.sum::<usize>() + filter
     }
 
     fn filter(&self) -> RawDocumentBuf {
-        if let Some(blind) = &self.blind {
-            return blind.filter.clone();
+        if let Some(unread) = &self.unread {
+            return unread.filter.clone();
         }
         match &self.ids[..] {
             [id] => rawdoc! { "_id": id.clone() },

@@ -6,9 +6,8 @@ use ::mongodb::ClientSession;
 use async_trait::async_trait;
 use bson::{Bson, DateTime, Document, RawArrayBuf, RawDocumentBuf, doc, raw::cstr, rawdoc};
 use odm_store::{
-    BlindUpdate, Change, CollectionWrites, Cost, DeleteWrite, Deleted, DocumentWrite, Error,
-    ErrorKind, Find, Locks, ReaderExt, Result, Transaction, UpdateWrite, Updated,
-    apply_after_reads,
+    Change, CollectionWrites, Cost, DeleteWrite, Deleted, DocumentWrite, Error, ErrorKind, Find,
+    Locks, ReaderExt, Result, Transaction, UnreadUpdate, UpdateWrite, Updated, apply_after_reads,
 };
 
 use super::{
@@ -89,7 +88,7 @@ impl Session {
         Ok(cost)
     }
 
-    /// Writes statements of any verbs to any collections. Returns the positions of blind updates that have not matched.
+    /// Writes statements of any verbs to any collections. Returns the positions of unread updates that have not matched.
     async fn write_bulk(
         &mut self,
         mut statements: Vec<Statement<'_>>,
@@ -110,7 +109,7 @@ impl Session {
     }
 
     /// Sends statements of any verbs to any collections. Returns how many documents they write, and adds the positions of
-    /// blind updates that have not matched.
+    /// unread updates that have not matched.
     async fn send_bulk(
         &self,
         session: &mut ClientSession,
@@ -143,13 +142,15 @@ impl Session {
         for collection in collections {
             namespaces.push(rawdoc! { "ns": format!("{}.{collection}", database.name()) });
         }
-        let has_blind = statements.iter().any(|statement| statement.blind.is_some());
+        let has_unread = statements
+            .iter()
+            .any(|statement| statement.unread.is_some());
         let mut command = rawdoc! {
             "bulkWrite": 1,
             "ops": operations,
             "nsInfo": namespaces,
             "ordered": true,
-            "errorsOnly": !has_blind,
+            "errorsOnly": !has_unread,
         };
         self.bypass_validators(&mut command);
         let admin = self.connection.client.database("admin");
@@ -170,11 +171,11 @@ impl Session {
         }
         let mut expected = written_by(statements);
         for (at, statement) in statements.iter().enumerate() {
-            if let Some(blind) = &statement.blind {
+            if let Some(unread) = &statement.unread {
                 let result = results.get(before + at).ok_or_else(incomplete)?;
                 let matched = number(result, "n");
                 expected += matched;
-                unmatched.extend(blind.of_one.filter(|_| matched == 0));
+                unmatched.extend(unread.of_one.filter(|_| matched == 0));
             }
         }
         let slots_number = slots.as_ref().map_or(0, |slots| slots.number);
@@ -286,25 +287,25 @@ impl Transaction for Session {
         self.write(batch).await
     }
 
-    fn has_blind_updates(&self) -> bool {
+    fn has_unread_updates(&self) -> bool {
         self.connection.has_bulk_write()
     }
 
     async fn apply_with(
         &mut self,
         batch: &[CollectionWrites<'_>],
-        updates: &[BlindUpdate],
+        updates: &[UnreadUpdate],
     ) -> Result<(Cost, Vec<usize>)> {
         if !self.connection.has_bulk_write() {
             return apply_after_reads(self, batch, updates).await;
         }
         let mut statements = statements(batch)?;
         let updates = updates.iter().enumerate();
-        let blind = updates.map(|(position, update)| {
+        let unread = updates.map(|(position, update)| {
             let filter = self.connection.form(&update.whole_filter());
-            Statement::blind(update, &filter, position)
+            Statement::unread(update, &filter, position)
         });
-        statements.extend(blind.collect::<Result<Vec<_>>>()?);
+        statements.extend(unread.collect::<Result<Vec<_>>>()?);
         self.write_bulk(statements).await
     }
 

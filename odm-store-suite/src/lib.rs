@@ -27,8 +27,6 @@ pub mod aggregates;
 #[expect(missing_docs, reason = "the names of promises are sentences")]
 pub mod batches;
 #[expect(missing_docs, reason = "the names of promises are sentences")]
-pub mod blind;
-#[expect(missing_docs, reason = "the names of promises are sentences")]
 pub mod closing;
 #[expect(missing_docs, reason = "the names of promises are sentences")]
 pub mod collections;
@@ -54,6 +52,8 @@ pub mod transactions;
 pub mod unique_indexes;
 #[expect(missing_docs, reason = "the names of promises are sentences")]
 pub mod units;
+#[expect(missing_docs, reason = "the names of promises are sentences")]
+pub mod unread;
 #[expect(missing_docs, reason = "the names of promises are sentences")]
 pub mod updates;
 
@@ -124,7 +124,7 @@ macro_rules! store_suite {
                 nothing_of_a_failed_batch_is_stored_in_any_collection
                 a_batch_to_a_collection_without_a_valid_name_is_refused
             }
-            blind {
+            unread {
                 an_update_of_an_unread_document_is_applied_with_the_batch_if_it_matches
                 an_update_of_unread_documents_changes_all_that_match
                 an_update_of_an_unread_document_needs_no_batch
@@ -237,7 +237,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("keys", include_str!("keys.rs")),
     ("aggregates", include_str!("aggregates.rs")),
     ("batches", include_str!("batches.rs")),
-    ("blind", include_str!("blind.rs")),
+    ("unread", include_str!("unread.rs")),
     ("unique_indexes", include_str!("unique_indexes.rs")),
     ("updates", include_str!("updates.rs")),
     ("single_writes", include_str!("single_writes.rs")),

@@ -29,7 +29,6 @@
 // For times, and for numbers that come from users or are stored: see `clippy.toml`.
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
-mod blind;
 mod collection;
 mod document;
 mod error;
@@ -42,6 +41,7 @@ pub mod metrics;
 pub mod mutants;
 mod query;
 mod reader_ext;
+mod unread;
 mod watch;
 mod write;
 
@@ -57,7 +57,6 @@ use std::{
 use async_trait::async_trait;
 use bson::{Bson, RawBson, RawDocument};
 
-pub use blind::BlindUpdate;
 pub use collection::{CollectionChange, CollectionSpec, CollectionValidator, IndexSpec};
 pub use document::check_document;
 pub use error::{Error, ErrorKind, Location, Result};
@@ -66,6 +65,7 @@ pub use index_filter::IndexFilter;
 pub use lock::{Lock, Locks, OtherEpoch};
 pub use odm_mql::{self as mql, Direction, bson};
 pub use query::{Aggregate, Cost, Explain, Find, FindByKey};
+pub use unread::UnreadUpdate;
 pub use watch::{Cause, DocumentChange, ResumeToken, StoreWatch, WatchRequest, WatchedChange};
 pub use write::{
     Change, CollectionWrites, DeleteWrite, Deleted, DocumentCheck, DocumentWrite, SingleWrite,
@@ -73,8 +73,6 @@ pub use write::{
 };
 
 // For the other crates of the library.
-#[doc(hidden)]
-pub use blind::apply_after_reads;
 #[doc(hidden)]
 pub use collection::{is_present, show_briefly};
 #[doc(hidden)]
@@ -89,6 +87,8 @@ pub use index_filter::FilterForm;
 pub use query::{ReadAs, STORED};
 #[doc(hidden)]
 pub use reader_ext::ReaderExt;
+#[doc(hidden)]
+pub use unread::apply_after_reads;
 
 /// How long a unit that loses conflicts is run again: longer than a server keeps the transaction of a killed process.
 #[doc(hidden)]
@@ -324,8 +324,8 @@ pub trait Transaction: Reader {
     async fn apply(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost>;
 
     /// Whether [`apply_with`](Transaction::apply_with) takes fewer requests than reading the documents of its updates. The default is
-    /// `false`. The library does not use blind updates in a transaction that has [changes](Transaction::changes).
-    fn has_blind_updates(&self) -> bool {
+    /// `false`. The library does not use unread updates in a transaction that has [changes](Transaction::changes).
+    fn has_unread_updates(&self) -> bool {
         false
     }
 
@@ -340,7 +340,7 @@ pub trait Transaction: Reader {
     async fn apply_with(
         &mut self,
         batch: &[CollectionWrites<'_>],
-        updates: &[BlindUpdate],
+        updates: &[UnreadUpdate],
     ) -> Result<(Cost, Vec<usize>)> {
         apply_after_reads(self, batch, updates).await
     }

@@ -106,7 +106,7 @@ struct CollectionNode {
     followed: BTreeSet<String>,
     /// Whether documents are split, or are cold parts.
     is_split: bool,
-    /// How many further units read the documents, since blind updates have missed lately.
+    /// How many further units read the documents, since unread updates have missed lately.
     reads_for: AtomicU32,
 }
 
@@ -429,8 +429,8 @@ impl Catalog {
         following
     }
 
-    /// Whether a unit may try blind updates of documents of a collection: not for some units after a missed one.
-    pub(crate) fn tries_blind(&self, collection: &str) -> bool {
+    /// Whether a unit may try unread updates of documents of a collection: not for some units after a missed one.
+    pub(crate) fn tries_unread(&self, collection: &str) -> bool {
         let node = self.nodes.get(collection);
         node.is_some_and(|node| {
             let reads_for = |number: u32| number.checked_sub(1);
@@ -442,8 +442,8 @@ impl Catalog {
     }
 
     /// Lets the next units read the documents of a collection.
-    pub(crate) fn missed_blind(&self, collection: &str) {
-        /// If blind updates always miss, one unit in so many tries them in vain.
+    pub(crate) fn missed_unread(&self, collection: &str) {
+        /// If unread updates always miss, one unit in so many tries them in vain.
         const UNITS: u32 = 50;
         if let Some(node) = self.nodes.get(collection) {
             node.reads_for.store(UNITS, Ordering::Relaxed);

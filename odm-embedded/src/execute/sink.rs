@@ -69,11 +69,11 @@ impl<'e> Sink<'e> {
 
     /// Whether the next document is skipped without reading it.
     pub(super) fn passes_over(&mut self) -> bool {
-        let blind = self.skip > 0 && self.filters.is_empty() && self.after.is_none();
-        if blind {
+        let skips_unread = self.skip > 0 && self.filters.is_empty() && self.after.is_none();
+        if skips_unread {
             self.skip -= 1;
         }
-        blind
+        skips_unread
     }
 
     fn matches(&self, document: &RawDocument) -> Result<bool> {

@@ -164,7 +164,7 @@ impl Transaction for MapTransaction {
         self.write(batch)
     }
 
-    fn has_blind_updates(&self) -> bool {
+    fn has_unread_updates(&self) -> bool {
         true
     }
 

@@ -95,7 +95,7 @@ impl<'c> Unread<'c> {
             let mut all = fields.iter();
             all.all(|field| !field.ordered.is_read && !field.ordered.is_pending)
                 && (are_copies(unit, fields)
-                    || (are_of_children(unit, fields) && unit.catalog.tries_blind(holder)))
+                    || (are_of_children(unit, fields) && unit.catalog.tries_unread(holder)))
         });
         let collections = holders.into_keys().map(str::to_owned).collect();
         unit.unread.begin(collections);
@@ -131,7 +131,7 @@ impl<'c> Unread<'c> {
             return Ok(false);
         }
         for (collection, _) in &unmatched {
-            unit.catalog.missed_blind(collection);
+            unit.catalog.missed_unread(collection);
         }
         self.lists.read_unmatched(unit, &mut unmatched).await?;
         refresh_parents(unit, unmatched).await?;

@@ -229,7 +229,7 @@ impl<'a> Unit<'a> {
     pub(super) fn has_unread_updates(&mut self) -> bool {
         let reads_all =
             !self.policy.trusts_stored || self.policy.keeps_origin || self.steps.is_some();
-        !reads_all && self.transaction.has_blind_updates() && self.transaction.changes().is_none()
+        !reads_all && self.transaction.has_unread_updates() && self.transaction.changes().is_none()
     }
 
     /// Whether the refresh leaves a document out: an unread update refreshes it, or the refresh is limited to other documents.

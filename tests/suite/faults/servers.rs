@@ -24,7 +24,7 @@ use super::models::{
 const MOST: Duration = Duration::from_secs(200);
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Writes of each kind: one without consequences, units with blind updates, a rename, and a delete with consequences.
+/// Writes of each kind: one without consequences, units with unread updates, a rename, and a delete with consequences.
 async fn write(library: &Library, number: i32) {
     library.notes.insert(note(number, "new")).await.unwrap();
     library.notes.update(number).set(Note::fields().text, "x").await.unwrap();

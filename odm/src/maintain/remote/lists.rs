@@ -54,7 +54,7 @@ pub(super) fn can_update(unit: &mut Unit<'_>, edge: &Edge, list: &Edge) -> bool 
     let catalog = unit.catalog;
     !catalog.is_list_read(list)
         && !is_refreshed(unit, &list.from, &edge.from)
-        && catalog.tries_blind(&list.from)
+        && catalog.tries_unread(&list.from)
 }
 
 /// Whether the refresh may change documents of `holder`, if the inverses of the references in `from` have changed.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bson::RawBson;
 use odm_mql::{Filter, Update, key};
-use odm_store::BlindUpdate;
+use odm_store::UnreadUpdate;
 
 /// The identity of a document: its collection, and the key of its `_id`.
 pub(in crate::maintain) type DocumentKey = (String, Vec<u8>);
@@ -25,7 +25,7 @@ pub(in crate::maintain) struct UnreadUpdates {
     /// The documents to which the refresh is limited.
     only: Option<BTreeSet<DocumentKey>>,
     /// The updates that the next flush writes.
-    queued: Vec<BlindUpdate>,
+    queued: Vec<UnreadUpdate>,
     /// The documents that are updated, and so exist.
     updated: BTreeSet<DocumentKey>,
     /// The documents that did not match.
@@ -97,7 +97,7 @@ impl UnreadUpdates {
         (filter, update): (Filter, Update),
     ) {
         self.updated.insert(document_key(collection, &id));
-        self.queued.push(BlindUpdate {
+        self.queued.push(UnreadUpdate {
             collection: collection.to_owned(),
             id: Some(id),
             filter,
@@ -111,7 +111,7 @@ impl UnreadUpdates {
         collection: &str,
         updates: Vec<(Filter, Update)>,
     ) {
-        let updates = updates.into_iter().map(|(filter, update)| BlindUpdate {
+        let updates = updates.into_iter().map(|(filter, update)| UnreadUpdate {
             collection: collection.to_owned(),
             id: None,
             filter,
@@ -130,12 +130,12 @@ impl UnreadUpdates {
     }
 
     /// Takes the queued updates.
-    pub(in crate::maintain) fn take(&mut self) -> Vec<BlindUpdate> {
+    pub(in crate::maintain) fn take(&mut self) -> Vec<UnreadUpdate> {
         std::mem::take(&mut self.queued)
     }
 
     /// Records which of the written updates, by their positions, found no document.
-    pub(in crate::maintain) fn written(&mut self, updates: &[BlindUpdate], unmatched: &[usize]) {
+    pub(in crate::maintain) fn written(&mut self, updates: &[UnreadUpdate], unmatched: &[usize]) {
         for update in unmatched.iter().map(|&at| &updates[at]) {
             if let Some(id) = &update.id {
                 let document = document_key(&update.collection, id);

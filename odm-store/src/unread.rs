@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 
 /// An update of documents that the caller has not read.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BlindUpdate {
+pub struct UnreadUpdate {
     /// The collection.
     pub collection: String,
     /// The `_id` of one document, or `None` for all documents that match.
@@ -19,7 +19,7 @@ pub struct BlindUpdate {
     pub update: Update,
 }
 
-impl BlindUpdate {
+impl UnreadUpdate {
     /// Returns the filter of the documents: `filter`, and the `_id` if there is one.
     pub fn whole_filter(&self) -> Filter {
         let by_id = |id: &RawBson| Filter::Path("_id".into(), Test::Eq(id.clone()));
@@ -33,28 +33,28 @@ impl BlindUpdate {
 pub async fn apply_after_reads<T: Transaction + ?Sized>(
     transaction: &mut T,
     batch: &[CollectionWrites<'_>],
-    updates: &[BlindUpdate],
+    updates: &[UnreadUpdate],
 ) -> Result<(Cost, Vec<usize>)> {
     let now = DateTime::now();
     let mut cost = Cost::default();
     let mut unmatched = Vec::new();
     let mut changed = Vec::new();
-    for (position, blind) in updates.iter().enumerate() {
+    for (position, unread) in updates.iter().enumerate() {
         let find = Find {
-            collection: blind.collection.clone(),
-            filter: blind.whole_filter(),
+            collection: unread.collection.clone(),
+            filter: unread.whole_filter(),
             ..Find::default()
         };
         let (found, read) = transaction.find_all(&find).await?;
         cost += read;
-        if found.is_empty() && blind.id.is_some() {
+        if found.is_empty() && unread.id.is_some() {
             unmatched.push(position);
         }
         for before in found {
-            let after = blind.update.apply(&before, false, now);
-            let after = after.map_err(|error| Error::of_update(&blind.collection, &before, error));
+            let after = unread.update.apply(&before, false, now);
+            let after = after.map_err(|error| Error::of_update(&unread.collection, &before, error));
             if let Some(after) = after? {
-                changed.push((&blind.collection, before, after));
+                changed.push((&unread.collection, before, after));
             }
         }
     }

@@ -2,12 +2,12 @@
 
 use bson::{Bson, Document, doc};
 use odm_mql::Update;
-use odm_store::{BlindUpdate, ErrorKind, Result, Store};
+use odm_store::{ErrorKind, Result, Store, UnreadUpdate};
 
 use super::support::*;
 
-fn blind(id: i32, matching: Document, update: Document) -> BlindUpdate {
-    BlindUpdate {
+fn unread(id: i32, matching: Document, update: Document) -> UnreadUpdate {
+    UnreadUpdate {
         collection: THINGS.to_owned(),
         id: Some(value(id)),
         filter: filter(matching),
@@ -19,7 +19,7 @@ fn blind(id: i32, matching: Document, update: Document) -> BlindUpdate {
 async fn apply_with(
     store: &impl Store,
     writes: &[Write],
-    updates: &[BlindUpdate],
+    updates: &[UnreadUpdate],
 ) -> Result<Vec<usize>> {
     let mut transaction = begin(store).await;
     let batch = [writes_to(THINGS, writes)];
@@ -45,10 +45,10 @@ pub async fn an_update_of_an_unread_document_is_applied_with_the_batch_if_it_mat
     let is_number = || doc! { "n": { "$type": ["int", "long"] } };
     let other = |k: i32| doc! { "a": { "$not": { "$elemMatch": { "k": k } } } };
     let updates = [
-        blind(7, is_number(), increment()),
-        blind(1, is_number(), increment()),
-        blind(2, other(2), push(2)),
-        blind(3, other(1), push(1)),
+        unread(7, is_number(), increment()),
+        unread(1, is_number(), increment()),
+        unread(2, other(2), push(2)),
+        unread(3, other(1), push(1)),
     ];
     let batch = [
         insert(doc! { "_id": 5, "n": "text" }),
@@ -74,9 +74,9 @@ pub async fn an_update_of_unread_documents_changes_all_that_match(store: impl St
     };
     let documents = (1..=5).map(|id| doc! { "_id": id, "maker": maker(id), "name": "old" });
     insert_all(&store, documents).await;
-    let rename = |maker: i32, name: &str| BlindUpdate {
+    let rename = |maker: i32, name: &str| UnreadUpdate {
         id: None,
-        ..blind(
+        ..unread(
             0,
             doc! { "maker": { "$eq": maker, "$not": { "$type": "array" } } },
             doc! { "$set": { "name": name, "more": 1 } },
@@ -102,8 +102,8 @@ pub async fn an_update_of_an_unread_document_needs_no_batch(store: impl Store) {
     insert_all(&store, [doc! { "_id": 1, "n": 1_i64 }]).await;
     let mut transaction = begin(&store).await;
     let updates = [
-        blind(1, doc! { "n": 1 }, doc! { "$inc": { "n": 1 } }),
-        blind(2, Document::new(), doc! { "$inc": { "n": 1 } }),
+        unread(1, doc! { "n": 1 }, doc! { "$inc": { "n": 1 } }),
+        unread(2, Document::new(), doc! { "$inc": { "n": 1 } }),
     ];
     let applied = transaction.apply_with(&[], &updates).await;
     assert_eq!(applied.expect("the updates are applied").1, [1]);
@@ -119,7 +119,7 @@ pub async fn nothing_of_a_failed_batch_with_updates_of_unread_documents_is_store
     let documents = [doc! { "_id": 1, "n": 1 }, doc! { "_id": 2 }];
     insert_all(&store, documents.clone()).await;
     let batch = [insert(doc! { "_id": 2 }), insert(doc! { "_id": 3 })];
-    let updates = [blind(1, Document::new(), doc! { "$inc": { "n": 1 } })];
+    let updates = [unread(1, Document::new(), doc! { "$inc": { "n": 1 } })];
     let applied = apply_with(&store, &batch, &updates).await;
     assert_fails(applied, ErrorKind::DuplicateKey);
     assert_stored(&store, documents).await;
@@ -132,7 +132,7 @@ pub async fn of_two_transactions_that_update_one_unread_document_the_second_fail
         return;
     }
     insert_all(&store, [doc! { "_id": 1, "n": 1 }]).await;
-    let updates = [blind(1, Document::new(), doc! { "$inc": { "n": 1 } })];
+    let updates = [unread(1, Document::new(), doc! { "$inc": { "n": 1 } })];
     let (mut first, mut second) = (begin(&store).await, begin(&store).await);
     // Both have a snapshot.
     for transaction in [&first, &second] {
