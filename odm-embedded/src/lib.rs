@@ -54,11 +54,11 @@ mod read;
 mod salvage;
 mod scan;
 mod schema;
-mod session;
 mod settings;
 mod size;
 mod snapshot;
 mod start;
+mod transaction;
 mod verify;
 mod view;
 mod wait;
@@ -90,7 +90,7 @@ use self::{
     handle::Handle,
     lease::LeaseState,
     queue::Request,
-    session::{Lease, Session},
+    transaction::{EmbeddedTransaction, Lease},
 };
 
 /// A store in a file, or in memory.
@@ -446,7 +446,7 @@ impl Store for Embedded {
             state,
         };
         let work = self.handle.ask(request, answer).await?;
-        Ok(Box::new(Session::for_caller(work, lease)))
+        Ok(Box::new(EmbeddedTransaction::for_caller(work, lease)))
     }
 
     async fn watch(&self, request: &WatchRequest) -> Result<StoreWatch> {

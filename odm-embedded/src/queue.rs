@@ -6,7 +6,7 @@ use odm_store::{CollectionSpec, Durability, Result, UnitOfWork};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    compact::Compacted, lease::LeaseState, session::Outcome, snapshot::Snapshot, work::Work,
+    compact::Compacted, lease::LeaseState, snapshot::Snapshot, transaction::Outcome, work::Work,
 };
 
 /// The channel for the answer to a request.

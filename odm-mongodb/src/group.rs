@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use odm_mql::Projection;
 use odm_store::{Aggregate, Cost, Each, Find, Reader, Result};
 
-use super::session::Session;
+use super::session::MongoTransaction;
 
-impl Session {
+impl MongoTransaction {
     pub(super) async fn group(&self, aggregate: &Aggregate, each: Each<'_>) -> Result<Cost> {
         let mut grouping = aggregate.group.begin()?;
         let paths = aggregate.group.paths();

@@ -66,7 +66,7 @@ use tokio::{
 use self::{
     error::{lacks_bulk_write, translate},
     lock::Slots,
-    session::{NamedSession, Session},
+    session::{MongoTransaction, NamedSession},
 };
 
 /// The wait of a unit of work before its third run. Before each later run it waits longer by the same time.
@@ -214,9 +214,9 @@ impl MongoDb {
         })))
     }
 
-    fn snapshot(&self) -> Result<Session> {
+    fn snapshot(&self) -> Result<MongoTransaction> {
         self.0.check_open()?;
-        Ok(Session::of_snapshot(self.0.clone()))
+        Ok(MongoTransaction::of_snapshot(self.0.clone()))
     }
 }
 
@@ -364,7 +364,7 @@ impl Store for MongoDb {
         let mut conflicts = 0;
         let mut slots = Slots::default();
         loop {
-            let mut transaction = Session::begin(self.0.clone(), durability).await?;
+            let mut transaction = MongoTransaction::begin(self.0.clone(), durability).await?;
             let result = transaction.run(&*unit, std::mem::take(&mut slots)).await;
             match result {
                 Err(error)
@@ -399,7 +399,7 @@ impl Store for MongoDb {
     }
 
     async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>> {
-        let begun = Session::begin(self.0.clone(), options.durability).await?;
+        let begun = MongoTransaction::begin(self.0.clone(), options.durability).await?;
         Ok(Box::new(begun))
     }
 

@@ -16,13 +16,13 @@ use super::{
     explain,
     filter::{after, all},
     reply::raw_number,
-    session::Session,
+    session::MongoTransaction,
 };
 
 /// The greatest number of bytes of values in one request: a command is a document of 16 MiB.
 const VALUES_LEN: usize = 12 << 20;
 
-impl Session {
+impl MongoTransaction {
     /// Sends a query.
     async fn send(
         &self,
@@ -424,7 +424,7 @@ fn refuse_position(find: &FindByKey) -> Result<()> {
 }
 
 #[async_trait]
-impl Reader for Session {
+impl Reader for MongoTransaction {
     async fn get(&self, collection: &str, ids: &[RawBson], each: Each<'_>) -> Result<Cost> {
         let mut cost = Cost::default();
         let about = About::collection(collection);

@@ -39,7 +39,7 @@ const BETWEEN_SNAPSHOTS: Duration = Duration::from_millis(10);
 const ABORT: Duration = Duration::from_secs(1);
 
 /// Reads of one state, and the writes of a transaction. A session has one request at a time.
-pub(super) struct Session {
+pub(super) struct MongoTransaction {
     pub(super) connection: Arc<Connection>,
     /// Empty before the first read of a snapshot.
     session: OnceCell<Mutex<Driven>>,
@@ -92,20 +92,20 @@ impl StoreSession for NamedSession {
         let connection = self.connection.clone();
         connection.prepare().await?;
         let session = self.session.clone().lock_owned().await;
-        let transaction = Session::of_transaction(connection, session, options.durability);
+        let transaction = MongoTransaction::of_transaction(connection, session, options.durability);
         Ok(Box::new(transaction))
     }
 }
 
-impl fmt::Debug for Session {
+impl fmt::Debug for MongoTransaction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session").finish_non_exhaustive()
+        f.debug_struct("MongoTransaction").finish_non_exhaustive()
     }
 }
 
-impl Session {
+impl MongoTransaction {
     pub(super) fn of_snapshot(connection: Arc<Connection>) -> Self {
-        Session {
+        MongoTransaction {
             committed: connection.committed.load(Ordering::Acquire),
             connection,
             session: OnceCell::new(),
@@ -121,7 +121,9 @@ impl Session {
     pub(super) async fn begin(connection: Arc<Connection>, durability: Durability) -> Result<Self> {
         connection.prepare().await?;
         let session = own(connection.start_session().await?).await;
-        Ok(Session::of_transaction(connection, session, durability))
+        Ok(MongoTransaction::of_transaction(
+            connection, session, durability,
+        ))
     }
 
     fn of_transaction(
@@ -129,7 +131,7 @@ impl Session {
         session: Driven,
         durability: Durability,
     ) -> Self {
-        Session {
+        MongoTransaction {
             connection,
             session: OnceCell::new_with(Some(Mutex::new(session))),
             transaction: Some(durability),
@@ -318,7 +320,7 @@ impl Session {
     }
 }
 
-impl Drop for Session {
+impl Drop for MongoTransaction {
     /// Aborts a transaction that has not ended, so that others do not meet its writes until the server gives it up. The
     /// driver does that only once its first request was answered.
     fn drop(&mut self) {

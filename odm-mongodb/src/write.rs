@@ -15,11 +15,11 @@ use super::{
     lock::{self, SlotsStatement},
     reply::number,
     schema::check_name,
-    session::Session,
+    session::MongoTransaction,
     statement::{Statement, Verb, commands, statements, written_by},
 };
 
-impl Session {
+impl MongoTransaction {
     /// Adds the slots of the locks that were added.
     pub(super) fn add_locks(&mut self) -> Result<()> {
         let locks = self.locks.take();
@@ -282,7 +282,7 @@ fn check_number(collection: &str, expected: u64, written: u64) -> Result<()> {
 }
 
 #[async_trait]
-impl Transaction for Session {
+impl Transaction for MongoTransaction {
     async fn apply(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost> {
         self.write(batch).await
     }

@@ -14,7 +14,7 @@ use odm_store::{Durability, Error, ErrorKind, FeedChanges, Result, Transaction, 
 use super::{
     super::{
         queue::{Reply, Request},
-        session::Session,
+        transaction::EmbeddedTransaction,
         wait::{block_on, end_of, panic_message},
         work::Work,
     },
@@ -32,7 +32,7 @@ pub(super) type Member = (Arc<dyn UnitOfWork>, Durability, Reply<()>);
 
 /// Units that have run and will be committed together.
 pub(super) struct Group {
-    session: Session,
+    transaction: EmbeddedTransaction,
     answers: Answers,
     durable: bool,
     /// The watched changes of each successful unit.
@@ -51,7 +51,7 @@ pub(super) struct CommitPacing {
 impl Group {
     pub(super) fn new(work: Work) -> Group {
         Group {
-            session: Session::for_units(work.into_group()),
+            transaction: EmbeddedTransaction::for_units(work.into_group()),
             answers: Vec::new(),
             durable: false,
             changes: Vec::new(),
@@ -74,7 +74,7 @@ impl Group {
 
     fn has_room(&self) -> bool {
         self.answers.len() < MAX_UNITS
-            && self.session.work.overlay.bytes() < self.session.work.settings.group_memory
+            && self.transaction.work.overlay.bytes() < self.transaction.work.settings.group_memory
     }
 
     /// Runs a unit on the state that the units before it have left. Afterwards it is done as a whole or not at all. Returns a unit that is
@@ -84,16 +84,16 @@ impl Group {
             // The caller was dropped before the unit began.
             return None;
         }
-        let session = &mut self.session;
-        session.work.begin_unit();
-        let mark = session.work.overlay.mark();
-        let schema = session.work.schema.clone();
-        let result = run_unit(&*unit, session, limit);
-        let outgrown = session.work.is_outgrown();
-        let changes = session.work.changes.take();
+        let transaction = &mut self.transaction;
+        transaction.work.begin_unit();
+        let mark = transaction.work.overlay.mark();
+        let schema = transaction.work.schema.clone();
+        let result = run_unit(&*unit, transaction, limit);
+        let outgrown = transaction.work.is_outgrown();
+        let changes = transaction.work.changes.take();
         if result.is_err() || outgrown {
-            session.work.overlay.undo_to(mark);
-            session.work.schema = schema;
+            transaction.work.overlay.undo_to(mark);
+            transaction.work.schema = schema;
         } else {
             self.changes.push(changes);
         }
@@ -111,16 +111,16 @@ impl Group {
 /// are left to the caller.
 pub(super) fn run_unit(
     unit: &dyn UnitOfWork,
-    session: &mut Session,
+    transaction: &mut EmbeddedTransaction,
     limit: Duration,
 ) -> Result<()> {
-    session.work.begin_time();
+    transaction.work.begin_time();
     let ran = catch_unwind(AssertUnwindSafe(|| {
-        block_on(unit.run(session as &mut dyn Transaction), end_of(limit))
+        block_on(unit.run(transaction as &mut dyn Transaction), end_of(limit))
     }));
     match ran {
         // A unit that goes on after the error of a call has the same limit.
-        Ok(Some(result)) => result.and_then(|()| session.work.check_time()),
+        Ok(Some(result)) => result.and_then(|()| transaction.work.check_time()),
         Ok(None) => Err(Error::new(
             ErrorKind::TransactionExpired,
             format!(
@@ -170,7 +170,7 @@ impl Writer {
         let units = group.answers.len();
         let started = Instant::now();
         self.commit(
-            &group.session.work,
+            &group.transaction.work,
             group.durable,
             group.changes,
             group.answers,

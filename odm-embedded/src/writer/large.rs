@@ -5,7 +5,7 @@ use std::sync::Arc;
 use odm_store::{FeedChanges, Result, UnitOfWork, metrics};
 
 use super::{
-    super::{session::Session, snapshot::Snapshot, work::Work},
+    super::{snapshot::Snapshot, transaction::EmbeddedTransaction, work::Work},
     Commit, Writer,
     group::{Member, run_unit},
 };
@@ -37,9 +37,9 @@ impl Writer {
             transaction.clone(),
             self.published.feed.begin(),
         );
-        let mut session = Session::for_units(work);
-        let ran = run_unit(unit, &mut session, self.settings.transaction_limit)
-            .and_then(|()| session.work.finish_large_unit());
+        let mut unit_transaction = EmbeddedTransaction::for_units(work);
+        let ran = run_unit(unit, &mut unit_transaction, self.settings.transaction_limit)
+            .and_then(|()| unit_transaction.work.finish_large_unit());
         if let Err(error) = ran {
             if let Err(failure) = self.engine.abort(&transaction) {
                 self.fail(failure);
@@ -49,9 +49,9 @@ impl Writer {
         let committed = self.engine.commit_open(&transaction);
         // From this point on, the unit may be on the disk.
         committed
-            .and_then(|()| self.read_newest(session.work.schema.clone()))
+            .and_then(|()| self.read_newest(unit_transaction.work.schema.clone()))
             .inspect(|_| metrics::commit(1))
-            .map(|snapshot| (snapshot, session.work.changes.take()))
+            .map(|snapshot| (snapshot, unit_transaction.work.changes.take()))
             .map_err(|error| self.fail(error))
     }
 }

@@ -10,7 +10,7 @@ use super::{
     super::{
         lease::{Expiry, LeaseState},
         queue::Reply,
-        session::Outcome,
+        transaction::Outcome,
         wait::{block_on, end_of},
         work::Work,
     },

@@ -18,7 +18,7 @@ use super::{
 };
 
 /// A transaction on uncommitted work.
-pub(super) struct Session {
+pub(super) struct EmbeddedTransaction {
     pub(super) work: Work,
     /// `None` on the writer's thread, where the writer commits.
     lease: Option<Lease>,
@@ -54,14 +54,14 @@ impl Lease {
     }
 }
 
-impl Session {
+impl EmbeddedTransaction {
     /// Creates the transaction of the units of a group, on the writer's thread.
-    pub(super) fn for_units(work: Work) -> Session {
-        Session { work, lease: None }
+    pub(super) fn for_units(work: Work) -> EmbeddedTransaction {
+        EmbeddedTransaction { work, lease: None }
     }
 
-    pub(super) fn for_caller(work: Work, lease: Lease) -> Session {
-        Session {
+    pub(super) fn for_caller(work: Work, lease: Lease) -> EmbeddedTransaction {
+        EmbeddedTransaction {
             work,
             lease: Some(lease),
         }
@@ -91,7 +91,7 @@ impl Session {
 }
 
 #[async_trait]
-impl Reader for Session {
+impl Reader for EmbeddedTransaction {
     async fn get(&self, collection: &str, ids: &[RawBson], each: Each<'_>) -> Result<Cost> {
         let _call = self.begin_call()?;
         self.work.reading().get(collection, ids, each).await
@@ -134,7 +134,7 @@ impl Reader for Session {
 }
 
 #[async_trait]
-impl Transaction for Session {
+impl Transaction for EmbeddedTransaction {
     async fn apply(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost> {
         let _call = self.begin_write()?;
         self.work.apply(batch)
@@ -164,7 +164,7 @@ impl Transaction for Session {
     }
 
     async fn commit(self: Box<Self>) -> Result<()> {
-        let Session { work, lease } = *self;
+        let EmbeddedTransaction { work, lease } = *self;
         let Some(lease) = lease else {
             return Err(not_its_own());
         };
