@@ -26,21 +26,21 @@ use crate::{
 /// optimizer evaluates operands that read no field before all others: where `a` is 0, `{ $or: [{ $divide: [1, "$a"] }, true] }` fails here,
 /// and `{ $ifNull: ["$a", { $divide: [1, 0] }] }` there.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Expr(Node);
+pub struct Expr(ExprNode);
 
 #[derive(Debug, Clone, PartialEq)]
-enum Node {
+enum ExprNode {
     Literal(RawBson),
     /// No value: `$$REMOVE`.
     Missing,
     /// The value at a path, or the whole document at the empty one.
     Path(Cow<'static, str>),
-    Object(Vec<(String, Node)>),
-    Array(Vec<Node>),
-    Operator(Operator, Vec<Node>),
+    Object(Vec<(String, ExprNode)>),
+    Array(Vec<ExprNode>),
+    Operator(Operator, Vec<ExprNode>),
     Switch {
-        branches: Vec<(Node, Node)>,
-        default: Option<Box<Node>>,
+        branches: Vec<(ExprNode, ExprNode)>,
+        default: Option<Box<ExprNode>>,
     },
 }
 
@@ -60,13 +60,13 @@ impl Expr {
     pub(super) fn is_value(&self) -> bool {
         matches!(
             self.0,
-            Node::Literal(_) | Node::Missing | Node::Path(_) | Node::Array(_)
+            ExprNode::Literal(_) | ExprNode::Missing | ExprNode::Path(_) | ExprNode::Array(_)
         )
     }
 
     /// Whether the expression makes a document of its fields.
     pub(super) fn is_object(&self) -> bool {
-        matches!(self.0, Node::Object(_))
+        matches!(self.0, ExprNode::Object(_))
     }
 
     /// Returns the expression in MongoDB's form.
@@ -105,30 +105,30 @@ impl Expr {
     }
 }
 
-impl Node {
+impl ExprNode {
     fn to_bson(&self) -> Bson {
-        let all = |nodes: &[Node]| Bson::Array(nodes.iter().map(Node::to_bson).collect());
+        let all = |nodes: &[ExprNode]| Bson::Array(nodes.iter().map(ExprNode::to_bson).collect());
         match self {
-            Node::Literal(value) => match from_raw(value) {
+            ExprNode::Literal(value) => match from_raw(value) {
                 value @ (Bson::String(_) | Bson::Document(_) | Bson::Array(_)) => {
                     bson::doc! { "$literal": value }.into()
                 }
                 value => value,
             },
-            Node::Missing => "$$REMOVE".into(),
-            Node::Path(path) if path.is_empty() => "$$ROOT".into(),
-            Node::Path(path) => format!("${path}").into(),
-            Node::Object(fields) => {
+            ExprNode::Missing => "$$REMOVE".into(),
+            ExprNode::Path(path) if path.is_empty() => "$$ROOT".into(),
+            ExprNode::Path(path) => format!("${path}").into(),
+            ExprNode::Object(fields) => {
                 let fields = fields.iter();
                 let fields = fields.map(|(name, node)| (name.clone(), node.to_bson()));
                 Bson::Document(fields.collect())
             }
-            Node::Array(nodes) => all(nodes),
-            Node::Operator(operator, operands) => {
+            ExprNode::Array(nodes) => all(nodes),
+            ExprNode::Operator(operator, operands) => {
                 bson::doc! { operator.name(): all(operands) }.into()
             }
-            Node::Switch { branches, default } => {
-                let branch = |(case, then): &(Node, Node)| {
+            ExprNode::Switch { branches, default } => {
+                let branch = |(case, then): &(ExprNode, ExprNode)| {
                     Bson::from(bson::doc! { "case": case.to_bson(), "then": then.to_bson() })
                 };
                 let branches: Vec<Bson> = branches.iter().map(branch).collect();
@@ -143,15 +143,15 @@ impl Node {
 
     fn collect_paths<'n>(&'n self, paths: &mut Vec<&'n str>) {
         match self {
-            Node::Literal(_) | Node::Missing => {}
-            Node::Path(path) => paths.push(path),
-            Node::Object(fields) => fields
+            ExprNode::Literal(_) | ExprNode::Missing => {}
+            ExprNode::Path(path) => paths.push(path),
+            ExprNode::Object(fields) => fields
                 .iter()
                 .for_each(|(_, node)| node.collect_paths(paths)),
-            Node::Array(nodes) | Node::Operator(_, nodes) => {
+            ExprNode::Array(nodes) | ExprNode::Operator(_, nodes) => {
                 nodes.iter().for_each(|node| node.collect_paths(paths));
             }
-            Node::Switch { branches, default } => {
+            ExprNode::Switch { branches, default } => {
                 for (case, then) in branches {
                     case.collect_paths(paths);
                     then.collect_paths(paths);
@@ -163,23 +163,23 @@ impl Node {
         }
     }
 
-    fn with_paths(self, change: &dyn Fn(&str) -> Cow<'static, str>) -> Node {
-        let each = |nodes: Vec<Node>| -> Vec<Node> {
+    fn with_paths(self, change: &dyn Fn(&str) -> Cow<'static, str>) -> ExprNode {
+        let each = |nodes: Vec<ExprNode>| -> Vec<ExprNode> {
             let changed = nodes.into_iter().map(|node| node.with_paths(change));
             changed.collect()
         };
         match self {
-            Node::Literal(_) | Node::Missing => self,
-            Node::Path(path) if path.is_empty() => Node::Path(path),
-            Node::Path(path) => Node::Path(change(&path)),
-            Node::Object(fields) => {
+            ExprNode::Literal(_) | ExprNode::Missing => self,
+            ExprNode::Path(path) if path.is_empty() => ExprNode::Path(path),
+            ExprNode::Path(path) => ExprNode::Path(change(&path)),
+            ExprNode::Object(fields) => {
                 let fields = fields.into_iter();
                 let changed = fields.map(|(name, node)| (name, node.with_paths(change)));
-                Node::Object(changed.collect())
+                ExprNode::Object(changed.collect())
             }
-            Node::Array(nodes) => Node::Array(each(nodes)),
-            Node::Operator(operator, operands) => Node::Operator(operator, each(operands)),
-            Node::Switch { branches, default } => Node::Switch {
+            ExprNode::Array(nodes) => ExprNode::Array(each(nodes)),
+            ExprNode::Operator(operator, operands) => ExprNode::Operator(operator, each(operands)),
+            ExprNode::Switch { branches, default } => ExprNode::Switch {
                 branches: branches
                     .into_iter()
                     .map(|(case, then)| (case.with_paths(change), then.with_paths(change)))

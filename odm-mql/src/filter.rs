@@ -30,7 +30,7 @@ pub(super) use pattern::is_match;
 pub use values::Values;
 
 pub(super) use format::element_test;
-pub(super) use parse::{Place, element_tests, fields, filter as parse_in};
+pub(super) use parse::{FilterScope, element_tests, fields, filter as parse_in};
 
 /// A condition on documents.
 #[derive(Debug, Clone, PartialEq)]
@@ -133,7 +133,7 @@ impl Default for Filter {
 impl Filter {
     /// Parses a filter in MongoDB's form.
     pub fn parse(document: &Document) -> Result<Filter, Error> {
-        parse::filter(document, Place::Document)
+        parse::filter(document, FilterScope::Document)
     }
 
     /// Returns the filter in MongoDB's form.

@@ -111,10 +111,10 @@ impl Group {
             check_strictly(path)?;
         }
         let unwind = self.unwind.as_deref();
-        let place = |path| Place::new(path, unwind);
-        let keys = self.keys.iter().map(|key| place(&key.path));
+        let location = |path| ValueLocation::new(path, unwind);
+        let keys = self.keys.iter().map(|key| location(&key.path));
         let values = self.accumulators.iter();
-        let values = values.map(|accumulator| accumulator.path().map(place).transpose());
+        let values = values.map(|accumulator| accumulator.path().map(location).transpose());
         let mut grouping = Grouping {
             group: self,
             keys: keys.collect::<Result<_, _>>()?,
@@ -135,14 +135,14 @@ impl Group {
 
 /// Where the value of a path is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Place<'g> {
+enum ValueLocation<'g> {
     /// In the document.
     Document(&'g str),
     /// In the element of the unwound array: at a path, or the element itself.
     Element(Option<&'g str>),
 }
 
-impl<'g> Place<'g> {
+impl<'g> ValueLocation<'g> {
     fn new(path: &'g str, unwind: Option<&str>) -> Result<Self, Error> {
         let Some(rest) = unwind.and_then(|unwind| path.strip_prefix(unwind)) else {
             return match unwind {
@@ -151,13 +151,13 @@ impl<'g> Place<'g> {
                     "the array that is unwound is a part of it; name a field beside the array, or in it",
                     code::BAD_VALUE,
                 )),
-                _ => Ok(Place::Document(path)),
+                _ => Ok(ValueLocation::Document(path)),
             };
         };
         match rest.strip_prefix('.') {
-            Some(inner) => Ok(Place::Element(Some(inner))),
-            None if rest.is_empty() => Ok(Place::Element(None)),
-            None => Ok(Place::Document(path)),
+            Some(inner) => Ok(ValueLocation::Element(Some(inner))),
+            None if rest.is_empty() => Ok(ValueLocation::Element(None)),
+            None => Ok(ValueLocation::Document(path)),
         }
     }
 }
@@ -170,20 +170,22 @@ struct Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// Passes the value at a place.
+    /// Passes the value at a location.
     fn with<T>(
         &self,
-        place: Place<'_>,
+        location: ValueLocation<'_>,
         then: impl FnOnce(Option<RawBsonRef<'_>>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let (document, path) = match (place, self.element) {
-            (Place::Document(path), _) => (self.document, path),
-            (Place::Element(None), element) => return then(element),
-            (Place::Element(Some(path)), Some(RawBsonRef::Document(element))) => (element, path),
-            (Place::Element(Some(path)), Some(RawBsonRef::Array(array))) => {
+        let (document, path) = match (location, self.element) {
+            (ValueLocation::Document(path), _) => (self.document, path),
+            (ValueLocation::Element(None), element) => return then(element),
+            (ValueLocation::Element(Some(path)), Some(RawBsonRef::Document(element))) => {
+                (element, path)
+            }
+            (ValueLocation::Element(Some(path)), Some(RawBsonRef::Array(array))) => {
                 return then(Some(expr::in_elements(array, path).as_raw_bson_ref()));
             }
-            (Place::Element(Some(_)), _) => return then(None),
+            (ValueLocation::Element(Some(_)), _) => return then(None),
         };
         match path::lookup(document, path) {
             Lookup::Missing => then(None),
@@ -204,8 +206,8 @@ impl<'a> Item<'a> {
 #[derive(Debug)]
 pub struct Grouping<'g> {
     group: &'g Group,
-    keys: Vec<Place<'g>>,
-    values: Vec<Option<Place<'g>>>,
+    keys: Vec<ValueLocation<'g>>,
+    values: Vec<Option<ValueLocation<'g>>>,
     /// The groups by their encoded keys.
     found: HashMap<Box<[u8]>, usize>,
     /// The keys of all groups, one group after another.
@@ -272,8 +274,8 @@ impl Grouping<'_> {
     fn add_item(&mut self, item: Item<'_>) -> Result<(), Error> {
         let mut key = std::mem::take(&mut self.key);
         key.clear();
-        for (place, spec) in self.keys.iter().zip(&self.group.keys) {
-            item.with(*place, |value| {
+        for (location, spec) in self.keys.iter().zip(&self.group.keys) {
+            item.with(*location, |value| {
                 key::encode(spec.value_of(value)?, &mut key);
                 Ok(())
             })?;
@@ -285,10 +287,10 @@ impl Grouping<'_> {
         self.key = key;
         let len = self.values.len();
         let states = &mut self.states[at * len..(at + 1) * len];
-        for (place, state) in self.values.iter().zip(states) {
-            match place {
+        for (location, state) in self.values.iter().zip(states) {
+            match location {
                 None => state.count(1),
-                Some(place) => item.with(*place, |value| {
+                Some(location) => item.with(*location, |value| {
                     if let Some(value) = value {
                         self.memory += state.add(value);
                     }
@@ -300,8 +302,8 @@ impl Grouping<'_> {
     }
 
     fn begin_group(&mut self, key: &[u8], item: Item<'_>) -> Result<usize, Error> {
-        for (place, spec) in self.keys.iter().zip(&self.group.keys) {
-            let value = item.with(*place, |value| Ok(RawBson::from(spec.value_of(value)?)))?;
+        for (location, spec) in self.keys.iter().zip(&self.group.keys) {
+            let value = item.with(*location, |value| Ok(RawBson::from(spec.value_of(value)?)))?;
             self.key_values.push(value);
         }
         Ok(self.insert(key))

@@ -14,12 +14,12 @@ use crate::decimal;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Number {
     floor: f64,
-    exact: Option<Decimal>,
+    exact: Option<ExactDecimal>,
 }
 
 /// A finite decimal that is not zero: the coefficient has no trailing zero.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Decimal {
+struct ExactDecimal {
     negative: bool,
     coefficient: u128,
     exponent: i32,
@@ -58,7 +58,7 @@ impl Number {
                 } else {
                     nearest
                 },
-                exact: Some(Decimal::new(value < 0, value.unsigned_abs().into(), 0)),
+                exact: Some(ExactDecimal::new(value < 0, value.unsigned_abs().into(), 0)),
             },
         }
     }
@@ -71,7 +71,8 @@ impl Number {
             Infinity { negative: true } => Number::double(f64::NEG_INFINITY),
             Finite(finite) if finite.coefficient == 0 => Number::double(0.0),
             Finite(finite) => {
-                let decimal = Decimal::new(finite.negative, finite.coefficient, finite.exponent);
+                let decimal =
+                    ExactDecimal::new(finite.negative, finite.coefficient, finite.exponent);
                 let nearest = decimal.nearest();
                 match decimal.compare_to(nearest) {
                     Ordering::Equal => Number::double(nearest),
@@ -150,14 +151,14 @@ fn ordered_bits(value: f64) -> u64 {
     }
 }
 
-impl Decimal {
+impl ExactDecimal {
     /// The coefficient must not be zero.
-    fn new(negative: bool, mut coefficient: u128, mut exponent: i32) -> Decimal {
+    fn new(negative: bool, mut coefficient: u128, mut exponent: i32) -> ExactDecimal {
         while coefficient != 0 && coefficient.is_multiple_of(10) {
             coefficient /= 10;
             exponent += 1;
         }
-        Decimal {
+        ExactDecimal {
             negative,
             coefficient,
             exponent,
@@ -200,7 +201,7 @@ impl Decimal {
     }
 
     /// Both must have the same sign.
-    fn compare(&self, other: &Decimal) -> Ordering {
+    fn compare(&self, other: &ExactDecimal) -> Ordering {
         let (a, b) = (self.digits(), other.digits());
         let magnitude = (self.exponent + a.len() as i32)
             .cmp(&(other.exponent + b.len() as i32))

@@ -18,7 +18,7 @@ use odm_pattern::Steps;
 
 use self::{
     check::{Checker, Stop},
-    node::Node,
+    node::SchemaNode,
     words::Path,
 };
 use crate::{Error, error::code};
@@ -40,7 +40,7 @@ pub struct Schema(Arc<ParsedSchema>);
 
 struct ParsedSchema {
     form: RawDocumentBuf,
-    root: Box<Node>,
+    root: Box<SchemaNode>,
 }
 
 /// One rule that a document violates, at one path.

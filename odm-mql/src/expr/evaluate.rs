@@ -4,18 +4,18 @@ use std::cmp::Ordering;
 
 use bson::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString};
 
-use super::{Node, arrays, numbers, operator::Operator};
+use super::{ExprNode, arrays, numbers, operator::Operator};
 use crate::steps;
 use crate::{Error, error::code, order, path, types, write::malformed};
 
-pub(super) fn node(node: &Node, document: &RawDocument) -> Result<Option<RawBson>, Error> {
+pub(super) fn node(node: &ExprNode, document: &RawDocument) -> Result<Option<RawBson>, Error> {
     steps::step();
     match node {
-        Node::Literal(value) => Ok(Some(value.clone())),
-        Node::Missing => Ok(None),
-        Node::Path(path) if path.is_empty() => Ok(Some(RawBson::Document(document.to_owned()))),
-        Node::Path(path) => Ok(at_path(document, path)),
-        Node::Object(fields) => {
+        ExprNode::Literal(value) => Ok(Some(value.clone())),
+        ExprNode::Missing => Ok(None),
+        ExprNode::Path(path) if path.is_empty() => Ok(Some(RawBson::Document(document.to_owned()))),
+        ExprNode::Path(path) => Ok(at_path(document, path)),
+        ExprNode::Object(fields) => {
             let mut object = RawDocumentBuf::new();
             for (name, node) in fields {
                 if let Some(value) = self::node(node, document)? {
@@ -26,7 +26,7 @@ pub(super) fn node(node: &Node, document: &RawDocument) -> Result<Option<RawBson
             }
             Ok(Some(RawBson::Document(object)))
         }
-        Node::Array(nodes) => {
+        ExprNode::Array(nodes) => {
             let mut array = RawArrayBuf::new();
             for node in nodes {
                 array.push(self::node(node, document)?.unwrap_or(RawBson::Null));
@@ -34,8 +34,8 @@ pub(super) fn node(node: &Node, document: &RawDocument) -> Result<Option<RawBson
             }
             Ok(Some(RawBson::Array(array)))
         }
-        Node::Operator(operator, operands) => self::operator(*operator, operands, document),
-        Node::Switch { branches, default } => {
+        ExprNode::Operator(operator, operands) => self::operator(*operator, operands, document),
+        ExprNode::Switch { branches, default } => {
             for (case, then) in branches {
                 if is_true(case, document)? {
                     return self::node(then, document);
@@ -66,7 +66,7 @@ fn check_size(value: &[u8]) -> Result<(), Error> {
     }
 }
 
-fn is_true(operand: &Node, document: &RawDocument) -> Result<bool, Error> {
+fn is_true(operand: &ExprNode, document: &RawDocument) -> Result<bool, Error> {
     let value = node(operand, document)?;
     Ok(value.is_some_and(|value| truthy(value.as_raw_bson_ref())))
 }
@@ -124,7 +124,7 @@ pub(super) fn type_of(value: &Option<RawBson>) -> &'static str {
 
 fn operator(
     operator: Operator,
-    operands: &[Node],
+    operands: &[ExprNode],
     document: &RawDocument,
 ) -> Result<Option<RawBson>, Error> {
     // These operators evaluate only the operands that they need.

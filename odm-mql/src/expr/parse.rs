@@ -2,7 +2,7 @@
 
 use bson::{Bson, DateTime, Document, RawBson};
 
-use super::{Node, operator::Operator};
+use super::{ExprNode, operator::Operator};
 use crate::{
     Error,
     error::code,
@@ -13,13 +13,13 @@ use crate::{
 /// The operators that are not an [`Operator`], since their operands are not a list.
 pub(super) const SPECIAL: [&str; 4] = ["$literal", "$const", "$switch", "$expr"];
 
-pub(super) fn node(value: &Bson) -> Result<Node, Error> {
+pub(super) fn node(value: &Bson) -> Result<ExprNode, Error> {
     match value {
         Bson::String(text) => match text.strip_prefix('$') {
             Some(rest) => field(text, rest),
-            None => Ok(Node::Literal(to_raw(value)?)),
+            None => Ok(ExprNode::Literal(to_raw(value)?)),
         },
-        Bson::Array(array) => nodes(array).map(Node::Array),
+        Bson::Array(array) => nodes(array).map(ExprNode::Array),
         Bson::Document(document) => match document.iter().next() {
             Some((name, _)) if name.starts_with('$') && document.len() > 1 => Err(bad_as(
                 15_983,
@@ -29,15 +29,15 @@ pub(super) fn node(value: &Bson) -> Result<Node, Error> {
             Some((name, operand)) if name.starts_with('$') => operator(name, operand),
             _ => object(document),
         },
-        value => Ok(Node::Literal(to_raw(value)?)),
+        value => Ok(ExprNode::Literal(to_raw(value)?)),
     }
 }
 
-fn nodes(values: &[Bson]) -> Result<Vec<Node>, Error> {
+fn nodes(values: &[Bson]) -> Result<Vec<ExprNode>, Error> {
     values.iter().map(node).collect()
 }
 
-fn object(document: &Document) -> Result<Node, Error> {
+fn object(document: &Document) -> Result<ExprNode, Error> {
     let field = |(name, value): (&String, &Bson)| {
         if name.contains('.') {
             return Err(path::bad(
@@ -56,17 +56,17 @@ fn object(document: &Document) -> Result<Node, Error> {
         Ok((name.clone(), node(value)?))
     };
     let fields = document.iter().map(field).collect::<Result<_, _>>()?;
-    Ok(Node::Object(fields))
+    Ok(ExprNode::Object(fields))
 }
 
 /// A path or a variable, without its first `$`.
-fn field(text: &str, rest: &str) -> Result<Node, Error> {
+fn field(text: &str, rest: &str) -> Result<ExprNode, Error> {
     let Some(variable) = rest.strip_prefix('$') else {
         if rest.is_empty() {
             return Err(path::bad(text, "it names no field", 16_872));
         }
         path::check_strictly(rest)?;
-        return Ok(Node::Path(rest.to_owned().into()));
+        return Ok(ExprNode::Path(rest.to_owned().into()));
     };
     let (name, rest) = path::split(variable);
     if name.is_empty() {
@@ -77,10 +77,12 @@ fn field(text: &str, rest: &str) -> Result<Node, Error> {
         path::check_strictly(rest)?;
     }
     match (name, rest) {
-        ("ROOT" | "CURRENT", rest) => Ok(Node::Path(rest.unwrap_or_default().to_owned().into())),
-        ("NOW", None) => Ok(Node::Literal(RawBson::DateTime(DateTime::now()))),
+        ("ROOT" | "CURRENT", rest) => {
+            Ok(ExprNode::Path(rest.unwrap_or_default().to_owned().into()))
+        }
+        ("NOW", None) => Ok(ExprNode::Literal(RawBson::DateTime(DateTime::now()))),
         // A date has no fields.
-        ("REMOVE" | "NOW", _) => Ok(Node::Missing),
+        ("REMOVE" | "NOW", _) => Ok(ExprNode::Missing),
         _ => {
             let reason = "there is no such variable; there are `$$ROOT`, `$$CURRENT`, `$$NOW` and `$$REMOVE`";
             Err(path::bad(text, reason, 17_276))
@@ -88,9 +90,9 @@ fn field(text: &str, rest: &str) -> Result<Node, Error> {
     }
 }
 
-fn operator(name: &str, operand: &Bson) -> Result<Node, Error> {
+fn operator(name: &str, operand: &Bson) -> Result<ExprNode, Error> {
     match (name, operand) {
-        ("$literal" | "$const", value) => return Ok(Node::Literal(to_raw(value)?)),
+        ("$literal" | "$const", value) => return Ok(ExprNode::Literal(to_raw(value)?)),
         ("$cond", Bson::Document(document)) => return cond(document),
         ("$switch", operand) => return switch(operand),
         ("$expr", operand) => return node(operand),
@@ -111,10 +113,10 @@ fn operator(name: &str, operand: &Bson) -> Result<Node, Error> {
         };
         return Err(bad_as(code, name, "another number of operands"));
     }
-    Ok(Node::Operator(operator, operands))
+    Ok(ExprNode::Operator(operator, operands))
 }
 
-fn cond(document: &Document) -> Result<Node, Error> {
+fn cond(document: &Document) -> Result<ExprNode, Error> {
     if let Some(other) = document
         .keys()
         .find(|key| !["if", "then", "else"].contains(&key.as_str()))
@@ -130,10 +132,10 @@ fn cond(document: &Document) -> Result<Node, Error> {
         part("then", 17_081)?,
         part("else", 17_082)?,
     ];
-    Ok(Node::Operator(Operator::Cond, operands))
+    Ok(ExprNode::Operator(Operator::Cond, operands))
 }
 
-fn switch(operand: &Bson) -> Result<Node, Error> {
+fn switch(operand: &Bson) -> Result<ExprNode, Error> {
     let bad = |code, expected| bad_as(code, "$switch", expected);
     let Bson::Document(document) = operand else {
         return Err(bad(40_060, "a document of `branches` and `default`"));
@@ -152,10 +154,10 @@ fn switch(operand: &Bson) -> Result<Node, Error> {
     if branches.is_empty() {
         return Err(bad(40_068, "at least one branch"));
     }
-    Ok(Node::Switch { branches, default })
+    Ok(ExprNode::Switch { branches, default })
 }
 
-fn branch(value: &Bson) -> Result<(Node, Node), Error> {
+fn branch(value: &Bson) -> Result<(ExprNode, ExprNode), Error> {
     let bad = |code| {
         bad_as(
             code,

@@ -15,7 +15,7 @@ use crate::{
 
 /// The kind of value that a filter tests.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Place {
+pub(crate) enum FilterScope {
     /// A stored document.
     Document,
     /// A value in one.
@@ -67,45 +67,45 @@ const UNSUPPORTED: [(&str, i32, &str); 14] = [
     ("$_internalSchemaType", code::BAD_VALUE, "write `$type`"),
 ];
 
-/// The error of an operator that is not allowed at this place.
-fn no_operator(operator: &str, place: Place) -> Error {
+/// The error of an operator that is not allowed in this scope.
+fn no_operator(operator: &str, scope: FilterScope) -> Error {
     match UNSUPPORTED.iter().find(|(name, ..)| *name == operator) {
         None => unknown(code::BAD_VALUE, operator),
         Some((_, inner, instead)) => Error::NotSupported {
             operator: operator.to_owned(),
             instead,
-            code: match place {
-                Place::Document => code::NOT_IMPLEMENTED,
-                Place::Value | Place::ArrayFilter => *inner,
+            code: match scope {
+                FilterScope::Document => code::NOT_IMPLEMENTED,
+                FilterScope::Value | FilterScope::ArrayFilter => *inner,
             },
         },
     }
 }
 
-pub(crate) fn filter(document: &Document, place: Place) -> Result<Filter, Error> {
+pub(crate) fn filter(document: &Document, scope: FilterScope) -> Result<Filter, Error> {
     // A filter is at most as deep as the document it is parsed from.
     document
         .values()
         .try_for_each(|value| check_nesting(value, MAX_NESTING - 1))?;
-    fields(document, place)
+    fields(document, scope)
 }
 
 /// Parses a filter in a document whose depth was checked.
-pub(crate) fn fields(document: &Document, place: Place) -> Result<Filter, Error> {
+pub(crate) fn fields(document: &Document, scope: FilterScope) -> Result<Filter, Error> {
     let mut all = Filter::default();
     for (key, value) in document {
         let one = match key.as_str() {
-            "$and" => filters(key, value, place)?
+            "$and" => filters(key, value, scope)?
                 .into_iter()
                 .fold(Filter::default(), Filter::and),
-            "$or" => Filter::Or(filters(key, value, place)?),
-            "$nor" => Filter::Nor(filters(key, value, place)?),
+            "$or" => Filter::Or(filters(key, value, scope)?),
+            "$nor" => Filter::Nor(filters(key, value, scope)?),
             "$comment" => continue,
-            "$expr" if place == Place::Document => Filter::Expr(Expr::parse(value)?),
-            "$jsonSchema" if place == Place::Document => Filter::Schema(schema(value)?),
-            "$expr" | "$jsonSchema" => return Err(on_whole_documents(key, place)),
-            operator if operator.starts_with('$') => return Err(no_operator(operator, place)),
-            path => field(path, value, place)?,
+            "$expr" if scope == FilterScope::Document => Filter::Expr(Expr::parse(value)?),
+            "$jsonSchema" if scope == FilterScope::Document => Filter::Schema(schema(value)?),
+            "$expr" | "$jsonSchema" => return Err(on_whole_documents(key, scope)),
+            operator if operator.starts_with('$') => return Err(no_operator(operator, scope)),
+            path => field(path, value, scope)?,
         };
         all = all.and(one);
     }
@@ -113,9 +113,9 @@ pub(crate) fn fields(document: &Document, place: Place) -> Result<Filter, Error>
 }
 
 /// The error of an operator that is on whole documents only.
-fn on_whole_documents(operator: &str, place: Place) -> Error {
-    let code = match (operator, place) {
-        ("$jsonSchema", _) | (_, Place::ArrayFilter) => code::QUERY_FEATURE_NOT_ALLOWED,
+fn on_whole_documents(operator: &str, scope: FilterScope) -> Error {
+    let code = match (operator, scope) {
+        ("$jsonSchema", _) | (_, FilterScope::ArrayFilter) => code::QUERY_FEATURE_NOT_ALLOWED,
         _ => code::BAD_VALUE,
     };
     let expected = "to be on a whole document, not in a filter on a value";
@@ -129,7 +129,7 @@ fn schema(value: &Bson) -> Result<Schema, Error> {
     }
 }
 
-fn filters(operator: &str, value: &Bson, place: Place) -> Result<Vec<Filter>, Error> {
+fn filters(operator: &str, value: &Bson, scope: FilterScope) -> Result<Vec<Filter>, Error> {
     let expected = || bad(operator, "a non-empty array of filters");
     let Bson::Array(array) = value else {
         return Err(expected());
@@ -137,28 +137,28 @@ fn filters(operator: &str, value: &Bson, place: Place) -> Result<Vec<Filter>, Er
     if array.is_empty() {
         return Err(expected());
     }
-    let one = |value: &Bson| fields(value.as_document().ok_or_else(expected)?, place);
+    let one = |value: &Bson| fields(value.as_document().ok_or_else(expected)?, scope);
     array.iter().map(one).collect()
 }
 
-fn field(path: &str, value: &Bson, place: Place) -> Result<Filter, Error> {
+fn field(path: &str, value: &Bson, scope: FilterScope) -> Result<Filter, Error> {
     path::check(path)?;
-    let tests = element_tests(value, place)?;
+    let tests = element_tests(value, scope)?;
     Ok(tests.into_iter().fold(Filter::default(), |all, test| {
         all.and(Filter::Path(path.to_owned().into(), test))
     }))
 }
 
 /// The tests that a field's value in a filter stands for: operators, or equality.
-pub(crate) fn element_tests(value: &Bson, place: Place) -> Result<Vec<Test>, Error> {
+pub(crate) fn element_tests(value: &Bson, scope: FilterScope) -> Result<Vec<Test>, Error> {
     match value {
-        Bson::Document(document) if is_operators(document) => operators(document, place),
+        Bson::Document(document) if is_operators(document) => operators(document, scope),
         Bson::RegularExpression(regex) => Ok(vec![Test::Regex(pattern::from_bson(regex)?)]),
         value => Ok(vec![Test::Eq(operand("$eq", value)?)]),
     }
 }
 
-fn operators(document: &Document, place: Place) -> Result<Vec<Test>, Error> {
+fn operators(document: &Document, scope: FilterScope) -> Result<Vec<Test>, Error> {
     let mut tests = Vec::with_capacity(document.len());
     for (operator, value) in document {
         tests.push(match operator.as_str() {
@@ -202,13 +202,13 @@ fn operators(document: &Document, place: Place) -> Result<Vec<Test>, Error> {
             }
             "$options" if document.contains_key("$regex") => continue,
             "$options" => return Err(bad(operator, "a `$regex` beside it")),
-            "$not" => Test::Not(not(value, place)?),
-            "$jsonSchema" => return Err(on_whole_documents(operator, place)),
+            "$not" => Test::Not(not(value, scope)?),
+            "$jsonSchema" => return Err(on_whole_documents(operator, scope)),
             // The geometric operators are the only unsupported ones that MongoDB accepts on a field.
             geo if geo.starts_with("$near") || geo.starts_with("$geo") => {
-                return Err(no_operator(operator, place));
+                return Err(no_operator(operator, scope));
             }
-            _ => return Err(no_operator(operator, Place::Value)),
+            _ => return Err(no_operator(operator, FilterScope::Value)),
         });
     }
     Ok(tests)
@@ -341,9 +341,12 @@ fn elem_match(value: &Bson) -> Result<Test, Error> {
     // element.
     let logical = |key: &String| ["$and", "$or", "$nor", "$expr"].contains(&key.as_str());
     if is_operators(document) && !document.keys().next().is_some_and(logical) {
-        Ok(Test::ElemTest(operators(document, Place::Value)?))
+        Ok(Test::ElemTest(operators(document, FilterScope::Value)?))
     } else {
-        Ok(Test::ElemMatch(Box::new(fields(document, Place::Value)?)))
+        Ok(Test::ElemMatch(Box::new(fields(
+            document,
+            FilterScope::Value,
+        )?)))
     }
 }
 
@@ -370,10 +373,10 @@ fn regex(value: &Bson, options: Option<&Bson>, conflict: i32) -> Result<Pattern,
     }
 }
 
-fn not(value: &Bson, place: Place) -> Result<Vec<Test>, Error> {
+fn not(value: &Bson, scope: FilterScope) -> Result<Vec<Test>, Error> {
     match value {
         Bson::RegularExpression(regex) => Ok(vec![Test::Regex(pattern::from_bson(regex)?)]),
-        Bson::Document(document) if is_operators(document) => operators(document, place),
+        Bson::Document(document) if is_operators(document) => operators(document, scope),
         _ => Err(bad("$not", "operators or a regular expression")),
     }
 }

@@ -6,8 +6,8 @@ use odm_pattern::Steps;
 use super::{
     Violation, equality, native,
     node::{
-        ArrayRules, Bound, Divisor, Enumeration, Limits, Needs, Node, NumberRules, ObjectRules,
-        Rest, TextRules,
+        ArrayRules, Bound, Divisor, Enumeration, Limits, Needs, NumberRules, ObjectRules, Rest,
+        SchemaNode, TextRules,
     },
     words::{Path, count, or, shown},
 };
@@ -79,7 +79,12 @@ impl<'v> Checker<'v> {
         Ok(())
     }
 
-    pub(super) fn node(&mut self, node: &Node, value: RawBsonRef<'_>, path: &Path<'_>) -> Outcome {
+    pub(super) fn node(
+        &mut self,
+        node: &SchemaNode,
+        value: RawBsonRef<'_>,
+        path: &Path<'_>,
+    ) -> Outcome {
         steps::step();
         if let Some(types) = node.types.as_ref().filter(|types| !types.has(value)) {
             self.violated(path, types.keyword, || {
@@ -138,7 +143,7 @@ impl<'v> Checker<'v> {
         }
     }
 
-    fn any(&mut self, branches: &[Node], value: RawBsonRef<'_>, path: &Path<'_>) -> Outcome {
+    fn any(&mut self, branches: &[SchemaNode], value: RawBsonRef<'_>, path: &Path<'_>) -> Outcome {
         for branch in branches {
             if conforms(branch, value, self.steps)? {
                 return Ok(());
@@ -156,7 +161,7 @@ impl<'v> Checker<'v> {
         }
     }
 
-    fn one(&mut self, branches: &[Node], value: RawBsonRef<'_>, path: &Path<'_>) -> Outcome {
+    fn one(&mut self, branches: &[SchemaNode], value: RawBsonRef<'_>, path: &Path<'_>) -> Outcome {
         let mut matches = 0;
         for branch in branches {
             matches += u64::from(conforms(branch, value, self.steps)?);
@@ -333,7 +338,11 @@ impl<'v> Checker<'v> {
 }
 
 /// Whether a value conforms to a schema within another.
-pub(super) fn conforms(node: &Node, value: RawBsonRef<'_>, steps: &Steps) -> Result<bool, Stop> {
+pub(super) fn conforms(
+    node: &SchemaNode,
+    value: RawBsonRef<'_>,
+    steps: &Steps,
+) -> Result<bool, Stop> {
     match Checker::matching(steps).node(node, value, &Path::Root) {
         Ok(()) => Ok(true),
         Err(Stop::Violated) => Ok(false),
@@ -343,8 +352,8 @@ pub(super) fn conforms(node: &Node, value: RawBsonRef<'_>, steps: &Steps) -> Res
 
 /// Whether a value is of the types of a schema, and has the values that the schema lists for it and for its
 /// fields.
-fn fits(node: &Node, value: RawBsonRef<'_>) -> bool {
-    let has = |node: &Node, value| {
+fn fits(node: &SchemaNode, value: RawBsonRef<'_>) -> bool {
+    let has = |node: &SchemaNode, value| {
         node.types.as_ref().is_none_or(|types| types.has(value))
             && node.one_of.as_ref().is_none_or(|one_of| one_of.has(value))
     };

@@ -6,7 +6,7 @@ use odm_pattern::Steps;
 use super::{
     Schema,
     check::conforms,
-    node::{ArrayRules, Bound, Node, ObjectRules, Rest},
+    node::{ArrayRules, Bound, ObjectRules, Rest, SchemaNode},
 };
 use crate::{Filter, Operation, Push, Test, Update};
 
@@ -54,7 +54,7 @@ const WHOLE: [(ElementType, i64, i64); 2] = [
 impl Change<'_> {
     /// Returns `Some` if a value that conforms to a node still conforms after the change of the field at `names` in it, under the
     /// conditions that are added.
-    fn keeps(&self, node: &Node, names: &[&str], conditions: &mut Vec<Filter>) -> Option<()> {
+    fn keeps(&self, node: &SchemaNode, names: &[&str], conditions: &mut Vec<Filter>) -> Option<()> {
         let Some((name, inner)) = names.split_first() else {
             return self.keeps_value(node, conditions);
         };
@@ -94,7 +94,7 @@ impl Change<'_> {
         }
     }
 
-    fn keeps_value(&self, node: &Node, conditions: &mut Vec<Filter>) -> Option<()> {
+    fn keeps_value(&self, node: &SchemaNode, conditions: &mut Vec<Filter>) -> Option<()> {
         match self.operation {
             // The other possible result is the value before.
             Operation::Set(value) | Operation::Min(value) | Operation::Max(value) => {
@@ -127,7 +127,12 @@ impl Change<'_> {
     }
 
     /// The same for the sum of a field and a number.
-    fn keeps_sum(&self, node: &Node, number: &RawBson, conditions: &mut Vec<Filter>) -> Option<()> {
+    fn keeps_sum(
+        &self,
+        node: &SchemaNode,
+        number: &RawBson,
+        conditions: &mut Vec<Filter>,
+    ) -> Option<()> {
         let nodes = conjunction(node)?;
         if nodes.iter().any(|node| node.native.is_some()) {
             return None;
@@ -176,12 +181,12 @@ impl Change<'_> {
 }
 
 /// Whether a value can conform to a schema in other ways than by all of its rules on types, numbers, texts, arrays and objects.
-fn has_alternatives(node: &Node) -> bool {
+fn has_alternatives(node: &SchemaNode) -> bool {
     node.one_of.is_some() || !node.any.is_empty() || !node.one.is_empty() || node.not.is_some()
 }
 
 /// All nodes that a value must conform to, if there are no other rules for it.
-fn conjunction(node: &Node) -> Option<Vec<&Node>> {
+fn conjunction(node: &SchemaNode) -> Option<Vec<&SchemaNode>> {
     let mut all = vec![node];
     let mut at = 0;
     while let Some(&node) = all.get(at) {
@@ -195,12 +200,12 @@ fn conjunction(node: &Node) -> Option<Vec<&Node>> {
 }
 
 /// The rules of an array that conforms to a node.
-fn arrays(node: &Node) -> Option<Vec<&ArrayRules>> {
+fn arrays(node: &SchemaNode) -> Option<Vec<&ArrayRules>> {
     let nodes = conjunction(node)?.into_iter();
     Some(nodes.filter_map(|node| node.array.as_deref()).collect())
 }
 
-fn has_value(node: &Node, value: &RawBson) -> Option<()> {
+fn has_value(node: &SchemaNode, value: &RawBson) -> Option<()> {
     let conforms = conforms(node, value.as_raw_bson_ref(), &Steps::default());
     conforms.unwrap_or(false).then_some(())
 }

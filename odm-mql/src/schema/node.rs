@@ -9,19 +9,19 @@ use crate::{Pattern, decimal::Decimal};
 
 /// A schema of a value. An absent rule holds for all values.
 #[derive(Default)]
-pub(super) struct Node {
+pub(super) struct SchemaNode {
     pub(super) types: Option<TypeRule>,
     pub(super) one_of: Option<Enumeration>,
     pub(super) number: Option<Box<NumberRules>>,
     pub(super) text: Option<Box<TextRules>>,
     pub(super) array: Option<Box<ArrayRules>>,
     pub(super) object: Option<Box<ObjectRules>>,
-    pub(super) all: Vec<Node>,
+    pub(super) all: Vec<SchemaNode>,
     /// Empty if the schema has no `anyOf`.
-    pub(super) any: Vec<Node>,
+    pub(super) any: Vec<SchemaNode>,
     /// Empty if the schema has no `oneOf`.
-    pub(super) one: Vec<Node>,
-    pub(super) not: Option<Box<Node>>,
+    pub(super) one: Vec<SchemaNode>,
+    pub(super) not: Option<Box<SchemaNode>>,
     pub(super) native: Option<Box<NativeForm>>,
 }
 
@@ -128,7 +128,7 @@ pub(super) struct ArrayRules {
     pub(super) length: Limits,
     pub(super) unique: bool,
     /// The schemas of the first items, by position.
-    pub(super) first: Vec<Node>,
+    pub(super) first: Vec<SchemaNode>,
     /// The keyword that states the rule of the other items, and the rule.
     pub(super) rest: Rest,
 }
@@ -139,7 +139,7 @@ pub(super) enum Rest {
     #[default]
     Any,
     None,
-    Conforming(Box<Node>),
+    Conforming(Box<SchemaNode>),
 }
 
 #[derive(Default)]
@@ -147,7 +147,7 @@ pub(super) struct ObjectRules {
     pub(super) length: Limits,
     /// All fields that rules name, sorted by name.
     pub(super) fields: Vec<FieldRule>,
-    pub(super) patterns: Vec<(Pattern, Node)>,
+    pub(super) patterns: Vec<(Pattern, SchemaNode)>,
     pub(super) rest: Rest,
     /// Positions in `fields`.
     pub(super) required: Vec<usize>,
@@ -165,7 +165,7 @@ impl ObjectRules {
 pub(super) struct FieldRule {
     pub(super) name: String,
     /// The schema, if `properties` names the field.
-    pub(super) node: Option<Node>,
+    pub(super) node: Option<SchemaNode>,
 }
 
 /// A requirement that holds in documents with a field.
@@ -179,5 +179,5 @@ pub(super) enum Needs {
     /// Other fields, by their positions.
     Fields(Vec<usize>),
     /// A schema of the whole object.
-    Conforming(Box<Node>),
+    Conforming(Box<SchemaNode>),
 }

@@ -8,7 +8,7 @@ use super::{
     check::decimal,
     native::{self, NativeForm},
     node::{
-        ArrayRules, Bound, Divisor, Enumeration, Limits, Node, NumberRules, Rest, TextRules,
+        ArrayRules, Bound, Divisor, Enumeration, Limits, NumberRules, Rest, SchemaNode, TextRules,
         TypeRule,
     },
     words::Path,
@@ -70,7 +70,7 @@ const JSON_TYPES: [(&str, &str); 5] = [
 /// The error is boxed to keep the frames of the parser small, since there is one for each level.
 type Parsed<T> = Result<T, Box<Error>>;
 
-pub(super) fn schema(schema: &RawDocument) -> Parsed<Box<Node>> {
+pub(super) fn schema(schema: &RawDocument) -> Parsed<Box<SchemaNode>> {
     check_form(RawBsonRef::Document(schema), MAX_NESTING)?;
     node(schema, &Path::Root)
 }
@@ -230,8 +230,8 @@ impl<'s> Keywords<'s> {
 ///
 /// Each level of a schema is a call of this function, so its frame and the frames of the functions that call it must be small: the parts
 /// that do not recurse are functions of their own.
-fn node(schema: &RawDocument, path: &Path<'_>) -> Parsed<Box<Node>> {
-    let mut node = Box::<Node>::default();
+fn node(schema: &RawDocument, path: &Path<'_>) -> Parsed<Box<SchemaNode>> {
+    let mut node = Box::<SchemaNode>::default();
     let keywords = Keywords::new(schema, path)?;
     scalars(&keywords, &mut node)?;
     array(&keywords, &mut node)?;
@@ -328,7 +328,7 @@ fn check_distinct(names: &[String], path: &Path<'_>) -> Parsed<()> {
 }
 
 /// Parses the keywords that concern neither arrays nor objects.
-fn scalars(keywords: &Keywords<'_>, node: &mut Node) -> Parsed<()> {
+fn scalars(keywords: &Keywords<'_>, node: &mut SchemaNode) -> Parsed<()> {
     keywords.string("description")?;
     keywords.string("title")?;
     node.types = types_of(keywords)?;
@@ -383,7 +383,7 @@ fn divisor(value: RawBson, path: &Path<'_>) -> Parsed<Divisor> {
     })
 }
 
-fn array(keywords: &Keywords<'_>, node: &mut Node) -> Parsed<()> {
+fn array(keywords: &Keywords<'_>, node: &mut SchemaNode) -> Parsed<()> {
     let mut rules = Box::<ArrayRules>::default();
     rules.length = keywords.limits("minItems", "maxItems")?;
     rules.unique = keywords.boolean("uniqueItems")?.unwrap_or_default();
@@ -414,7 +414,7 @@ fn items(keywords: &Keywords<'_>, rules: &mut ArrayRules) -> Parsed<()> {
     Ok(())
 }
 
-fn logic(keywords: &Keywords<'_>, rules: &mut Node) -> Parsed<()> {
+fn logic(keywords: &Keywords<'_>, rules: &mut SchemaNode) -> Parsed<()> {
     rules.all = nodes(keywords, "allOf")?;
     rules.any = nodes(keywords, "anyOf")?;
     rules.one = nodes(keywords, "oneOf")?;
@@ -429,7 +429,7 @@ fn logic(keywords: &Keywords<'_>, rules: &mut Node) -> Parsed<()> {
 }
 
 /// `allOf`, `anyOf` or `oneOf`.
-fn nodes(keywords: &Keywords<'_>, keyword: &'static str) -> Parsed<Vec<Node>> {
+fn nodes(keywords: &Keywords<'_>, keyword: &'static str) -> Parsed<Vec<SchemaNode>> {
     match keywords.array(keyword)? {
         None => Ok(Vec::new()),
         Some((array, path)) if array.is_empty() => Err(invalid(
@@ -441,7 +441,7 @@ fn nodes(keywords: &Keywords<'_>, keyword: &'static str) -> Parsed<Vec<Node>> {
     }
 }
 
-fn schemas(array: &RawArray, path: &Path<'_>) -> Parsed<Vec<Node>> {
+fn schemas(array: &RawArray, path: &Path<'_>) -> Parsed<Vec<SchemaNode>> {
     let mut schemas = Vec::new();
     for (position, item) in array.into_iter().flatten().enumerate() {
         let path = Path::Item(path, position);

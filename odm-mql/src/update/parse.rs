@@ -12,7 +12,7 @@ use super::{
 use crate::{
     Direction, Error, Filter, Sort,
     error::code,
-    filter::{self, Place},
+    filter::{self, FilterScope},
     path::{self, overlap, split},
     types::{
         self, MAX_NESTING, bad, bad_as, check_nesting, is_operators, to_raw, unknown, whole_number,
@@ -186,16 +186,18 @@ fn pull(value: &Bson) -> Result<Pull, Error> {
         Bson::Document(document)
             if is_operators(document) && !document.keys().next().is_some_and(logical) =>
         {
-            filter::element_tests(value, Place::Value).map(Pull::Tests)
+            filter::element_tests(value, FilterScope::Value).map(Pull::Tests)
         }
-        Bson::Document(document) => filter::fields(document, Place::Value).map(Pull::Filter),
-        Bson::RegularExpression(_) => filter::element_tests(value, Place::Value).map(Pull::Tests),
+        Bson::Document(document) => filter::fields(document, FilterScope::Value).map(Pull::Filter),
+        Bson::RegularExpression(_) => {
+            filter::element_tests(value, FilterScope::Value).map(Pull::Tests)
+        }
         value => to_raw(value).map(Pull::Value),
     }
 }
 
 fn array_filter(document: &Document) -> Result<ArrayFilter, Error> {
-    let filter = filter::parse_in(document, Place::ArrayFilter)?;
+    let filter = filter::parse_in(document, FilterScope::ArrayFilter)?;
     let mut names = Vec::new();
     collect_names(&filter, &mut names);
     let bad = |name: &str, reason| Error::ArrayFilter {

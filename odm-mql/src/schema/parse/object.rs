@@ -4,7 +4,7 @@ use bson::{RawBsonRef, RawDocument};
 
 use super::{
     super::{
-        node::{Dependency, FieldRule, Limits, Needs, Node, ObjectRules, Rest},
+        node::{Dependency, FieldRule, Limits, Needs, ObjectRules, Rest, SchemaNode},
         words::Path,
     },
     Keywords, Parsed, check_distinct, failed, invalid, mismatch, node, strings,
@@ -14,14 +14,14 @@ use crate::{Pattern, error::code};
 /// A dependency by the names of fields.
 enum NamedNeeds {
     Fields(Vec<String>),
-    Conforming(Box<Node>),
+    Conforming(Box<SchemaNode>),
 }
 
 /// The rules about an object, by the names of fields.
 struct NamedRules {
     required: Vec<String>,
     fields: Vec<FieldRule>,
-    patterns: Vec<(Pattern, Node)>,
+    patterns: Vec<(Pattern, SchemaNode)>,
     rest: Rest,
     length: Limits,
     dependencies: Vec<(String, NamedNeeds)>,
@@ -129,7 +129,7 @@ fn properties(keywords: &Keywords<'_>) -> Parsed<Vec<FieldRule>> {
     Ok(fields)
 }
 
-fn patterns(keywords: &Keywords<'_>) -> Parsed<Vec<(Pattern, Node)>> {
+fn patterns(keywords: &Keywords<'_>) -> Parsed<Vec<(Pattern, SchemaNode)>> {
     let Some((document, path)) = document(keywords, "patternProperties")? else {
         return Ok(Vec::new());
     };
