@@ -47,10 +47,10 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// assert!(error.is_retryable());
 /// ```
 #[derive(Clone)]
-pub struct Error(Arc<Inner>);
+pub struct Error(Arc<ErrorInner>);
 
 #[derive(Clone)]
-struct Inner {
+struct ErrorInner {
     kind: ErrorKind,
     message: Cow<'static, str>,
     retryable: bool,
@@ -99,7 +99,7 @@ impl Error {
     /// assert!(error.is_invalid() && !error.is_retryable());
     /// ```
     pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
-        Error(Arc::new(Inner {
+        Error(Arc::new(ErrorInner {
             kind,
             message: message.into(),
             retryable: matches!(kind, ErrorKind::TransactionExpired | ErrorKind::Migrating),

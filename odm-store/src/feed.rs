@@ -32,9 +32,9 @@ use crate::error::{Error, ErrorKind, Result};
 /// [`FeedChanges`] of [`begin`](Feed::begin), in which the library records the watched changes, [publishes](FeedChanges::publish) them with
 /// the commit, and answers [`Store::watch`] by [`watch`](Feed::watch). A clone is the same feed.
 #[derive(Clone, Default)]
-pub struct Feed(Arc<Inner>);
+pub struct Feed(Arc<FeedInner>);
 
-struct Inner {
+struct FeedInner {
     /// Tells the tokens of this feed from the tokens of other feeds, such as an earlier one of the same file.
     id: u64,
     /// The number of collections whose commits are kept, so that the lock is not taken while it is zero.
@@ -65,9 +65,9 @@ struct Place {
     shown: usize,
 }
 
-impl Default for Inner {
+impl Default for FeedInner {
     fn default() -> Self {
-        Inner {
+        FeedInner {
             id: fastrand::u64(..),
             watched: AtomicUsize::new(0),
             state: Mutex::default(),

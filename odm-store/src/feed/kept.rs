@@ -27,7 +27,7 @@ pub(super) struct Kept {
     first: u64,
     /// The bytes of the documents in all of them.
     bytes: usize,
-    watches: BTreeMap<u64, Reader>,
+    watches: BTreeMap<u64, WatchPosition>,
     /// Whether the contents of commits are recorded: some watch has begun.
     has_begun: bool,
     /// When the last watch has ended.
@@ -35,7 +35,7 @@ pub(super) struct Kept {
     changed: Arc<Notify>,
 }
 
-struct Reader {
+struct WatchPosition {
     /// The number of the next commit. `None` before the watch has begun.
     next: Option<u64>,
     buffer: usize,
@@ -71,7 +71,8 @@ impl Kept {
     }
 
     pub(super) fn add(&mut self, watch: u64, buffer: usize) {
-        self.watches.insert(watch, Reader { next: None, buffer });
+        self.watches
+            .insert(watch, WatchPosition { next: None, buffer });
     }
 
     pub(super) fn remove(&mut self, watch: u64) {
