@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 
 use super::{
     Embedded,
-    copy::{BackupProgress, LogRecord, copy},
+    copy::{BackupProgress, LogReference, copy},
     engine::FileBackend,
     files::{self, NewFile},
     log::{self, Beside},
@@ -177,7 +177,7 @@ fn copy_to_file(
         snapshot,
         Arc::new(backend),
         name.clone(),
-        LogRecord::LeftOut,
+        LogReference::LeftOut,
         goes_on,
     )?;
     written.sync_all().map_err(cannot)?;

@@ -43,16 +43,16 @@ pub struct BackupProgress {
 
 /// Whether a copy names the log of the store.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum LogRecord {
+pub(super) enum LogReference {
     /// It takes the place of the store, and has the same log.
     Copied,
     /// It is a closed store, which has no log.
     LeftOut,
 }
 
-impl LogRecord {
+impl LogReference {
     fn is_copied(self, tree: Tree, key: &[u8]) -> bool {
-        matches!(self, LogRecord::Copied) || tree != META || key != log::RECORD
+        matches!(self, LogReference::Copied) || tree != META || key != log::RECORD
     }
 }
 
@@ -61,7 +61,7 @@ pub(super) fn copy(
     snapshot: &Snapshot,
     backend: Arc<dyn Backend>,
     name: Arc<str>,
-    log_record: LogRecord,
+    log_reference: LogReference,
     goes_on: &mut dyn FnMut(BackupProgress) -> bool,
 ) -> Result<()> {
     let trees = snapshot.base.trees()?;
@@ -87,7 +87,7 @@ pub(super) fn copy(
             }
             let kept = portion
                 .iter()
-                .filter(|(key, _)| log_record.is_copied(tree, key));
+                .filter(|(key, _)| log_reference.is_copied(tree, key));
             transaction.write(kept.map(|(key, value)| (tree, &**key, Some(&**value))))?;
             if tree != META {
                 progress.entries += portion.len() as u64;

@@ -20,10 +20,10 @@ use crate::{
 
 /// A disk, as the file of a store and as the place of its log. Writes since the last sync of a file may be lost, in any part.
 #[derive(Debug, Clone, Default)]
-pub struct Disk(Arc<State>);
+pub struct Disk(Arc<DiskState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct DiskState {
     store: Mutex<Named>,
     log: Mutex<Named>,
     /// The copy of a damaged log.
@@ -175,10 +175,10 @@ impl Drop for Gate {
 
 impl Disk {
     pub fn holding(store: Vec<u8>, log: Option<Vec<u8>>) -> Disk {
-        Disk(Arc::new(State {
+        Disk(Arc::new(DiskState {
             store: Named::holding(Some(store)),
             log: Named::holding(log),
-            ..State::default()
+            ..DiskState::default()
         }))
     }
 
@@ -189,7 +189,7 @@ impl Disk {
     /// The file of the store. An empty one is there before the first use.
     pub(crate) fn file(&self) -> Arc<dyn Backend> {
         let file = self.store().file();
-        Arc::new(Open(self.clone(), file))
+        Arc::new(OpenFile(self.clone(), file))
     }
 
     fn log(&self) -> MutexGuard<'_, Named> {
@@ -331,9 +331,9 @@ fn read(file: &File, offset: u64, out: &mut [u8]) -> io::Result<()> {
 
 /// An open file.
 #[derive(Debug)]
-struct Open(Disk, File);
+struct OpenFile(Disk, File);
 
-impl Backend for Open {
+impl Backend for OpenFile {
     fn len(&self) -> io::Result<u64> {
         Ok(self.1.data().now.len() as u64)
     }
@@ -363,7 +363,7 @@ impl LogFile for Disk {
 
     fn open(&self) -> io::Result<Option<Arc<dyn Backend>>> {
         let file = self.log().now.clone();
-        Ok(file.map(|file| Arc::new(Open(self.clone(), file)) as Arc<dyn Backend>))
+        Ok(file.map(|file| Arc::new(OpenFile(self.clone(), file)) as Arc<dyn Backend>))
     }
 
     fn create(&self, content: &[u8]) -> io::Result<Arc<dyn Backend>> {
@@ -379,7 +379,7 @@ impl LogFile for Disk {
         // The sync of the folder.
         self.spend()?;
         log.synced = log.now.clone();
-        Ok(Arc::new(Open(self.clone(), file)))
+        Ok(Arc::new(OpenFile(self.clone(), file)))
     }
 
     fn keep(&self, content: &[u8]) -> io::Result<PathBuf> {
@@ -403,7 +403,7 @@ impl StoreFile for Disk {
         self.spend()?;
         let (disk, file) = (self.clone(), File::default());
         Ok(Replacement {
-            backend: Arc::new(Open(self.clone(), file.clone())),
+            backend: Arc::new(OpenFile(self.clone(), file.clone())),
             make_durable: Box::new(move || {
                 disk.sync(&file)?;
                 Ok(Box::new(move || {

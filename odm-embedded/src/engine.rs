@@ -36,11 +36,11 @@ pub(super) use redb::{
 use self::{
     error::{failed, guard, opening},
     retired::Retired,
-    shared::{Role, Shared},
+    shared::{Role, SharedBackend},
     shield::{Shield, Shielded},
 };
 pub(super) use self::{
-    state::{Bytes, Range, State},
+    state::{BaseBytes, BaseRange, BaseState},
     uncommitted::Uncommitted,
 };
 use odm_store::{Error, ErrorKind, Result};
@@ -94,7 +94,7 @@ impl Engine {
     pub(super) fn look<T>(
         backend: Arc<dyn Backend>,
         name: &Arc<str>,
-        read: impl FnOnce(&State) -> Result<T>,
+        read: impl FnOnce(&BaseState) -> Result<T>,
     ) -> Result<T> {
         let shield = Arc::new(Shield::default());
         shield.refuse(io::ErrorKind::ReadOnlyFilesystem.into());
@@ -111,7 +111,7 @@ impl Engine {
         cache_size: usize,
         shield: Arc<Shield>,
     ) -> Result<Engine> {
-        let shielded = Shielded::new(Shared::new(backend.clone(), role), shield.clone());
+        let shielded = Shielded::new(SharedBackend::new(backend.clone(), role), shield.clone());
         let database = guard(&name, || {
             let mut builder = Database::builder();
             builder.set_cache_size(cache_size);
@@ -155,13 +155,13 @@ impl Engine {
     }
 
     /// The newest committed state. It stays readable, unchanged, while later commits happen.
-    pub(super) fn newest(&self) -> Result<State> {
+    pub(super) fn newest(&self) -> Result<BaseState> {
         guard(&self.name, || {
             let transaction = self
                 .database
                 .begin_read()
                 .map_err(|error| failed(&self.name, error))?;
-            Ok(State::committed(
+            Ok(BaseState::committed(
                 transaction,
                 self.name.clone(),
                 self.last_tree,
@@ -337,7 +337,10 @@ impl Engine {
         // The shield keeps in memory the changes that opening and closing the file would make.
         let shield = Arc::new(Shield::default());
         shield.refuse(io::ErrorKind::ReadOnlyFilesystem.into());
-        let backend = Shielded::new(Shared::new(self.backend.clone(), Role::Guest), shield);
+        let backend = Shielded::new(
+            SharedBackend::new(self.backend.clone(), Role::Guest),
+            shield,
+        );
         let is_sound = guard(name, || {
             let mut builder = Database::builder();
             builder.set_cache_size(CHECK_CACHE);

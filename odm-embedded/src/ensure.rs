@@ -14,7 +14,7 @@ use odm_mql::steps;
 use odm_store::{CollectionSpec, Error, ErrorKind, IndexSpec, Result};
 
 use super::{
-    entries::{Entries, duplicate},
+    entries::{IndexEntries, duplicate},
     layout::{END, Tree, id_len},
     scan,
     schema::{Build, Collection, Index, Schema},
@@ -230,7 +230,7 @@ fn fill_one(
         let Some((id, document)) = range.next()? else {
             break true;
         };
-        let entries = Entries::for_document(index, scan::read(&document)?, &id)?;
+        let entries = IndexEntries::for_document(index, scan::read(&document)?, &id)?;
         for (known, array) in index.multikey.iter_mut().zip(&entries.multikey) {
             *known |= array;
         }

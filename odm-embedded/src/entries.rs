@@ -11,21 +11,21 @@ use super::{layout::new_key, schema::Index};
 
 /// The entries of a document in an index.
 #[derive(Debug, Default)]
-pub(super) struct Entries {
+pub(super) struct IndexEntries {
     /// The keys of the entries, in ascending order, each once.
     pub(super) keys: Vec<Vec<u8>>,
     /// For each field, whether it met an array. Empty if no field did.
     pub(super) multikey: Vec<bool>,
 }
 
-impl Entries {
+impl IndexEntries {
     /// Computes the entries of a document. `id` is the key of its `_id`.
     pub(super) fn for_document(
         index: &Index,
         document: &RawDocument,
         id: &[u8],
-    ) -> Result<Entries> {
-        let mut entries = Entries::default();
+    ) -> Result<IndexEntries> {
+        let mut entries = IndexEntries::default();
         if !index.spec.includes(document)? {
             return Ok(entries);
         }
@@ -35,7 +35,7 @@ impl Entries {
             match lookup(document, path) {
                 Lookup::Value(value) => present &= append(index, value, *direction, &mut key),
                 Lookup::Missing => present &= append(index, RawBsonRef::Null, *direction, &mut key),
-                Lookup::Array(..) => return Entries::for_arrays(index, document, id),
+                Lookup::Array(..) => return IndexEntries::for_arrays(index, document, id),
             }
         }
         if present || !index.spec.present_only {
@@ -44,7 +44,7 @@ impl Entries {
         Ok(entries)
     }
 
-    fn for_arrays(index: &Index, document: &RawDocument, id: &[u8]) -> Result<Entries> {
+    fn for_arrays(index: &Index, document: &RawDocument, id: &[u8]) -> Result<IndexEntries> {
         let paths: Vec<&str> = index
             .spec
             .keys
@@ -65,14 +65,17 @@ impl Entries {
         }
         keys.sort_unstable();
         keys.dedup();
-        Ok(Entries {
+        Ok(IndexEntries {
             keys,
             multikey: values.multikey,
         })
     }
 
     /// The keys that are not in `other`.
-    pub(super) fn without<'a>(&'a self, other: &'a Entries) -> impl Iterator<Item = &'a Vec<u8>> {
+    pub(super) fn without<'a>(
+        &'a self,
+        other: &'a IndexEntries,
+    ) -> impl Iterator<Item = &'a Vec<u8>> {
         self.keys
             .iter()
             .filter(|key| other.keys.binary_search(key).is_err())

@@ -8,9 +8,9 @@ use std::{
 use odm_store::{Error, ErrorKind};
 
 /// The state of a lease.
-pub(super) struct LeaseState(Mutex<State>);
+pub(super) struct LeaseState(Mutex<LeaseUse>);
 
-struct State {
+struct LeaseUse {
     calls: u32,
     /// The end of the last call, or the begin of the lease.
     last_call: Instant,
@@ -28,14 +28,14 @@ pub(super) enum Expiry {
 
 impl LeaseState {
     pub(super) fn new() -> Arc<LeaseState> {
-        Arc::new(LeaseState(Mutex::new(State {
+        Arc::new(LeaseState(Mutex::new(LeaseUse {
             calls: 0,
             last_call: Instant::now(),
             expiry: None,
         })))
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, LeaseUse> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -39,7 +39,7 @@ use std::{io, iter, path::PathBuf, sync::Arc};
 use self::{
     contents::{Contents, Damage},
     head::{Generation, Head},
-    open::Open,
+    open::OpenLog,
 };
 pub(super) use self::{
     file::{Beside, LogFile},
@@ -68,7 +68,7 @@ pub(super) struct Log {
     max_len: u64,
     /// The generation that begins with the next file.
     first: Generation,
-    open: Option<Open>,
+    open: Option<OpenLog>,
 }
 
 /// The content of a log, as far as its store needs it. Nothing is changed yet, in either file.
@@ -177,7 +177,7 @@ impl Log {
                  wrote it"
             ))
         })?;
-        self.open = Some(Open::new(file, head, bytes.len() as u64));
+        self.open = Some(OpenLog::new(file, head, bytes.len() as u64));
         Ok(Recovery {
             lost: contents
                 .damage
@@ -250,7 +250,7 @@ impl Log {
                 let head = Head::new(self.first);
                 let file = self.place.create(&head::new_log(&head));
                 file.map(|file| {
-                    self.open = Some(Open::new(file, head, RECORDS));
+                    self.open = Some(OpenLog::new(file, head, RECORDS));
                     self.first
                 })
             }

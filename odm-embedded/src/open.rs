@@ -11,12 +11,12 @@ use odm_store::{Error, ErrorKind, Result};
 use tracing::warn;
 
 use super::{
-    engine::{Backend, Engine, FileBackend, InMemoryBackend, State},
+    engine::{Backend, BaseState, Engine, FileBackend, InMemoryBackend},
     files::{self, NewFile},
     layout::{FORMAT, FORMAT_OF_INDEXES, META, damaged},
     log::{self, Beside, Log, LogFile, Recovery},
     place::{Identity, InMemory, OnDisk, StoreFile},
-    salvage::Found,
+    salvage::LogSalvage,
     schema::{FORMAT_RECORD, RECORD, Schema, format_record, read_format},
     settings::Settings,
     snapshot::Snapshot,
@@ -54,7 +54,7 @@ struct Location {
 }
 
 /// Opens the store at a place, and reads its newest state. Returns the findings in its log as well.
-pub(super) fn open(place: Place, settings: Settings) -> Result<(Opened, Found)> {
+pub(super) fn open(place: Place, settings: Settings) -> Result<(Opened, LogSalvage)> {
     let Location {
         backend,
         file,
@@ -104,17 +104,17 @@ pub(super) fn open(place: Place, settings: Settings) -> Result<(Opened, Found)> 
 /// Recovers a store by its log, and reads its newest state.
 fn read(
     engine: &mut Engine,
-    log: Option<(Log, Recovery, Found)>,
+    log: Option<(Log, Recovery, LogSalvage)>,
     settings: Settings,
     name: &str,
-) -> Result<(Option<Log>, Found, Arc<Snapshot>)> {
+) -> Result<(Option<Log>, LogSalvage, Arc<Snapshot>)> {
     initialize(engine, name)?;
     let (log, found) = match log {
         Some((mut log, recovery, found)) => {
             recover(engine, &mut log, &recovery, name)?;
             (Some(log), found)
         }
-        None => (None, Found::default()),
+        None => (None, LogSalvage::default()),
     };
     if settings.check {
         engine.check()?;
@@ -145,11 +145,11 @@ fn judge(
     named: Option<&[u8]>,
     settings: &Settings,
     name: &str,
-) -> Result<(Log, Recovery, Found)> {
+) -> Result<(Log, Recovery, LogSalvage)> {
     let (log, recovery) = Log::open(place, settings.log_size, name, named)?;
-    let mut found = Found {
+    let mut found = LogSalvage {
         applied: recovery.units,
-        ..Found::default()
+        ..LogSalvage::default()
     };
     if let Some((damage, left_out)) = &recovery.lost {
         if !settings.salvage {
@@ -176,7 +176,7 @@ fn recover(engine: &mut Engine, log: &mut Log, recovery: &Recovery, name: &str) 
 }
 
 /// The stored schema.
-pub(super) fn stored_schema(base: &State) -> Result<Schema> {
+pub(super) fn stored_schema(base: &BaseState) -> Result<Schema> {
     match base.get(META, RECORD)? {
         Some(record) => Schema::decode(&record),
         None => Ok(Schema::default()),
@@ -196,7 +196,7 @@ fn initialize(engine: &mut Engine, name: &str) -> Result<()> {
 }
 
 /// Whether there is a store, whose format is known then. A new file is empty.
-fn has_format(state: &State, name: &str) -> Result<bool> {
+fn has_format(state: &BaseState, name: &str) -> Result<bool> {
     let Some(record) = state.get(META, FORMAT_RECORD)? else {
         return match state.trees()?.is_empty() {
             true => Ok(false),

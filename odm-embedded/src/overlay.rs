@@ -11,29 +11,29 @@ use odm_mql::steps;
 use super::{engine, layout::Tree};
 
 /// A new value, or `None` for a removed key.
-pub(super) type KeyChange = Option<Arc<[u8]>>;
+pub(super) type NewValue = Option<Arc<[u8]>>;
 
 /// The changes of one tree.
-type FeedChanges = BTreeMap<Arc<[u8]>, KeyChange>;
+type TreeChanges = BTreeMap<Arc<[u8]>, NewValue>;
 
 /// Changes on top of a committed state, in the order of their trees and keys.
 #[derive(Debug, Default)]
 pub(super) struct Overlay {
-    trees: BTreeMap<Tree, FeedChanges>,
+    trees: BTreeMap<Tree, TreeChanges>,
     /// The change that each change replaced, in order: `None` if the overlay did not have the key.
-    journal: Vec<(Tree, Arc<[u8]>, Option<KeyChange>)>,
+    journal: Vec<(Tree, Arc<[u8]>, Option<NewValue>)>,
     /// The approximate memory of the changes and the journal.
     bytes: usize,
 }
 
 /// A moment in the history of an overlay.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Mark(usize);
+pub(super) struct JournalPosition(usize);
 
 /// The approximate memory of a key and its value, in addition to their bytes.
 const OVERHEAD: usize = 64;
 
-fn size(key: &[u8], change: &KeyChange) -> usize {
+fn size(key: &[u8], change: &NewValue) -> usize {
     OVERHEAD + key.len() + change.as_ref().map_or(0, |value| value.len())
 }
 
@@ -48,7 +48,7 @@ impl Overlay {
 
     /// The change of a key, if there is one.
     #[inline]
-    pub(super) fn get(&self, tree: Tree, key: &[u8]) -> Option<&KeyChange> {
+    pub(super) fn get(&self, tree: Tree, key: &[u8]) -> Option<&NewValue> {
         self.trees.get(&tree)?.get(key)
     }
 
@@ -60,7 +60,7 @@ impl Overlay {
         self.change(tree, key, None);
     }
 
-    fn change(&mut self, tree: Tree, key: &[u8], change: KeyChange) {
+    fn change(&mut self, tree: Tree, key: &[u8], change: NewValue) {
         steps::step();
         let added = size(key, &change);
         let changes = self.trees.entry(tree).or_default();
@@ -75,12 +75,12 @@ impl Overlay {
     }
 
     /// The present moment. Changes after it can be undone until [`forget`](Overlay::forget).
-    pub(super) fn mark(&self) -> Mark {
-        Mark(self.journal.len())
+    pub(super) fn mark(&self) -> JournalPosition {
+        JournalPosition(self.journal.len())
     }
 
     /// Undoes the changes since a mark.
-    pub(super) fn undo_to(&mut self, mark: Mark) {
+    pub(super) fn undo_to(&mut self, mark: JournalPosition) {
         while self.journal.len() > mark.0 {
             let Some((tree, key, before)) = self.journal.pop() else {
                 break;
@@ -124,7 +124,7 @@ impl Overlay {
         tree: Tree,
         lower: &[u8],
         upper: &[u8],
-    ) -> Option<btree_map::Range<'_, Arc<[u8]>, KeyChange>> {
+    ) -> Option<btree_map::Range<'_, Arc<[u8]>, NewValue>> {
         let changes = self.trees.get(&tree)?;
         Some(changes.range::<[u8], _>((Bound::Included(lower), Bound::Excluded(upper))))
     }

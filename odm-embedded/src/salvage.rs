@@ -35,7 +35,7 @@ pub struct Salvaged {
 
 /// The findings in a log.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct LogSalvage {
     pub(super) damage: Option<Error>,
     pub(super) applied: u64,
     pub(super) left_out: u64,
@@ -43,8 +43,8 @@ pub(super) struct Found {
 }
 
 impl Salvaged {
-    pub(super) fn new(store: Embedded, found: Found) -> Salvaged {
-        let Found {
+    pub(super) fn new(store: Embedded, found: LogSalvage) -> Salvaged {
+        let LogSalvage {
             damage,
             applied,
             left_out,

@@ -12,7 +12,7 @@ use super::{
     layout::{self, damaged},
     plan::{AccessPath, KeyRange, Plan, Source},
     schema::Collection,
-    view::{Bytes, Range, View},
+    view::{EntryBytes, EntryRange, View},
 };
 
 /// Looks up the documents of a collection.
@@ -60,8 +60,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<&RawDocument> {
 
 /// An entry of an index, or a document.
 pub(super) struct PlanEntry<'a> {
-    pub(super) key: Bytes<'a>,
-    value: Bytes<'a>,
+    pub(super) key: EntryBytes<'a>,
+    value: EntryBytes<'a>,
     kind: EntryKind,
     /// Whether its key passes the tests of its access path. If not, its document does not match the query.
     pub(super) passes: bool,
@@ -109,7 +109,7 @@ pub(super) struct PlanEntries<'a> {
     repeats: bool,
     /// The next access path, and the next range of it.
     next: (usize, usize),
-    current: Option<Range<'a>>,
+    current: Option<EntryRange<'a>>,
     /// The ranges of a plan that merges them, once they are read.
     merged: Option<Merged<'a>>,
 }
@@ -158,7 +158,7 @@ impl<'a> PlanEntries<'a> {
             self.next.1 += 1;
             if access.points {
                 if let Some(value) = self.view.get(access.source.tree, &range.lower)? {
-                    let key = Bytes::Asked(range.lower.clone());
+                    let key = EntryBytes::Asked(range.lower.clone());
                     return entry(access, key, value, repeats, cost).map(Some);
                 }
             } else {
@@ -189,8 +189,8 @@ impl AccessPath<'_, '_> {
 
 fn entry<'a>(
     access: &AccessPath<'_, '_>,
-    key: Bytes<'a>,
-    value: Bytes<'a>,
+    key: EntryBytes<'a>,
+    value: EntryBytes<'a>,
     repeats: bool,
     cost: &mut Cost,
 ) -> Result<PlanEntry<'a>> {
@@ -220,6 +220,6 @@ pub(super) fn document<'a>(
     view: View<'a>,
     collection: &Collection,
     id: &[u8],
-) -> Result<Option<Bytes<'a>>> {
+) -> Result<Option<EntryBytes<'a>>> {
     view.get(collection.tree, id)
 }

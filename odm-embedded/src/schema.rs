@@ -192,7 +192,7 @@ impl Schema {
         steps::many(self.indexes().count() + self.collections.len());
         let mut collections: Vec<_> = self.collections().map(CollectionRecord::from).collect();
         collections.sort_by_key(|collection| collection.tree);
-        let record = Record {
+        let record = SchemaRecord {
             last_tree: self.last_tree.into(),
             garbage: self.garbage.iter().map(|&tree| tree.into()).collect(),
             collections,
@@ -203,7 +203,7 @@ impl Schema {
     }
 
     pub(super) fn decode(bytes: &[u8]) -> Result<Schema> {
-        let record: Record = bson::deserialize_from_slice(bytes)
+        let record: SchemaRecord = bson::deserialize_from_slice(bytes)
             .map_err(|error| damaged(format_args!("the schema cannot be decoded: {error}")))?;
         let tree = |tree: i64| {
             Tree::try_from(tree).map_err(|_| damaged("the number of a tree is out of range"))
@@ -268,7 +268,7 @@ fn index_filter(form: FilterForm) -> Result<IndexFilter> {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Record {
+struct SchemaRecord {
     last_tree: i64,
     garbage: Vec<i64>,
     collections: Vec<CollectionRecord>,

@@ -12,12 +12,13 @@ use odm_store::{
 };
 
 use super::{
-    engine::State, read::Reading, schema::Schema, settings::Settings, view::View, wait::YieldBudget,
+    engine::BaseState, read::Reading, schema::Schema, settings::Settings, view::View,
+    wait::YieldBudget,
 };
 
 /// A committed state.
 pub(super) struct Snapshot {
-    pub(super) base: State,
+    pub(super) base: BaseState,
     pub(super) schema: Arc<Schema>,
     pub(super) settings: Arc<Settings>,
 }

@@ -13,7 +13,7 @@ use super::{
     Embedded,
     handle::Handle,
     open::{self, Place},
-    salvage::Found,
+    salvage::LogSalvage,
     settings::Settings,
     snapshot::Published,
     verify, wait,
@@ -22,7 +22,7 @@ use super::{
 
 impl Embedded {
     /// Opens a place on the writer's thread, so that waiting for the disk does not block a task.
-    pub(super) async fn start(place: Place, settings: Settings) -> Result<(Embedded, Found)> {
+    pub(super) async fn start(place: Place, settings: Settings) -> Result<(Embedded, LogSalvage)> {
         let name = match &place {
             Place::File(path) => path.display().to_string(),
             Place::Memory => "memory".to_owned(),

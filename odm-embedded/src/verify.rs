@@ -6,7 +6,7 @@ use odm_mql::path;
 use odm_store::Result;
 
 use super::{
-    entries::Entries,
+    entries::IndexEntries,
     layout::{END, META, Tree, damaged, document_key, id_len},
     scan::read,
     schema::{Collection, Index},
@@ -89,7 +89,7 @@ fn entries(
     document: &bson::RawDocument,
     id: &[u8],
 ) -> Result<u64> {
-    let entries = Entries::for_document(index, document, id)?;
+    let entries = IndexEntries::for_document(index, document, id)?;
     let wrong = |what: &str| {
         let name = &index.spec.name;
         Err(damaged(format_args!(

@@ -6,53 +6,51 @@ use odm_mql::steps;
 use odm_store::Result;
 
 use super::{
-    engine::{self, State},
+    engine::{BaseBytes, BaseRange, BaseState},
     layout::{END, Tree},
-    overlay::{KeyChange, Overlay},
+    overlay::{NewValue, Overlay},
     schema::Schema,
 };
 
-type BaseRange = engine::Range;
-type BaseBytes = engine::Bytes;
 type BaseEntry = (BaseBytes, BaseBytes);
-type ChangedEntry<'a> = (&'a Arc<[u8]>, &'a KeyChange);
+type ChangedEntry<'a> = (&'a Arc<[u8]>, &'a NewValue);
 
 /// The state that a read sees.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
-    pub(super) base: &'a State,
+    pub(super) base: &'a BaseState,
     pub(super) overlay: Option<&'a Overlay>,
     pub(super) schema: &'a Schema,
 }
 
 /// A key or a value.
-pub(super) enum Bytes<'a> {
+pub(super) enum EntryBytes<'a> {
     Base(BaseBytes),
     Changed(&'a [u8]),
     /// A key that the caller looked up.
     Asked(Vec<u8>),
 }
 
-impl Deref for Bytes<'_> {
+impl Deref for EntryBytes<'_> {
     type Target = [u8];
 
     #[inline]
     fn deref(&self) -> &[u8] {
         match self {
-            Bytes::Base(bytes) => bytes,
-            Bytes::Changed(bytes) => bytes,
-            Bytes::Asked(bytes) => bytes,
+            EntryBytes::Base(bytes) => bytes,
+            EntryBytes::Changed(bytes) => bytes,
+            EntryBytes::Asked(bytes) => bytes,
         }
     }
 }
 
 impl<'a> View<'a> {
     #[inline]
-    pub(super) fn get(&self, tree: Tree, key: &[u8]) -> Result<Option<Bytes<'a>>> {
+    pub(super) fn get(&self, tree: Tree, key: &[u8]) -> Result<Option<EntryBytes<'a>>> {
         steps::step();
         match self.overlay.and_then(|overlay| overlay.get(tree, key)) {
-            Some(change) => Ok(change.as_deref().map(Bytes::Changed)),
-            None => Ok(self.base.get(tree, key)?.map(Bytes::Base)),
+            Some(change) => Ok(change.as_deref().map(EntryBytes::Changed)),
+            None => Ok(self.base.get(tree, key)?.map(EntryBytes::Base)),
         }
     }
 
@@ -71,9 +69,9 @@ impl<'a> View<'a> {
         lower: &[u8],
         upper: &[u8],
         backward: bool,
-    ) -> Result<Range<'a>> {
+    ) -> Result<EntryRange<'a>> {
         if lower >= upper {
-            return Ok(Range {
+            return Ok(EntryRange {
                 base: None,
                 changes: None,
                 backward,
@@ -81,7 +79,7 @@ impl<'a> View<'a> {
             });
         }
         let overlay = self.overlay;
-        Ok(Range {
+        Ok(EntryRange {
             base: Some(self.base.range(tree, lower, upper, backward)?),
             changes: overlay.and_then(|overlay| overlay.range(tree, lower, upper)),
             backward,
@@ -91,16 +89,16 @@ impl<'a> View<'a> {
 }
 
 /// The entries of a range in one direction.
-pub(super) struct Range<'a> {
+pub(super) struct EntryRange<'a> {
     /// `None` at its end.
     base: Option<BaseRange>,
-    changes: Option<btree_map::Range<'a, Arc<[u8]>, KeyChange>>,
+    changes: Option<btree_map::Range<'a, Arc<[u8]>, NewValue>>,
     backward: bool,
     /// The entries that were read from each side and not returned yet.
     next: (Option<BaseEntry>, Option<ChangedEntry<'a>>),
 }
 
-impl<'a> Range<'a> {
+impl<'a> EntryRange<'a> {
     fn pull_base(&mut self) -> Result<Option<(BaseBytes, BaseBytes)>> {
         let Some(base) = &mut self.base else {
             return Ok(None);
@@ -114,16 +112,16 @@ impl<'a> Range<'a> {
 
     /// The next entry. After an error the range must not be used.
     #[inline]
-    pub(super) fn next(&mut self) -> Result<Option<(Bytes<'a>, Bytes<'a>)>> {
+    pub(super) fn next(&mut self) -> Result<Option<(EntryBytes<'a>, EntryBytes<'a>)>> {
         steps::step();
         if self.changes.is_none() {
             let entry = self.pull_base()?;
-            return Ok(entry.map(|(key, value)| (Bytes::Base(key), Bytes::Base(value))));
+            return Ok(entry.map(|(key, value)| (EntryBytes::Base(key), EntryBytes::Base(value))));
         }
         self.merged()
     }
 
-    fn merged(&mut self) -> Result<Option<(Bytes<'a>, Bytes<'a>)>> {
+    fn merged(&mut self) -> Result<Option<(EntryBytes<'a>, EntryBytes<'a>)>> {
         loop {
             if self.next.0.is_none() {
                 self.next.0 = self.pull_base()?;
@@ -155,11 +153,11 @@ impl<'a> Range<'a> {
                 && let Some((key, value)) = self.next.0.take()
                 && order.is_lt()
             {
-                return Ok(Some((Bytes::Base(key), Bytes::Base(value))));
+                return Ok(Some((EntryBytes::Base(key), EntryBytes::Base(value))));
             }
             // A change replaces the entry of the base that has its key, which was taken above.
             if let Some((key, Some(value))) = self.next.1.take() {
-                return Ok(Some((Bytes::Changed(key), Bytes::Changed(value))));
+                return Ok(Some((EntryBytes::Changed(key), EntryBytes::Changed(value))));
             }
         }
     }

@@ -12,7 +12,7 @@ use odm_store::{Cost, Error, ErrorKind, FeedChanges, Result, metrics};
 use self::memory::Memory;
 use super::{
     layout::{FORMAT_OF_INDEXES, META},
-    overlay::{Mark, Overlay},
+    overlay::{JournalPosition, Overlay},
     read::Reading,
     schema::{FORMAT_RECORD, RECORD, Schema, format_record},
     settings::Settings,
@@ -143,7 +143,7 @@ impl Work {
 /// [`keep`](Savepoint::keep): after an error, after a panic, and when the future is dropped.
 pub(super) struct Savepoint<'w> {
     work: &'w mut Work,
-    mark: Mark,
+    mark: JournalPosition,
     schema: Arc<Schema>,
     written: u64,
     spills: u64,

@@ -10,7 +10,7 @@ use odm_store::{
 };
 
 use super::{
-    entries::{Entries, duplicate},
+    entries::{IndexEntries, duplicate},
     execute::{self, ExecContext, Query},
     ids::Ids,
     layout::{damaged, document_key, id_len},
@@ -227,8 +227,8 @@ impl Work {
                 continue;
             }
             let entries = |document: Option<&RawDocument>| match document {
-                None => Ok(Entries::default()),
-                Some(document) => Entries::for_document(index, document, id),
+                None => Ok(IndexEntries::default()),
+                Some(document) => IndexEntries::for_document(index, document, id),
             };
             let (old, new) = (entries(before)?, entries(after)?);
             for key in old.without(&new) {

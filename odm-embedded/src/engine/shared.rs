@@ -6,7 +6,7 @@ use redb::{BackendError, StorageBackend};
 
 /// A backend that is shared.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct SharedBackend {
     backend: Arc<dyn StorageBackend>,
     role: Role,
 }
@@ -22,9 +22,9 @@ pub(super) enum Role {
     Guest,
 }
 
-impl Shared {
-    pub(super) fn new(backend: Arc<dyn StorageBackend>, role: Role) -> Shared {
-        Shared { backend, role }
+impl SharedBackend {
+    pub(super) fn new(backend: Arc<dyn StorageBackend>, role: Role) -> SharedBackend {
+        SharedBackend { backend, role }
     }
 
     fn lock<T>(
@@ -39,7 +39,7 @@ impl Shared {
     }
 }
 
-impl StorageBackend for Shared {
+impl StorageBackend for SharedBackend {
     fn len(&self) -> io::Result<u64> {
         self.backend.len()
     }

@@ -26,7 +26,7 @@ type Pages = redb::Range<'static, &'static [u8], &'static [u8]>;
 type PageEntry = redb::Result<(Page, Page), StorageError>;
 
 /// A state of the engine.
-pub(in super::super) enum State {
+pub(in super::super) enum BaseState {
     /// A committed one, as a read transaction sees it.
     Committed(Committed),
     /// The state that the changes of an open transaction have made so far.
@@ -73,16 +73,16 @@ impl Committed {
     }
 }
 
-impl State {
+impl BaseState {
     /// Must be called under [`guard`].
     pub(super) fn committed(
         transaction: ReadTransaction,
         name: Arc<str>,
         last_tree: Tree,
         retired: Arc<Retired>,
-    ) -> State {
+    ) -> BaseState {
         let tables = (0..=last_tree).map(|_| OnceLock::new()).collect();
-        State::Committed(Committed {
+        BaseState::Committed(Committed {
             transaction,
             tables,
             name,
@@ -96,7 +96,7 @@ impl State {
     ///
     /// `Corrupt` if there is a table that does not belong to a tree.
     pub(in super::super) fn trees(&self) -> Result<BTreeSet<Tree>> {
-        let State::Committed(Committed {
+        let BaseState::Committed(Committed {
             transaction, name, ..
         }) = self
         else {
@@ -113,7 +113,7 @@ impl State {
 
     /// The number of entries of a tree, if the state is committed.
     pub(in super::super) fn len(&self, tree: Tree) -> Result<Option<u64>> {
-        let State::Committed(committed) = self else {
+        let BaseState::Committed(committed) = self else {
             return Ok(None);
         };
         let table = committed.table(tree)?;
@@ -126,20 +126,22 @@ impl State {
 
     /// The value of a key.
     #[inline]
-    pub(in super::super) fn get(&self, tree: Tree, key: &[u8]) -> Result<Option<Bytes>> {
+    pub(in super::super) fn get(&self, tree: Tree, key: &[u8]) -> Result<Option<BaseBytes>> {
         match self {
-            State::Committed(committed) => {
+            BaseState::Committed(committed) => {
                 let Some(table) = committed.table(tree)? else {
                     return Ok(None);
                 };
                 let name = &committed.name;
                 guard(name, || match table.get(key) {
-                    Ok(Some(value)) => Ok(Some(Bytes::in_page(value))),
+                    Ok(Some(value)) => Ok(Some(BaseBytes::in_page(value))),
                     Ok(None) => Ok(None),
                     Err(error) => Err(failed(name, error)),
                 })
             }
-            State::Uncommitted(transaction) => Ok(transaction.get(tree, key)?.map(Bytes::Copied)),
+            BaseState::Uncommitted(transaction) => {
+                Ok(transaction.get(tree, key)?.map(BaseBytes::Copied))
+            }
         }
     }
 
@@ -151,11 +153,11 @@ impl State {
         lower: &[u8],
         upper: &[u8],
         backward: bool,
-    ) -> Result<Range> {
+    ) -> Result<BaseRange> {
         let entries = match self {
-            State::Committed(committed) => match committed.table(tree)? {
-                None => Entries::None,
-                Some(table) => Entries::Pages(
+            BaseState::Committed(committed) => match committed.table(tree)? {
+                None => RangeEntries::None,
+                Some(table) => RangeEntries::Pages(
                     guard(&committed.name, || {
                         let range = table.range(lower..upper);
                         range.map_err(|error| failed(&committed.name, error))
@@ -163,11 +165,11 @@ impl State {
                     committed.name.clone(),
                 ),
             },
-            State::Uncommitted(transaction) => {
-                Entries::Copied(CopiedRange::new(transaction.clone(), tree, lower, upper))
+            BaseState::Uncommitted(transaction) => {
+                RangeEntries::Copied(CopiedRange::new(transaction.clone(), tree, lower, upper))
             }
         };
-        Ok(Range { entries, backward })
+        Ok(BaseRange { entries, backward })
     }
 }
 
@@ -184,37 +186,37 @@ fn foreign(name: &str, table: &str) -> Error {
 }
 
 /// A key or a value.
-pub(in super::super) enum Bytes {
+pub(in super::super) enum BaseBytes {
     /// In a page of the cache.
     Page(Page),
     Copied(Vec<u8>),
 }
 
-impl Bytes {
+impl BaseBytes {
     /// Must be called under [`guard`]: the position of the bytes in their page is checked here,
     /// once, so that reading them later cannot panic.
     #[inline]
-    fn in_page(page: Page) -> Bytes {
+    fn in_page(page: Page) -> BaseBytes {
         let _ = page.value();
-        Bytes::Page(page)
+        BaseBytes::Page(page)
     }
 }
 
-impl Deref for Bytes {
+impl Deref for BaseBytes {
     type Target = [u8];
 
     #[inline]
     fn deref(&self) -> &[u8] {
         match self {
-            Bytes::Page(page) => page.value(),
-            Bytes::Copied(bytes) => bytes,
+            BaseBytes::Page(page) => page.value(),
+            BaseBytes::Copied(bytes) => bytes,
         }
     }
 }
 
 /// The entries of a range of keys, in one direction.
-pub(in super::super) struct Range {
-    entries: Entries,
+pub(in super::super) struct BaseRange {
+    entries: RangeEntries,
     backward: bool,
 }
 
@@ -222,26 +224,26 @@ pub(in super::super) struct Range {
     clippy::large_enum_variant,
     reason = "nearly all ranges are read in pages, and must not be allocated"
 )]
-enum Entries {
+enum RangeEntries {
     None,
     Pages(Pages, Arc<str>),
     Copied(CopiedRange),
 }
 
-impl Iterator for Range {
-    type Item = Result<(Bytes, Bytes)>;
+impl Iterator for BaseRange {
+    type Item = Result<(BaseBytes, BaseBytes)>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.entries {
-            Entries::None => None,
-            Entries::Pages(pages, name) => match self.backward {
+            RangeEntries::None => None,
+            RangeEntries::Pages(pages, name) => match self.backward {
                 false => in_pages(pages, name, Iterator::next),
                 true => in_pages(pages, name, DoubleEndedIterator::next_back),
             },
-            Entries::Copied(range) => {
+            RangeEntries::Copied(range) => {
                 let entry = range.next(self.backward).transpose()?;
-                Some(entry.map(|(key, value)| (Bytes::Copied(key), Bytes::Copied(value))))
+                Some(entry.map(|(key, value)| (BaseBytes::Copied(key), BaseBytes::Copied(value))))
             }
         }
     }
@@ -252,9 +254,9 @@ fn in_pages(
     pages: &mut Pages,
     name: &str,
     step: impl FnOnce(&mut Pages) -> Option<PageEntry>,
-) -> Option<Result<(Bytes, Bytes)>> {
+) -> Option<Result<(BaseBytes, BaseBytes)>> {
     guard(name, || match step(pages) {
-        Some(Ok((key, value))) => Ok(Some((Bytes::in_page(key), Bytes::in_page(value)))),
+        Some(Ok((key, value))) => Ok(Some((BaseBytes::in_page(key), BaseBytes::in_page(value)))),
         Some(Err(error)) => Err(failed(name, error)),
         None => Ok(None),
     })

@@ -16,7 +16,7 @@ use super::{
     format_1,
     head::{Head, PAGE, Salt},
     mark::Mark,
-    record::{Found, Record},
+    record::{FoundRecord, LogRecord},
 };
 use crate::overlay::Overlay;
 
@@ -71,12 +71,12 @@ pub(super) fn read(bytes: &[u8], head: &Head) -> Option<Contents> {
 }
 
 /// The record at this position, if its head is whole and it is the next one.
-fn next(bytes: &[u8], salt: Salt, generation: u64, before: u64) -> Option<Found<'_>> {
-    let found = Found::decode(bytes, salt, generation)?;
+fn next(bytes: &[u8], salt: Salt, generation: u64, before: u64) -> Option<FoundRecord<'_>> {
+    let found = FoundRecord::decode(bytes, salt, generation)?;
     (found.head.before == before).then_some(found)
 }
 
-fn apply(record: &Record<'_>, changes: &mut Overlay) -> Option<()> {
+fn apply(record: &LogRecord<'_>, changes: &mut Overlay) -> Option<()> {
     for change in record.changes() {
         match change? {
             (tree, key, Some(value)) => changes.put(tree, key, value),
@@ -94,7 +94,7 @@ fn find_damage(bytes: &[u8], salt: Salt, generation: u64, read: &Contents) -> Op
     let mark = Mark::read(bytes, salt, generation);
     let (mut synced, mut units) = mark.map_or((0, 0), |mark| (mark.end, mark.units));
     for at in read.end..written(bytes) {
-        let Some(found) = Found::decode(&bytes[at..], salt, generation) else {
+        let Some(found) = FoundRecord::decode(&bytes[at..], salt, generation) else {
             continue;
         };
         synced = synced.max(found.head.synced);

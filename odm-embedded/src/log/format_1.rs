@@ -13,7 +13,7 @@
 
 use super::{
     head::PAGE,
-    record::{Record, long, number},
+    record::{LogRecord, long, number},
 };
 
 pub(super) const FORMAT: u32 = 1;
@@ -25,7 +25,7 @@ pub(super) const RECORDS: usize = 2 * PAGE;
 const HEAD: usize = 28;
 
 /// The record at the start of the bytes, if it is whole and has this generation and number.
-pub(super) fn decode(bytes: &[u8], expected: (u64, u64)) -> Option<Record<'_>> {
+pub(super) fn decode(bytes: &[u8], expected: (u64, u64)) -> Option<LogRecord<'_>> {
     let mut head = bytes.get(..HEAD)?;
     let checksum = number(&mut head)?;
     let len = number(&mut head)? as usize;
@@ -34,7 +34,7 @@ pub(super) fn decode(bytes: &[u8], expected: (u64, u64)) -> Option<Record<'_>> {
     let len = HEAD.checked_add(len)?;
     let record = bytes.get(..len)?;
     let is_whole = found == expected && crc32fast::hash(&record[4..]) == checksum;
-    is_whole.then_some(Record {
+    is_whole.then_some(LogRecord {
         units,
         len,
         changes: &record[HEAD..],

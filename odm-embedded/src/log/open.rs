@@ -26,7 +26,7 @@ const MAX_CHANGES: usize = 1 << 15;
 const GROWTH: u64 = 1 << 20;
 
 /// A log that has a file.
-pub(super) struct Open {
+pub(super) struct OpenLog {
     pub(super) file: Arc<dyn Backend>,
     pub(super) head: Head,
     /// The number of units since the last cut.
@@ -43,9 +43,9 @@ pub(super) struct Open {
     buffer: Vec<u8>,
 }
 
-impl Open {
-    pub(super) fn new(file: Arc<dyn Backend>, head: Head, filled: u64) -> Open {
-        Open {
+impl OpenLog {
+    pub(super) fn new(file: Arc<dyn Backend>, head: Head, filled: u64) -> OpenLog {
+        OpenLog {
             file,
             head,
             units: 0,

@@ -87,7 +87,7 @@ pub(super) fn encode<'a>(
 }
 
 /// A record whose head is whole. The rest may be torn.
-pub(super) struct Found<'b> {
+pub(super) struct FoundRecord<'b> {
     pub(super) head: RecordHead,
     kind: u32,
     checksum: u32,
@@ -95,9 +95,9 @@ pub(super) struct Found<'b> {
     bytes: &'b [u8],
 }
 
-impl<'b> Found<'b> {
+impl<'b> FoundRecord<'b> {
     /// The record at the start of the bytes, if its head is whole and of this generation.
-    pub(super) fn decode(bytes: &'b [u8], salt: Salt, generation: u64) -> Option<Found<'b>> {
+    pub(super) fn decode(bytes: &'b [u8], salt: Salt, generation: u64) -> Option<FoundRecord<'b>> {
         let head = bytes.get(..HEAD)?;
         // This comparison is cheap, and nearly always fails where there is no record.
         if head[GENERATION..GENERATION + 8] != generation.to_be_bytes() {
@@ -117,7 +117,7 @@ impl<'b> Found<'b> {
             units: number(&mut numbers)?,
             synced: long(&mut numbers)?,
         };
-        Some(Found {
+        Some(FoundRecord {
             head,
             kind,
             checksum,
@@ -127,9 +127,9 @@ impl<'b> Found<'b> {
     }
 
     /// The record, if it is whole.
-    pub(super) fn whole(&self) -> Option<Record<'b>> {
+    pub(super) fn whole(&self) -> Option<LogRecord<'b>> {
         let changes = self.bytes.get(HEAD..self.len)?;
-        (crc32fast::hash(changes) == self.checksum).then_some(Record {
+        (crc32fast::hash(changes) == self.checksum).then_some(LogRecord {
             units: self.head.units,
             len: self.len,
             changes,
@@ -143,14 +143,14 @@ impl<'b> Found<'b> {
 }
 
 /// A whole record.
-pub(super) struct Record<'b> {
+pub(super) struct LogRecord<'b> {
     pub(super) units: u32,
     /// The length of the whole record.
     pub(super) len: usize,
     pub(super) changes: &'b [u8],
 }
 
-impl<'b> Record<'b> {
+impl<'b> LogRecord<'b> {
     /// The changes, in their order. `None` stands for a change that cannot be read.
     pub(super) fn changes(&self) -> impl Iterator<Item = Option<KeyChange<'b>>> {
         let mut rest = self.changes;
@@ -216,8 +216,8 @@ mod tests {
         buffer
     }
 
-    fn decode(bytes: &[u8]) -> Option<Record<'_>> {
-        Found::decode(bytes, SALT, HERE.generation)?.whole()
+    fn decode(bytes: &[u8]) -> Option<LogRecord<'_>> {
+        FoundRecord::decode(bytes, SALT, HERE.generation)?.whole()
     }
 
     #[test]
@@ -225,7 +225,7 @@ mod tests {
         let mut bytes = record();
         let len = bytes.len();
         bytes.extend_from_slice(b"the next one");
-        let found = Found::decode(&bytes, SALT, HERE.generation).expect("a head");
+        let found = FoundRecord::decode(&bytes, SALT, HERE.generation).expect("a head");
         assert_eq!(found.head, HERE);
         assert!(found.is_of_changes());
         let record = found.whole().expect("a record");
@@ -243,12 +243,12 @@ mod tests {
             torn[len] ^= 1;
             assert!(decode(&torn).is_none(), "byte {len}");
             // The bytes behind the head have no effect on its content.
-            let head = Found::decode(&torn, SALT, HERE.generation);
+            let head = FoundRecord::decode(&torn, SALT, HERE.generation);
             assert_eq!(head.is_some(), len >= HEAD, "byte {len}");
         }
-        assert!(Found::decode(&whole, SALT, HERE.generation + 1).is_none());
-        assert!(Found::decode(&whole, Salt(SALT.0 + 1), HERE.generation).is_none());
-        assert!(Found::decode(&[0; 100], SALT, 0).is_none());
+        assert!(FoundRecord::decode(&whole, SALT, HERE.generation + 1).is_none());
+        assert!(FoundRecord::decode(&whole, Salt(SALT.0 + 1), HERE.generation).is_none());
+        assert!(FoundRecord::decode(&[0; 100], SALT, 0).is_none());
     }
 
     #[test]
@@ -257,7 +257,7 @@ mod tests {
         for number in [1, 0, DIFFERENCE] {
             changes.extend_from_slice(&u32::to_be_bytes(number));
         }
-        let record = Record {
+        let record = LogRecord {
             units: 1,
             len: HEAD + changes.len(),
             changes: &changes,

@@ -8,7 +8,7 @@ use super::{
     super::{
         layout::damaged,
         plan::{AccessPath, fields_len},
-        view::Range,
+        view::EntryRange,
     },
     PlanEntries, PlanEntry, entry,
 };
@@ -16,7 +16,7 @@ use super::{
 /// Ranges that are read at the same time.
 pub(super) struct Merged<'a> {
     /// Each range, with the access path that it belongs to.
-    ranges: Vec<(usize, Range<'a>)>,
+    ranges: Vec<(usize, EntryRange<'a>)>,
     /// The next entry of each range that has one.
     next: BinaryHeap<NextEntry<'a>>,
 }

@@ -14,7 +14,7 @@ use super::support::*;
 use crate::disk::Disk;
 use crate::{
     Embedded,
-    copy::{self, LogRecord},
+    copy::{self, LogReference},
 };
 
 /// More than one portion, with entries of two indexes.
@@ -275,7 +275,7 @@ fn a_copy_to_a_disk_that_fails_is_an_error_or_whole() {
                 &snapshot,
                 disk.file(),
                 "copy".into(),
-                LogRecord::LeftOut,
+                LogReference::LeftOut,
                 &mut |_| true,
             )
         };

@@ -13,7 +13,7 @@ use odm_store::{Error, ErrorKind, FeedChanges, Result};
 
 use super::{
     super::{
-        engine::{State, Uncommitted},
+        engine::{BaseState, Uncommitted},
         snapshot::Snapshot,
     },
     Work,
@@ -57,7 +57,7 @@ impl Work {
         changes: FeedChanges,
     ) -> Work {
         let base = Snapshot {
-            base: State::Uncommitted(transaction.clone()),
+            base: BaseState::Uncommitted(transaction.clone()),
             schema: newest.schema.clone(),
             settings: newest.settings.clone(),
         };

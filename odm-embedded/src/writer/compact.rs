@@ -15,7 +15,7 @@ use odm_store::{Error, ErrorKind, Result};
 use super::{
     super::{
         compact::Compacted,
-        copy::{LogRecord, copy},
+        copy::{LogReference, copy},
         engine::Engine,
         overlay::Overlay,
         place::Replacement,
@@ -50,7 +50,7 @@ impl Writer {
             &state,
             backend.clone(),
             format!("new file of {name}").into(),
-            LogRecord::Copied,
+            LogReference::Copied,
             &mut |_| is_awaited(),
         )?;
         let new = Engine::open(backend, name, self.settings.cache_size)?;

@@ -40,12 +40,12 @@ pub(super) struct Commit {
 
 /// The writer's end of the thread, which is started with the first record.
 pub(super) struct Syncer {
-    shared: Arc<Shared>,
+    shared: Arc<SyncerShared>,
     thread: Option<JoinHandle<()>>,
 }
 
-struct Shared {
-    state: Mutex<State>,
+struct SyncerShared {
+    state: Mutex<SyncerState>,
     /// Wakes the thread.
     work: Condvar,
     /// Wakes the writer when no commit waits any more.
@@ -56,7 +56,7 @@ struct Shared {
 }
 
 #[derive(Default)]
-struct State {
+struct SyncerState {
     /// The last record that was appended, with the file and all before it.
     last: Option<Appended>,
     /// How many records were appended, must be synced, and are synced, since the store was opened.
@@ -74,7 +74,7 @@ struct State {
     is_ended: bool,
 }
 
-impl State {
+impl SyncerState {
     fn is_idle(&self) -> bool {
         self.commits.is_empty() && !self.is_finishing && !self.must_sync()
     }
@@ -96,8 +96,8 @@ impl State {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl SyncerShared {
+    fn lock(&self) -> MutexGuard<'_, SyncerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -174,7 +174,7 @@ fn finish(published: &Published, commits: Vec<Commit>, failure: Option<Error>) {
 }
 
 /// Ends all waits for a thread that has panicked.
-struct Panicked<'s>(&'s Shared);
+struct Panicked<'s>(&'s SyncerShared);
 
 impl Drop for Panicked<'_> {
     fn drop(&mut self) {
@@ -192,7 +192,7 @@ impl Drop for Panicked<'_> {
 
 impl Syncer {
     pub(super) fn new(published: Arc<Published>) -> Syncer {
-        let shared = Shared {
+        let shared = SyncerShared {
             state: Mutex::default(),
             work: Condvar::new(),
             idle: Condvar::new(),
