@@ -46,7 +46,7 @@ pub use relations::Relations;
 pub(crate) use relations::{Collection, WriteFields};
 use stored::OwnerVersion;
 pub(crate) use stored::{
-    Announcement, COLLECTION, OwnedIndex, Prepared, RunningMigration, Stored, advance,
+    Announcement, COLLECTION, OwnedIndex, Prepared, RunningMigration, StoredDatabase, advance,
     announce as announce_migration, begin, check_owned, complete, declare, end_migration, follow,
     has_followed, is_current, is_outdated, load, prepare, publish, record_indexes, renew_epoch,
     restore_indexes, running, stage, stored as stored_of, withdraw as withdraw_migration,

@@ -24,7 +24,7 @@ use odm_store::{Durability, Error, Result, Store};
 use crate::{
     catalog::{self, Declaration, Relations},
     maintain::Lag,
-    migration::{Changes, Migrations},
+    migration::{Migrations, SchemaChanges},
     model::Model,
     repository::{self, Audit, AuditMode, Writes},
     session::Session,
@@ -124,7 +124,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     }
 
     /// Compares the models with the stored state of the database, and returns the changes that [`open`](Database::open) would make, with
-    /// the documents for which it would [fail](Changes::failures): it runs the steps on all documents, in memory. Nothing is written.
+    /// the documents for which it would [fail](SchemaChanges::failures): it runs the steps on all documents, in memory. Nothing is written.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -136,7 +136,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// # Errors
     ///
     /// The errors of kind `Schema` that [`open`](Database::open) would return on every store, since the models or steps are invalid.
-    fn check(store: &impl Store) -> impl Future<Output = Result<Changes>> + Send {
+    fn check(store: &impl Store) -> impl Future<Output = Result<SchemaChanges>> + Send {
         async move {
             let models = Self::models();
             let declaration = Declaration::new(Self::NAME, Self::VERSION, &models)?;

@@ -17,8 +17,8 @@ mod stored;
 mod validation;
 
 pub use crate::model::{
-    EnumForm, Location as ValueLocation, Property, Rule, RuleValue, SchemaTypes, Validation,
-    ValidationAction, ValidationLevel, VariantSchema, any_array_schema, any_has_checks, any_schema,
+    EnumForm, Property, Rule, RuleValue, SchemaTypes, Validation, ValidationAction,
+    ValidationLevel, ValueLocation, VariantSchema, any_array_schema, any_has_checks, any_schema,
     check_readable, object_schema, variants_schema,
 };
 pub use crate::model::{Native, native};

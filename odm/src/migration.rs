@@ -81,7 +81,7 @@ use std::{collections::BTreeMap, fmt};
 
 pub use crate::catalog::{FieldChange, FieldChangeKind};
 pub(crate) use beside::stage;
-pub use changes::Changes;
+pub use changes::SchemaChanges;
 pub use failure::Failure;
 pub(crate) use failure::Failures;
 pub(crate) use plan::Plan;

@@ -116,7 +116,7 @@ pub use native::Native;
 #[doc(hidden)]
 pub use cold::{ColdOf, HasCold, SplitField};
 #[doc(hidden)]
-pub use content::Location;
+pub use content::ValueLocation;
 #[doc(hidden)]
 pub use document::Element;
 #[doc(hidden)]

@@ -22,7 +22,7 @@ pub(crate) struct StoredModel {
 
 /// A field of a model, by its schema.
 #[derive(Debug, Clone, PartialEq)]
-struct Field {
+struct StoredField {
     required: bool,
     /// Its whole schema, without its inner fields.
     rules: Document,
@@ -168,7 +168,7 @@ impl StoredModel {
         required.collect()
     }
 
-    fn fields(&self) -> BTreeMap<String, Field> {
+    fn fields(&self) -> BTreeMap<String, StoredField> {
         let mut fields = BTreeMap::new();
         collect(&self.schema, "", true, &mut fields);
         fields
@@ -229,8 +229,8 @@ pub(super) fn is_readable_by(before: &[StoredModel], after: &[StoredModel]) -> b
 }
 
 fn between(
-    before: &BTreeMap<String, Field>,
-    after: &BTreeMap<String, Field>,
+    before: &BTreeMap<String, StoredField>,
+    after: &BTreeMap<String, StoredField>,
     mut add: impl FnMut(&str, FieldChangeKind),
 ) {
     let is_new = |path: &str| !before.contains_key(path);
@@ -278,7 +278,12 @@ fn parent(path: &str) -> Option<&str> {
 }
 
 /// Adds the fields of an object, of the elements of a list and of the alternatives of an enum.
-fn collect(schema: &Document, at: &str, required: bool, fields: &mut BTreeMap<String, Field>) {
+fn collect(
+    schema: &Document,
+    at: &str,
+    required: bool,
+    fields: &mut BTreeMap<String, StoredField>,
+) {
     let names = schema.get_array("required");
     let is_required = |name: &str| {
         let mut names = names.iter().flat_map(|names| names.iter());
@@ -303,7 +308,7 @@ fn collect(schema: &Document, at: &str, required: bool, fields: &mut BTreeMap<St
                 of.remove("required");
                 items = inner;
             }
-            let field = Field {
+            let field = StoredField {
                 required: is_required(name),
                 rules,
             };

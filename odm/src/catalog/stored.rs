@@ -23,7 +23,7 @@ pub(crate) use self::{
     indexes::{OwnedIndex, restore_indexes},
     migration::{RunningMigration, advance, announce, begin, end_migration, running, withdraw},
     staging::{publish, stage},
-    versions::{OwnerVersion, Stored, check_owned, stored},
+    versions::{OwnerVersion, StoredDatabase, check_owned, stored},
 };
 use odm_mql::path;
 use odm_store::{

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// A function that receives the progress of a migration.
-type OnProgress = dyn Fn(&MigrationProgress) + Send + Sync;
+type OnMigrationProgress = dyn Fn(&MigrationProgress) + Send + Sync;
 
 /// The options of [`open_with`](crate::Database::open_with).
 ///
@@ -40,7 +40,7 @@ type OnProgress = dyn Fn(&MigrationProgress) + Send + Sync;
 pub struct OpenOptions {
     refuses_backfill: bool,
     warning_limits: WarningLimits,
-    on_progress: Option<Arc<OnProgress>>,
+    on_progress: Option<Arc<OnMigrationProgress>>,
     expiry_interval: ExpiryInterval,
     refresh_interval: RefreshInterval,
 }

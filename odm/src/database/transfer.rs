@@ -7,9 +7,9 @@ mod extended_json;
 mod files;
 mod groups;
 mod import;
+mod input_position;
 mod line;
 mod order;
-mod place;
 mod ready;
 
 pub use copy_to::CopyTo;
@@ -43,4 +43,4 @@ pub struct TransferProgress {
     pub checked: u64,
 }
 
-type OnProgress = dyn FnMut(TransferProgress) + Send;
+type OnTransferProgress = dyn FnMut(TransferProgress) + Send;

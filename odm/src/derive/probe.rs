@@ -10,9 +10,9 @@ use super::{
     validation::check_of,
 };
 use crate::model::{
-    Check, Cold, Container, Document, Embed, EmbedField, Inner, Known, Location as ValueLocation,
-    Model, Native, Operand, Outline, ReadCheck, SchemaOf, SchemaTypes, ShownNames, Structure,
-    Subset, any_schema, check_readable,
+    Check, Cold, Container, Document, Embed, EmbedField, Inner, Known, Model, Native, Operand,
+    Outline, ReadCheck, SchemaOf, SchemaTypes, ShownNames, Structure, Subset, ValueLocation,
+    any_schema, check_readable,
 };
 
 /// Finds the traits that a concrete type implements: an inherent constant hides the constant of the trait if its bound holds. For a type

@@ -10,7 +10,8 @@ use odm_mql::Violation;
 use serde::de::DeserializeOwned;
 
 use crate::model::{
-    Check, Location, SchemaTypes, Structure, ValidatesList, ValidatesNumber, ValidatesText, read,
+    Check, SchemaTypes, Structure, ValidatesList, ValidatesNumber, ValidatesText, ValueLocation,
+    read,
 };
 
 /// The check of stored values of a type by functions, if there are any.
@@ -28,7 +29,9 @@ fn check_stored<T: Structure + DeserializeOwned>(stored: &RawDocument, found: &m
     let message = match read {
         Ok(value) => {
             let before = found.len();
-            let checked = catch_unwind(AssertUnwindSafe(|| value.check(&Location::ROOT, found)));
+            let checked = catch_unwind(AssertUnwindSafe(|| {
+                value.check(&ValueLocation::ROOT, found)
+            }));
             let Err(panic) = checked else {
                 return;
             };
@@ -49,7 +52,7 @@ fn check_stored<T: Structure + DeserializeOwned>(stored: &RawDocument, found: &m
 /// Adds the violation that a function reports for a value.
 pub fn check_with<E: Display>(
     checked: Result<(), E>,
-    at: &Location<'_>,
+    at: &ValueLocation<'_>,
     found: &mut Vec<Violation>,
 ) {
     if let Err(message) = checked {

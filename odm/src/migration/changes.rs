@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Failure, Plan, failure::Failures};
-use crate::catalog::{Declaration, FieldChange, FieldChangeKind, Stored, differences};
+use crate::catalog::{Declaration, FieldChange, FieldChangeKind, StoredDatabase, differences};
 
 /// The changes that opening a database makes on a store; see [`Database::check`](crate::Database::check). As text, it has a line for each.
 ///
@@ -16,7 +16,7 @@ use crate::catalog::{Declaration, FieldChange, FieldChangeKind, Stored, differen
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Changes {
+pub struct SchemaChanges {
     /// The name of the database.
     pub database: String,
     /// The version that is stored; `None` if the database is new on the store.
@@ -38,8 +38,8 @@ pub struct Changes {
     pub failure_count: u64,
 }
 
-impl Changes {
-    pub(crate) fn new(stored: &Stored, declaration: &Declaration, plan: &Plan) -> Self {
+impl SchemaChanges {
+    pub(crate) fn new(stored: &StoredDatabase, declaration: &Declaration, plan: &Plan) -> Self {
         let (before, after) = (&stored.relations, &declaration.relations);
         let new = after.fields_not_in(before);
         let gone = before.fields_not_in(after);
@@ -66,7 +66,7 @@ impl Changes {
             }
             true
         });
-        Changes {
+        SchemaChanges {
             database: declaration.name.clone(),
             from: Some(stored.version),
             to: declaration.version,
@@ -74,7 +74,7 @@ impl Changes {
             fields,
             gone_relations: gone.difference(&new).cloned().collect(),
             new_relations: new.into_iter().collect(),
-            ..Changes::default()
+            ..SchemaChanges::default()
         }
     }
 
@@ -86,10 +86,10 @@ impl Changes {
     }
 
     pub(crate) fn of_new(declaration: &Declaration) -> Self {
-        Changes {
+        SchemaChanges {
             database: declaration.name.clone(),
             to: declaration.version,
-            ..Changes::default()
+            ..SchemaChanges::default()
         }
     }
 
@@ -136,7 +136,7 @@ impl Changes {
     }
 }
 
-impl fmt::Display for Changes {
+impl fmt::Display for SchemaChanges {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, to) = (&self.database, self.to);
         match self.from {

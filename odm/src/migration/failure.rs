@@ -81,21 +81,21 @@ impl fmt::Display for Failure {
 #[derive(Debug, Default)]
 pub(crate) struct Failures {
     listed: Vec<(Failure, Option<Error>)>,
-    kinds: Vec<(Kind, u64)>,
+    kinds: Vec<(FailureKind, u64)>,
 }
 
 /// Failures of one kind: of one step, one collection, or one index.
 #[derive(Debug, PartialEq)]
-struct Kind {
+struct FailureKind {
     kind: ErrorKind,
     step: Option<String>,
     collection: String,
     index: Option<String>,
 }
 
-impl Kind {
+impl FailureKind {
     fn of(failure: &Failure) -> Self {
-        Kind {
+        FailureKind {
             kind: failure.kind,
             step: failure.step.clone(),
             collection: failure.collection.clone(),
@@ -107,7 +107,7 @@ impl Kind {
 impl Failures {
     /// Adds a failure, and the error that it was made of.
     pub(super) fn add(&mut self, failure: Failure, source: Option<Error>) {
-        let kind = Kind::of(&failure);
+        let kind = FailureKind::of(&failure);
         match self.kinds.iter_mut().find(|(other, _)| *other == kind) {
             Some((_, number)) => *number += 1,
             None => self.kinds.push((kind, 1)),
@@ -133,7 +133,7 @@ impl Failures {
     pub(crate) fn into_error(self, declaration: &Declaration, state: &str) -> Option<Error> {
         let all = self.number();
         let (first, source) = self.listed.first()?;
-        let kind = Kind::of(first);
+        let kind = FailureKind::of(first);
         let mut kinds = self.kinds.iter();
         let number = kinds
             .find(|(of, _)| *of == kind)
@@ -166,7 +166,9 @@ impl Failures {
             ),
             _ => {
                 let same = self.listed.iter().map(|(failure, _)| failure);
-                let same = same.filter(|failure| Kind::of(failure) == kind).take(NAMED);
+                let same = same
+                    .filter(|failure| FailureKind::of(failure) == kind)
+                    .take(NAMED);
                 let texts = same.map(|of| format!("`_id` = {}: {}", show(&of.id), of.reason));
                 format!(
                     "unreadable documents: version {} of `{}` could not read {number} of `{collection}` ({}{}); \

@@ -6,7 +6,7 @@ use bson::RawBson;
 use odm_store::{Error, ErrorKind, Reader, Result};
 
 use super::{Migrations, Step, step::Action};
-use crate::catalog::{self, Declaration, Model, Split, Stored};
+use crate::catalog::{self, Declaration, Model, Split, StoredDatabase};
 
 /// The steps from the stored version of a database to a newer one, in their order.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Plan {
     /// `Schema` if a step is invalid or changes a field that another database declares, or if the migration that has begun had other steps.
     pub(crate) async fn new(
         reader: &dyn Reader,
-        stored: &Stored,
+        stored: &StoredDatabase,
         declaration: &Declaration,
         migrations: &Migrations,
         models: &[&'static Model],

@@ -7,12 +7,15 @@ use odm_mql::{Schema, Violation};
 use odm_store::Result;
 
 use crate::{
-    catalog::{Declaration, FieldChangeKind, Stored, differences},
+    catalog::{Declaration, FieldChangeKind, StoredDatabase, differences},
     model::ReadCheck,
 };
 
 /// The collections whose models have more than additions, so that older documents may be unreadable.
-pub(crate) fn with_changed_models(stored: &Stored, declaration: &Declaration) -> BTreeSet<String> {
+pub(crate) fn with_changed_models(
+    stored: &StoredDatabase,
+    declaration: &Declaration,
+) -> BTreeSet<String> {
     let Some(before) = &stored.models else {
         return BTreeSet::new();
     };

@@ -45,7 +45,7 @@ pub struct Step {
 #[derive(Clone)]
 pub(super) enum Action {
     /// Changes each document by itself.
-    Change(Arc<Change>),
+    Change(Arc<DocumentTransform>),
     /// Moves the documents that match to another collection.
     Move { to: String, filter: Filter },
     /// Removes all documents.
@@ -57,7 +57,7 @@ pub(super) enum Action {
 }
 
 /// Returns a document as the step makes it, or `None` if it stays as it is.
-type Change = dyn Fn(&RawDocument) -> Result<Option<RawDocumentBuf>> + Send + Sync;
+type DocumentTransform = dyn Fn(&RawDocument) -> Result<Option<RawDocumentBuf>> + Send + Sync;
 
 /// Why a value cannot be changed.
 type Cause = Box<dyn StdError + Send + Sync>;

@@ -15,7 +15,7 @@ use odm_store::{CollectionSpec, Error, ErrorKind, IndexSpec, Result, Store, show
 
 use self::{
     keys::Keys,
-    passage::{End, Passing},
+    passage::{PassageEnd, Passing},
 };
 use super::{
     Plan,
@@ -99,16 +99,16 @@ impl<'t> Trial<'t> {
         let (mut failures, mut keys) = (Failures::default(), Keys::new());
         self.pass_all(store, &mut |end| {
             match end {
-                End::Failed(failure, error) => failures.add(failure, error),
-                End::Stays(document) => self.look_at(&document, &mut failures, &mut keys)?,
-                End::Gone => {}
+                PassageEnd::Failed(failure, error) => failures.add(failure, error),
+                PassageEnd::Stays(document) => self.look_at(&document, &mut failures, &mut keys)?,
+                PassageEnd::Gone => {}
             }
             Ok(())
         })
         .await?;
         while keys.end_round() {
             self.pass_all(store, &mut |end| {
-                if let End::Stays(document) = end {
+                if let PassageEnd::Stays(document) = end {
                     self.keys_of(&document, |index, key| {
                         let hash = keys.hash((&document.collection, &index.name), &key);
                         keys.add(hash);
@@ -141,7 +141,7 @@ impl<'t> Trial<'t> {
     async fn pass_all(
         &self,
         store: &dyn Store,
-        each: &mut (dyn FnMut(End) -> Result<()> + Send),
+        each: &mut (dyn FnMut(PassageEnd) -> Result<()> + Send),
     ) -> Result<()> {
         for collection in self.sources() {
             let mut after = None;
@@ -224,7 +224,7 @@ impl<'t> Trial<'t> {
     ) -> Result<()> {
         let mut first: HashMap<(String, String, Vec<u8>), RawBson> = HashMap::new();
         self.pass_all(store, &mut |end| {
-            let End::Stays(document) = end else {
+            let PassageEnd::Stays(document) = end else {
                 return Ok(());
             };
             self.keys_of(&document, |index, key| {

@@ -52,7 +52,7 @@ pub trait Known {
 
     /// Runs the functions that check values of it.
     #[doc(hidden)]
-    fn check(&self, _at: &Location<'_>, _found: &mut Vec<Violation>) {}
+    fn check(&self, _at: &ValueLocation<'_>, _found: &mut Vec<Violation>) {}
 }
 
 /// A key of a stored map, whose keys are names: it is written as a string.
@@ -270,7 +270,7 @@ impl<T: Known> Known for Option<T> {
         nullable(T::schema(types))
     }
 
-    fn check(&self, at: &Location<'_>, found: &mut Vec<Violation>) {
+    fn check(&self, at: &ValueLocation<'_>, found: &mut Vec<Violation>) {
         if let Some(value) = self {
             value.check(at, found);
         }
@@ -291,7 +291,7 @@ macro_rules! lists {
                 doc! { "bsonType": "array", "items": T::schema(types) }
             }
 
-            fn check(&self, at: &Location<'_>, found: &mut Vec<Violation>) {
+            fn check(&self, at: &ValueLocation<'_>, found: &mut Vec<Violation>) {
                 for (position, value) in self.iter().enumerate() {
                     value.check(&at.join(&position.to_string()), found);
                 }
@@ -326,7 +326,7 @@ impl<T: Known, const N: usize> Known for [T; N] {
         }
     }
 
-    fn check(&self, at: &Location<'_>, found: &mut Vec<Violation>) {
+    fn check(&self, at: &ValueLocation<'_>, found: &mut Vec<Violation>) {
         self.as_slice().check(at, found);
     }
 }
@@ -345,7 +345,7 @@ macro_rules! maps {
                 doc! { "bsonType": "object", "additionalProperties": T::schema(types) }
             }
 
-            fn check(&self, at: &Location<'_>, found: &mut Vec<Violation>) {
+            fn check(&self, at: &ValueLocation<'_>, found: &mut Vec<Violation>) {
                 for (key, value) in self {
                     // The text of a key is written by serde.
                     let key = bson::serialize_to_bson(key);
@@ -375,7 +375,7 @@ macro_rules! pointers {
                 T::schema(types)
             }
 
-            fn check(&self, at: &Location<'_>, found: &mut Vec<Violation>) {
+            fn check(&self, at: &ValueLocation<'_>, found: &mut Vec<Violation>) {
                 T::check(self, at, found);
             }
         }
@@ -431,21 +431,21 @@ related! {
 
 /// The place of a value that is checked.
 #[derive(Debug, Clone)]
-pub struct Location<'a> {
-    outer: Option<&'a Location<'a>>,
+pub struct ValueLocation<'a> {
+    outer: Option<&'a ValueLocation<'a>>,
     name: &'a str,
 }
 
-impl<'a> Location<'a> {
+impl<'a> ValueLocation<'a> {
     /// The whole document.
-    pub const ROOT: Location<'static> = Location {
+    pub const ROOT: ValueLocation<'static> = ValueLocation {
         outer: None,
         name: "",
     };
 
     /// The place of a field with a name in this one.
-    pub fn join<'b>(&'b self, name: &'b str) -> Location<'b> {
-        Location {
+    pub fn join<'b>(&'b self, name: &'b str) -> ValueLocation<'b> {
+        ValueLocation {
             outer: Some(self),
             name,
         }
@@ -453,7 +453,7 @@ impl<'a> Location<'a> {
 
     /// The dotted path.
     pub fn path(&self) -> String {
-        let outer = self.outer.map(Location::path).unwrap_or_default();
+        let outer = self.outer.map(ValueLocation::path).unwrap_or_default();
         match (outer.as_str(), self.name) {
             (outer, "") => outer.to_owned(),
             ("", name) => name.to_owned(),

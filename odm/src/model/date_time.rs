@@ -188,16 +188,16 @@ impl Serialize for DateTime {
 impl<'de> Deserialize<'de> for DateTime {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         if deserializer.is_human_readable() {
-            deserializer.deserialize_any(Readable)
+            deserializer.deserialize_any(ReadableVisitor)
         } else {
-            deserializer.deserialize_newtype_struct(DATE_TIME, Stored)
+            deserializer.deserialize_newtype_struct(DATE_TIME, StoredVisitor)
         }
     }
 }
 
-struct Readable;
+struct ReadableVisitor;
 
-impl<'de> de::Visitor<'de> for Readable {
+impl<'de> de::Visitor<'de> for ReadableVisitor {
     type Value = DateTime;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -215,9 +215,9 @@ impl<'de> de::Visitor<'de> for Readable {
     }
 }
 
-struct Stored;
+struct StoredVisitor;
 
-impl<'de> de::Visitor<'de> for Stored {
+impl<'de> de::Visitor<'de> for StoredVisitor {
     type Value = DateTime;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

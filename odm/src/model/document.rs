@@ -6,8 +6,8 @@ use odm_mql::{self as mql, Violation};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    EmbedField, FieldSet, Location, Model, ObjectId, Outline, Path, Ref, Referable, Root,
-    SchemaTypes, Shape, ShownNames, Through,
+    EmbedField, FieldSet, Model, ObjectId, Outline, Path, Ref, Referable, Root, SchemaTypes, Shape,
+    ShownNames, Through, ValueLocation,
     derived::{Copied, Counter},
 };
 
@@ -92,7 +92,7 @@ pub trait Structure: Sized + 'static {
 
     /// Runs the functions that check its fields.
     #[doc(hidden)]
-    fn check(&self, _at: &Location<'_>, _found: &mut Vec<Violation>) {}
+    fn check(&self, _at: &ValueLocation<'_>, _found: &mut Vec<Violation>) {}
 }
 
 /// A document with a `#[version]`.
@@ -217,7 +217,7 @@ pub trait Document:
 
 /// A function from a number to an `_id`, or `None` if the number has none.
 #[doc(hidden)]
-pub(super) type IdOfNumber<T> = fn(i64) -> Option<T>;
+pub(super) type TypedIdOfNumber<T> = fn(i64) -> Option<T>;
 
 /// A value that is inserted as a document of `M`: an `M` itself, or the struct of a new one, which
 /// `#[document(new = "..")]` makes.
@@ -259,7 +259,7 @@ pub trait Insertable<M: Document>: Serialize {
 
     /// Returns the function that makes the `_id` of a value without one from the next number of a sequence.
     #[doc(hidden)]
-    fn id_of_number() -> Option<IdOfNumber<M::Id>> {
+    fn id_of_number() -> Option<TypedIdOfNumber<M::Id>> {
         None
     }
 }

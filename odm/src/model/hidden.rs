@@ -300,7 +300,7 @@ impl ser::SerializeMap for Entries<'_> {
     type Error = Stop;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Stop> {
-        self.key = key.serialize(Key)?;
+        self.key = key.serialize(KeySerializer)?;
         // A reference in a key counts as one at the path of the map.
         self.paths.begin();
         Ok(())
@@ -316,7 +316,7 @@ impl ser::SerializeMap for Entries<'_> {
 }
 
 /// The keys that a document can have.
-struct Key;
+struct KeySerializer;
 
 macro_rules! no_keys {
     ($($method:ident($($type:ty),*) $(-> $ok:ty)?;)*) => { $(
@@ -328,7 +328,7 @@ macro_rules! no_keys {
     (@) => { Result<String, Stop> };
 }
 
-impl Serializer for Key {
+impl Serializer for KeySerializer {
     type Ok = String;
     type Error = Stop;
     type SerializeSeq = Impossible<String, Stop>;

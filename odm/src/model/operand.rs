@@ -8,7 +8,7 @@ use super::{Ordered, read::reworded, to_raw};
 /// The values that a field can be compared with: scalars, each read as the field's type reads it.
 #[derive(Debug, Clone, Copy)]
 pub struct Operand {
-    scalar: Scalar,
+    scalar: ScalarOperand,
     /// Whether the field can be compared by an order and be a sort key: its type is [`Ordered`](super::Ordered).
     pub(crate) is_ordered: bool,
     holder: Holder,
@@ -28,7 +28,7 @@ enum Holder {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Scalar {
+enum ScalarOperand {
     Value(ReadScalar),
     /// The names of an enum without content.
     Name(&'static [&'static str]),
@@ -42,25 +42,25 @@ type ReadScalar = fn(&mut dyn erased_serde::Deserializer<'_>) -> Result<RawBson,
 impl Operand {
     /// The values of a scalar type that is [`Ordered`](super::Ordered).
     pub const fn ordered<T: Serialize + DeserializeOwned + Ordered>() -> Self {
-        Operand::new(Scalar::Value(read_scalar::<T>), true)
+        Operand::new(ScalarOperand::Value(read_scalar::<T>), true)
     }
 
     /// The values of another scalar type.
     pub const fn unordered<T: Serialize + DeserializeOwned>() -> Self {
-        Operand::new(Scalar::Value(read_scalar::<T>), false)
+        Operand::new(ScalarOperand::Value(read_scalar::<T>), false)
     }
 
     /// The names of an enum without content, which may be in alphabetical order.
     pub const fn names(names: &'static [&'static str], is_ordered: bool) -> Self {
-        Operand::new(Scalar::Name(names), is_ordered)
+        Operand::new(ScalarOperand::Name(names), is_ordered)
     }
 
     /// The values of an ordered type that is an object in JSON.
     pub(super) const fn unread() -> Self {
-        Operand::new(Scalar::Unread, true)
+        Operand::new(ScalarOperand::Unread, true)
     }
 
-    const fn new(scalar: Scalar, is_ordered: bool) -> Self {
+    const fn new(scalar: ScalarOperand, is_ordered: bool) -> Self {
         Operand {
             scalar,
             is_ordered,
@@ -121,7 +121,7 @@ impl Operand {
 
     /// Whether a request can compare the field with a value.
     pub(crate) fn is_comparable(&self) -> bool {
-        !matches!(self.holder, Holder::Map { .. }) && !matches!(self.scalar, Scalar::Unread)
+        !matches!(self.holder, Holder::Map { .. }) && !matches!(self.scalar, ScalarOperand::Unread)
     }
 
     /// Whether a value can be null.
@@ -135,9 +135,9 @@ impl Operand {
         value: &mut dyn erased_serde::Deserializer<'_>,
     ) -> Result<RawBson, String> {
         let names = match self.scalar {
-            Scalar::Value(read) => return read(value),
-            Scalar::Name(names) => names,
-            Scalar::Unread => return Err("such a value is no scalar in JSON".to_owned()),
+            ScalarOperand::Value(read) => return read(value),
+            ScalarOperand::Name(names) => names,
+            ScalarOperand::Unread => return Err("such a value is no scalar in JSON".to_owned()),
         };
         match read_scalar::<String>(value)? {
             RawBson::String(name) if names.contains(&name.as_str()) => Ok(RawBson::String(name)),

@@ -62,16 +62,16 @@ impl<M, T> In<Rows<M, T>, OfElement> for T {
 
 /// A path in the documents, or in the elements of the array that is unwound.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct GroupedPath {
     is_element: bool,
     path: Cow<'static, str>,
     /// The field whose cold part it is in.
     pub(crate) part: Option<&'static str>,
 }
 
-impl Place {
-    pub(crate) fn of<S, How, P: Path<Root: In<S, How>>>() -> Place {
-        Place {
+impl GroupedPath {
+    pub(crate) fn of<S, How, P: Path<Root: In<S, How>>>() -> GroupedPath {
+        GroupedPath {
             is_element: P::Root::IS_ELEMENT,
             path: P::TEXT.into(),
             part: P::COLD.then(|| path::split(P::TEXT).0),
@@ -90,18 +90,18 @@ impl Place {
 
 /// A key of groups.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Key {
-    pub(crate) place: Place,
+pub(crate) struct GroupKey {
+    pub(crate) place: GroupedPath,
     start_of: Option<DateUnit>,
 }
 
-impl Key {
+impl GroupKey {
     /// The key for values of type `V`.
     ///
     /// # Errors
     ///
     /// `InvalidQuery` if documents of the model can lack the value, and `V` has no null.
-    pub(crate) fn new<S, How, V, R, P>(start_of: Option<DateUnit>) -> Result<Key>
+    pub(crate) fn new<S, How, V, R, P>(start_of: Option<DateUnit>) -> Result<GroupKey>
     where
         V: Returned<R>,
         P: Path<Root: In<S, How>>,
@@ -114,8 +114,8 @@ impl Key {
             );
             return Err(Error::new(ErrorKind::InvalidQuery, message).at("", Some(P::TEXT), None));
         }
-        Ok(Key {
-            place: Place::of::<S, How, P>(),
+        Ok(GroupKey {
+            place: GroupedPath::of::<S, How, P>(),
             start_of,
         })
     }
@@ -131,13 +131,13 @@ impl Key {
 /// A value computed for a group.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Computed {
-    operation: Operation,
+    operation: AggregateFunction,
     /// `None` for a count.
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Option<GroupedPath>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Operation {
+enum AggregateFunction {
     Count,
     Sum,
     Avg,
@@ -151,11 +151,11 @@ impl Computed {
         let path = self.place.as_ref().map(|place| place.path(unwind));
         let path = path.unwrap_or_default();
         match self.operation {
-            Operation::Count => Count,
-            Operation::Sum => Sum(path),
-            Operation::Avg => Avg(path),
-            Operation::Min => Min(path),
-            Operation::Max => Max(path),
+            AggregateFunction::Count => Count,
+            AggregateFunction::Sum => Sum(path),
+            AggregateFunction::Avg => Avg(path),
+            AggregateFunction::Min => Min(path),
+            AggregateFunction::Max => Max(path),
         }
     }
 
@@ -198,7 +198,7 @@ pub fn count() -> Count {
 impl Count {
     pub(crate) fn computed(self) -> Computed {
         Computed {
-            operation: Operation::Count,
+            operation: AggregateFunction::Count,
             place: None,
         }
     }
@@ -215,7 +215,7 @@ impl Count {
 /// # Ok(()) });
 /// ```
 pub struct Accumulator<T, P> {
-    operation: Operation,
+    operation: AggregateFunction,
     /// Converts a sum so that a `T` can be read from it.
     pub(crate) widen: fn(RawBson) -> RawBson,
     types: PhantomData<fn() -> (T, P)>,
@@ -230,7 +230,7 @@ impl<T, P> Clone for Accumulator<T, P> {
 impl<T, P> Copy for Accumulator<T, P> {}
 
 impl<T, P: Path> Accumulator<T, P> {
-    fn new(operation: Operation) -> Self {
+    fn new(operation: AggregateFunction) -> Self {
         Accumulator {
             operation,
             widen: |value| value,
@@ -244,7 +244,7 @@ impl<T, P: Path> Accumulator<T, P> {
     {
         Computed {
             operation: self.operation,
-            place: Some(Place::of::<S, How, P>()),
+            place: Some(GroupedPath::of::<S, How, P>()),
         }
     }
 }
@@ -292,7 +292,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     {
         Accumulator {
             widen: V::widen,
-            ..Accumulator::new(Operation::Sum)
+            ..Accumulator::new(AggregateFunction::Sum)
         }
     }
 
@@ -309,7 +309,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     where
         V: Addable,
     {
-        Accumulator::new(Operation::Avg)
+        Accumulator::new(AggregateFunction::Avg)
     }
 
     /// Finds the least value of each group. Documents without the field, or with null, are ignored; `None` without
@@ -326,7 +326,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     where
         V: Ordered<Present: Sized>,
     {
-        Accumulator::new(Operation::Min)
+        Accumulator::new(AggregateFunction::Min)
     }
 
     /// Finds the greatest value of each group; see [`min`](Field::min).
@@ -342,7 +342,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     where
         V: Ordered<Present: Sized>,
     {
-        Accumulator::new(Operation::Max)
+        Accumulator::new(AggregateFunction::Max)
     }
 
     /// Groups by the full hour in UTC that the date is in.

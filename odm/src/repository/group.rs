@@ -4,7 +4,7 @@ mod select;
 
 use std::{fmt, future::IntoFuture, marker::PhantomData, ops::ControlFlow};
 
-use self::select::Values;
+use self::select::RowValues;
 pub use self::select::{Aggregates, ComputedOf, GroupKeys, KeysOf};
 use odm_mql::{self as mql, Direction, Group, Sort, path};
 use odm_store::{Aggregate, Cost, Each, Error, ErrorKind, Result};
@@ -514,8 +514,8 @@ impl<S, V, A> Groups<S, V, A> {
         };
         let mut rows = Vec::new();
         let each: Each<'_> = &mut |_, row| {
-            let keys = (self.keys.read)(&mut Values::keys_of(collection, row))?;
-            let computed = (self.computed.read)(&mut Values::computed_of(collection, row))?;
+            let keys = (self.keys.read)(&mut RowValues::keys_of(collection, row))?;
+            let computed = (self.computed.read)(&mut RowValues::computed_of(collection, row))?;
             rows.push((keys, computed));
             Ok(ControlFlow::Continue(()))
         };

@@ -33,12 +33,12 @@ use crate::{
 #[must_use = "a write does nothing until it is awaited"]
 pub struct Insert<M> {
     session: Session,
-    sent: Sent<M>,
+    sent: NewDocuments<M>,
 }
 
 impl<M: Document> Insert<M> {
     pub(super) fn new<N: Insertable<M>>(session: Session, document: N) -> Self {
-        let sent = Sent::new(iter::once(document));
+        let sent = NewDocuments::new(iter::once(document));
         Insert { session, sent }
     }
 
@@ -84,7 +84,7 @@ impl<M: Document> WriteBuilder for Insert<M> {
 #[must_use = "a write does nothing until it is awaited"]
 pub struct InsertMany<M> {
     session: Session,
-    sent: Sent<M>,
+    sent: NewDocuments<M>,
 }
 
 impl<M: Document> InsertMany<M> {
@@ -92,7 +92,7 @@ impl<M: Document> InsertMany<M> {
         session: Session,
         documents: impl IntoIterator<Item = N>,
     ) -> Self {
-        let sent = Sent::new(documents);
+        let sent = NewDocuments::new(documents);
         InsertMany { session, sent }
     }
 
@@ -124,17 +124,17 @@ impl<M: Document> WriteBuilder for InsertMany<M> {
 impl_write_future!(Insert<M>, InsertMany<M>);
 
 /// Documents to insert, as they are stored.
-struct Sent<M> {
+struct NewDocuments<M> {
     documents: Result<Vec<Doc>>,
     numbered: Option<IdOfNumber>,
     read_back: fn(&[Doc]) -> ReadBack<M>,
 }
 
-impl<M: Document> Sent<M> {
+impl<M: Document> NewDocuments<M> {
     fn new<N: Insertable<M>>(documents: impl IntoIterator<Item = N>) -> Self {
         let documents = documents.into_iter();
         let documents = documents.map(|document| encode_new(&document).map(stamped));
-        Sent {
+        NewDocuments {
             documents: documents.collect(),
             numbered: id_of_number::<M, N>(),
             read_back: match N::IS_WHOLE {

@@ -312,11 +312,11 @@ impl<M: Document> WriteBuilder for RawWriteMany<M> {
 
 impl_write_future!(RawWrite<M>, RawWriteMany<M>);
 
-type Stored = Arc<Mutex<Vec<RawDocumentBuf>>>;
+type StoredDocuments = Arc<Mutex<Vec<RawDocumentBuf>>>;
 
 /// The documents as the unit stores them, which must be readable as the model.
-fn stored_documents<M: Document>() -> (Stored, ReturnedCheck) {
-    let stored = Stored::default();
+fn stored_documents<M: Document>() -> (StoredDocuments, ReturnedCheck) {
+    let stored = StoredDocuments::default();
     let kept = stored.clone();
     let check = ReturnedCheck::new(move |documents: &[Doc]| {
         for document in documents {

@@ -162,35 +162,35 @@ pub(super) async fn modify<M: Document, E: From<Error> + Send>(
     let mut attempts = 0;
     while !can_exclude || attempts < ATTEMPTS {
         match attempt(&session, &id, &mut change).await {
-            Err(Failure::Write(error)) if error.is_stale() => attempts += 1,
-            result => return result.map_err(Failure::into_error),
+            Err(AttemptError::Write(error)) if error.is_stale() => attempts += 1,
+            result => return result.map_err(AttemptError::into_error),
         }
     }
     // Each attempt lost a conflict.
     let (alone, transaction) = session.begin().await?;
     let attempt = attempt(&alone, &id, &mut change).await;
-    let document = attempt.map_err(Failure::into_error)?;
+    let document = attempt.map_err(AttemptError::into_error)?;
     transaction.commit().await?;
     Ok(document)
 }
 
 /// The cause of a failed attempt. Only after a conflict with a concurrent write is the attempt repeated.
-enum Failure<E> {
+enum AttemptError<E> {
     Write(Error),
     Closure(E),
 }
 
-impl<E> From<Error> for Failure<E> {
+impl<E> From<Error> for AttemptError<E> {
     fn from(error: Error) -> Self {
-        Failure::Write(error)
+        AttemptError::Write(error)
     }
 }
 
-impl<E: From<Error>> Failure<E> {
+impl<E: From<Error>> AttemptError<E> {
     fn into_error(self) -> E {
         match self {
-            Failure::Write(error) => error.into(),
-            Failure::Closure(error) => error,
+            AttemptError::Write(error) => error.into(),
+            AttemptError::Closure(error) => error,
         }
     }
 }
@@ -199,10 +199,10 @@ async fn attempt<M: Document, E: From<Error> + Send>(
     session: &Session,
     id: &RawBson,
     change: &mut (impl FnMut(&mut M) -> Result<(), E> + Send),
-) -> Result<M, Failure<E>> {
+) -> Result<M, AttemptError<E>> {
     let (read, mut document) = read::<M>(session, id).await?;
     let from = encode(&document)?;
-    change(&mut document).map_err(Failure::Closure)?;
+    change(&mut document).map_err(AttemptError::Closure)?;
     let to = encode(&document)?;
     let read_back = ReadBack::<M>::new(slice::from_ref(&to));
     let write = Write::Modify {

@@ -105,9 +105,9 @@ impl<M: Document> DeleteWhere<M> {
 }
 
 /// The documents of one run of a unit.
-pub(super) struct Returned<M>(Arc<Mutex<Vec<M>>>);
+pub(super) struct ReturnedDocuments<M>(Arc<Mutex<Vec<M>>>);
 
-impl<M: Document> Returned<M> {
+impl<M: Document> ReturnedDocuments<M> {
     /// Makes the request for a write to return its documents, and the place that receives them.
     pub(super) fn new(before: bool) -> (Self, maintain::Returning) {
         let documents = Arc::new(Mutex::new(Vec::new()));
@@ -118,7 +118,10 @@ impl<M: Document> Returned<M> {
             *read.lock().unwrap_or_else(PoisonError::into_inner) = all;
             Ok(())
         });
-        (Returned(documents), maintain::Returning { before, check })
+        (
+            ReturnedDocuments(documents),
+            maintain::Returning { before, check },
+        )
     }
 
     fn take(self) -> Vec<M> {
@@ -136,7 +139,7 @@ impl<M: Document> WriteBuilder for Returning<Update<M, OneDocument>> {
     type Returned = M;
 
     fn prepare(self) -> Result<PreparedWrite<M>> {
-        let (returned, returning) = Returned::<M>::new(self.before);
+        let (returned, returning) = ReturnedDocuments::<M>::new(self.before);
         let finish = |_| returned.take_one();
         self.write.prepared(Some(returning), finish)
     }
@@ -146,7 +149,7 @@ impl<M: Document> WriteBuilder for Returning<Update<M, MatchingDocuments>> {
     type Returned = Vec<M>;
 
     fn prepare(self) -> Result<PreparedWrite<Vec<M>>> {
-        let (returned, returning) = Returned::<M>::new(self.before);
+        let (returned, returning) = ReturnedDocuments::<M>::new(self.before);
         let finish = |_| Ok(returned.take());
         self.write.prepared(Some(returning), finish)
     }
@@ -157,7 +160,7 @@ impl<M: Document> WriteBuilder for Returning<Delete<M>> {
 
     fn prepare(self) -> Result<PreparedWrite<Option<M>>> {
         let (session, target) = self.write.into_parts();
-        let (returned, returning) = Returned::<M>::new(self.before);
+        let (returned, returning) = ReturnedDocuments::<M>::new(self.before);
         let write = delete::write::<M>(target?, Some(returning));
         let finish = |_| Ok(returned.take().pop());
         Ok(PreparedWrite::new(session, write, finish))
@@ -169,7 +172,7 @@ impl<M: Document> WriteBuilder for Returning<DeleteWhere<M>> {
 
     fn prepare(self) -> Result<PreparedWrite<Vec<M>>> {
         let (session, target) = self.write.into_parts();
-        let (returned, returning) = Returned::<M>::new(self.before);
+        let (returned, returning) = ReturnedDocuments::<M>::new(self.before);
         let write = delete::write::<M>(target?, Some(returning));
         let finish = |_| Ok(returned.take());
         Ok(PreparedWrite::new(session, write, finish))

@@ -170,9 +170,9 @@ pub(super) fn value<V: model::Returned<How>, How>(
 
 /// The documents that a write returns, read as their type. The sent documents are read before the unit, on the thread of the caller, and
 /// documents that the unit changes within the unit. So an unreadable document is never stored.
-pub(super) struct ReadBack<M>(Arc<Mutex<Vec<Returned<M>>>>);
+pub(super) struct ReadBack<M>(Arc<Mutex<Vec<ReadBackDocument<M>>>>);
 
-struct Returned<M> {
+struct ReadBackDocument<M> {
     sent: Doc,
     /// The document as sent; `None` for the struct of a new document, which can lack fields.
     read: Option<Result<M>>,
@@ -191,7 +191,7 @@ impl<M: Document> ReadBack<M> {
     }
 
     fn of(sent: &[Doc], read: impl Fn(&Doc) -> Option<Result<M>>) -> Self {
-        let returned = sent.iter().map(|sent| Returned {
+        let returned = sent.iter().map(|sent| ReadBackDocument {
             sent: sent.clone(),
             read: read(sent),
             stored: None,

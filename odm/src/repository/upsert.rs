@@ -9,7 +9,7 @@ use odm_store::{Error, ErrorKind, Result};
 use super::{
     Deferred, PreparedWrite, WriteBuilder, impl_debug,
     prepared::impl_write_future,
-    returning::Returned,
+    returning::ReturnedDocuments,
     rows::{encode_new, id_of_number, stamped},
 };
 use crate::{
@@ -108,7 +108,7 @@ impl<M: Document> WriteBuilder for UpsertBy<M> {
 
     fn prepare(self) -> Result<PreparedWrite<M>> {
         let document = self.document?;
-        let (returned, returning) = Returned::<M>::new(false);
+        let (returned, returning) = ReturnedDocuments::<M>::new(false);
         let write = Write::UpsertBy {
             collection: M::COLLECTION.to_owned(),
             key: key_of::<M>(self.key, &document)?,

@@ -38,7 +38,7 @@ type TurnSession = Option<Box<dyn StoreSession>>;
 
 /// A lease as it is stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Stored {
+struct StoredLease {
     #[serde(rename = "_id")]
     id: String,
     /// The turn that it is for, different each time.
@@ -48,7 +48,7 @@ struct Stored {
     session: Option<Bson>,
 }
 
-impl Stored {
+impl StoredLease {
     fn read(document: &RawDocument) -> Result<Self> {
         bson::deserialize_from_slice(document.as_bytes()).map_err(|error| {
             let message = format!(
@@ -66,7 +66,7 @@ impl Stored {
     }
 
     /// The write that replaces it by another one.
-    fn replacement(&self, next: &Stored) -> Result<SingleWrite> {
+    fn replacement(&self, next: &StoredLease) -> Result<SingleWrite> {
         Ok(SingleWrite::Update(UpdateWrite {
             collection: COLLECTION.to_owned(),
             filter: of_turn(self.turn).and(is("until", self.until.into())),
@@ -84,7 +84,7 @@ impl Stored {
     fn renewed(&self) -> Self {
         let millis = DateTime::now().timestamp_millis();
         let until = millis.saturating_add_unsigned(LASTS.as_millis() as u64);
-        Stored {
+        StoredLease {
             until: DateTime::from_millis(until),
             ..self.clone()
         }
@@ -101,34 +101,37 @@ fn of_turn(turn: ObjectId) -> Filter {
 }
 
 /// An operation on the lease.
-enum Change {
+enum LeaseChange {
     /// Takes it, if it is free.
-    Take(Stored),
+    Take(StoredLease),
     /// Renews the lease of a turn.
-    Renew(Stored),
+    Renew(StoredLease),
     /// Gives back the lease of a turn.
     GiveBack(ObjectId),
 }
 
 /// A change of the lease, and its result: the lease before it, if the change applied.
 struct ChangeUnit {
-    change: Change,
-    changed: Mutex<Option<Option<Stored>>>,
+    change: LeaseChange,
+    changed: Mutex<Option<Option<StoredLease>>>,
 }
 
 #[async_trait]
 impl UnitOfWork for ChangeUnit {
     async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
         let (found, _) = transaction.get_one(COLLECTION, &OUTBOX.into()).await?;
-        let stored = found.as_deref().map(Stored::read).transpose()?;
+        let stored = found.as_deref().map(StoredLease::read).transpose()?;
         let is_of = |turn| stored.as_ref().is_some_and(|stored| stored.turn == turn);
         let (is_due, after) = match &self.change {
-            Change::Take(next) => (stored.as_ref().is_none_or(Stored::has_run_out), Some(next)),
-            Change::Renew(next) => (is_of(next.turn), Some(next)),
-            Change::GiveBack(turn) => (is_of(*turn), None),
+            LeaseChange::Take(next) => (
+                stored.as_ref().is_none_or(StoredLease::has_run_out),
+                Some(next),
+            ),
+            LeaseChange::Renew(next) => (is_of(next.turn), Some(next)),
+            LeaseChange::GiveBack(turn) => (is_of(*turn), None),
         };
         if is_due {
-            let after = after.map(Stored::document).transpose()?;
+            let after = after.map(StoredLease::document).transpose()?;
             let write = match (&found, &after) {
                 (None, Some(after)) => Some(DocumentWrite::Insert(after)),
                 (Some(before), Some(after)) => Some(DocumentWrite::Replace { before, after }),
@@ -148,7 +151,7 @@ impl UnitOfWork for ChangeUnit {
 }
 
 /// Changes the lease. Returns the lease before, or `None` if the change did not apply.
-async fn change(store: &dyn Store, change: Change) -> Result<Option<Option<Stored>>> {
+async fn change(store: &dyn Store, change: LeaseChange) -> Result<Option<Option<StoredLease>>> {
     let unit = Arc::new(ChangeUnit {
         change,
         changed: Mutex::default(),
@@ -167,9 +170,9 @@ async fn write_single(store: &dyn Store, write: SingleWrite) -> Result<bool> {
 }
 
 /// The stored lease, if there is one.
-async fn stored(store: &dyn Store) -> Result<Option<Stored>> {
+async fn stored(store: &dyn Store) -> Result<Option<StoredLease>> {
     let (found, _) = store.reader()?.get_one(COLLECTION, &OUTBOX.into()).await?;
-    found.as_deref().map(Stored::read).transpose()
+    found.as_deref().map(StoredLease::read).transpose()
 }
 
 /// Whether a worker has the lease.
@@ -185,7 +188,7 @@ async fn give_back(store: &dyn Store, turn: ObjectId) -> Result<()> {
         filter: of_turn(turn),
     });
     if !write_single(store, write).await? {
-        change(store, Change::GiveBack(turn)).await?;
+        change(store, LeaseChange::GiveBack(turn)).await?;
     }
     Ok(())
 }
@@ -193,7 +196,7 @@ async fn give_back(store: &dyn Store, turn: ObjectId) -> Result<()> {
 /// The turn of a worker. Dropped, it is given back in the background.
 pub(super) struct Lease {
     store: Arc<dyn Store>,
-    stored: Stored,
+    stored: StoredLease,
     is_held: bool,
 }
 
@@ -202,7 +205,7 @@ impl Lease {
     pub(super) async fn take(session: &Session) -> Result<Option<(Self, TurnSession)>> {
         let store = session.store.clone();
         let of_store = store.session().await?;
-        let next = Stored {
+        let next = StoredLease {
             id: OUTBOX.to_owned(),
             turn: ObjectId::new(),
             until: DateTime::now(),
@@ -221,7 +224,7 @@ impl Lease {
         let before = if write_single(&*store, write).await? {
             found
         } else {
-            match change(&*store, Change::Take(next.clone())).await? {
+            match change(&*store, LeaseChange::Take(next.clone())).await? {
                 Some(before) => before,
                 None => return Ok(None),
             }
@@ -257,7 +260,7 @@ impl Lease {
                 let next = stored.renewed();
                 let write = stored.replacement(&next)?;
                 if !write_single(&*store, write).await?
-                    && change(&*store, Change::Renew(next.clone()))
+                    && change(&*store, LeaseChange::Renew(next.clone()))
                         .await?
                         .is_none()
                 {

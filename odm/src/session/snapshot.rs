@@ -7,9 +7,9 @@ use odm_store::{Error, ErrorKind, Reader, Result};
 use super::{Session, SharedCatalog, guard::refuse_read_inside_transaction};
 
 /// The state that the repositories of a snapshot read.
-pub(crate) struct Snapshot(Mutex<State>);
+pub(crate) struct Snapshot(Mutex<SnapshotState>);
 
-enum State {
+enum SnapshotState {
     Committed(Arc<dyn Reader>),
     /// The state of the transaction of the session.
     OfTransaction,
@@ -20,9 +20,9 @@ impl Snapshot {
     /// Returns the reader of the committed state, or `None` for the state of a transaction.
     pub(super) fn reader(&self) -> Result<Option<Arc<dyn Reader>>> {
         match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            State::Committed(reader) => Ok(Some(reader.clone())),
-            State::OfTransaction => Ok(None),
-            State::Ended => Err(Error::new(
+            SnapshotState::Committed(reader) => Ok(Some(reader.clone())),
+            SnapshotState::OfTransaction => Ok(None),
+            SnapshotState::Ended => Err(Error::new(
                 ErrorKind::SnapshotEnded,
                 "snapshot ended: use the database that its closure received only within the closure",
             )),
@@ -36,7 +36,7 @@ pub(crate) struct SnapshotGuard(Arc<Snapshot>);
 impl Drop for SnapshotGuard {
     fn drop(&mut self) {
         let mut state = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let ended = std::mem::replace(&mut *state, State::Ended);
+        let ended = std::mem::replace(&mut *state, SnapshotState::Ended);
         drop(state);
         // The last reader of a state frees its pages, which must not happen under the lock.
         drop(ended);
@@ -51,14 +51,14 @@ impl Session {
             // A snapshot within another one has its state, and may end sooner.
             Some(outer) => outer
                 .reader()?
-                .map_or(State::OfTransaction, State::Committed),
-            None if self.is_bound() => State::OfTransaction,
+                .map_or(SnapshotState::OfTransaction, SnapshotState::Committed),
+            None if self.is_bound() => SnapshotState::OfTransaction,
             None => {
                 refuse_read_inside_transaction(&*self.store)?;
                 // The catalog is as old as the state or older, so that fields computed since count as pending. By a newer one, fields that
                 // are still pending in the state would count as computed.
                 session.catalog = Arc::new(SharedCatalog(RwLock::new(self.catalog())));
-                State::Committed(self.store.reader()?)
+                SnapshotState::Committed(self.store.reader()?)
             }
         };
         let snapshot = Arc::new(Snapshot(Mutex::new(state)));

@@ -18,25 +18,25 @@ use super::Session;
 /// A task in the background. The task ends with its runtime, and a new one continues its work in the runtime in which the database is used
 /// next. Dropping it ends the task at its present await, and drops everything that the task holds.
 pub(crate) struct Worker {
-    begin: Box<dyn Fn() -> Work + Send + Sync>,
-    state: Arc<State>,
+    begin: Box<dyn Fn() -> WorkerFuture + Send + Sync>,
+    state: Arc<WorkerState>,
     task: Mutex<Option<AbortHandle>>,
 }
 
 /// The work, until it is done or dropped.
-type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
+type WorkerFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-struct State {
+struct WorkerState {
     /// The name of its work, for events.
     name: &'static str,
     database: &'static str,
-    work: Mutex<Option<Work>>,
+    work: Mutex<Option<WorkerFuture>>,
     /// Whether there is no task, and the next runtime gets one.
     is_without_task: AtomicBool,
 }
 
-impl State {
-    fn take(&self) -> Option<Work> {
+impl WorkerState {
+    fn take(&self) -> Option<WorkerFuture> {
         let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
         work.take()
     }
@@ -54,7 +54,7 @@ impl Worker {
     {
         Worker {
             begin: Box::new(move || Box::pin(begin())),
-            state: Arc::new(State {
+            state: Arc::new(WorkerState {
                 name,
                 database,
                 work: Mutex::default(),
@@ -94,7 +94,7 @@ impl Worker {
 
 /// The task of a worker.
 struct Task {
-    state: Arc<State>,
+    state: Arc<WorkerState>,
     /// If this is still set when the task is dropped, the work has panicked.
     is_polled: bool,
 }
@@ -118,7 +118,7 @@ impl Future for Task {
 
 impl Drop for Task {
     fn drop(&mut self) {
-        let State { name, database, .. } = *self.state;
+        let WorkerState { name, database, .. } = *self.state;
         // `None` if the work is done, or the database was dropped. Otherwise the rest of the work, which holds locks and timers of the
         // ended runtime, is dropped here.
         if self.state.take().is_none() {

@@ -202,7 +202,7 @@ on_every_store! {
     async fn a_check_lists_each_failure_with_its_document_and_writes_nothing(store: AnyStore) {
         let (shop, _) = filled(&store).await;
         let before = all(&store).await;
-        let failures = async |changes: odm::Result<odm::migration::Changes>| {
+        let failures = async |changes: odm::Result<odm::migration::SchemaChanges>| {
             let changes = changes.unwrap();
             assert_eq!(changes.failure_count, changes.failures.len() as u64);
             assert!(!changes.is_empty());

@@ -44,7 +44,7 @@ impl Announcement {
 
     /// Withdraws the announcement, if nothing was declared.
     pub(crate) async fn withdraw(self, store: &dyn Store) -> Result<()> {
-        let withdraw = Arc::new(Withdraw(self));
+        let withdraw = Arc::new(WithdrawAnnouncement(self));
         store.run(withdraw, Durability::Immediate).await
     }
 
@@ -70,10 +70,10 @@ impl UnitOfWork for Make {
     }
 }
 
-struct Withdraw(Announcement);
+struct WithdrawAnnouncement(Announcement);
 
 #[async_trait]
-impl UnitOfWork for Withdraw {
+impl UnitOfWork for WithdrawAnnouncement {
     async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
         change_epoch(transaction, |epoch| Announcement::end(Some(self.0), epoch)).await
     }

@@ -101,17 +101,17 @@ pub(crate) async fn withdraw(
     announced: Option<ObjectId>,
 ) -> Result<()> {
     let name = name.to_owned();
-    let withdraw = Arc::new(Withdraw { name, announced });
+    let withdraw = Arc::new(WithdrawMigration { name, announced });
     store.run(withdraw, Durability::Immediate).await
 }
 
-struct Withdraw {
+struct WithdrawMigration {
     name: String,
     announced: Option<ObjectId>,
 }
 
 #[async_trait]
-impl UnitOfWork for Withdraw {
+impl UnitOfWork for WithdrawMigration {
     async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
         let Some(mut owner) = own(&*transaction, &self.name).await? else {
             return Ok(());
@@ -201,14 +201,14 @@ pub(crate) async fn advance(
 
 /// Records that all fields derived from a migration of a database are computed.
 pub(crate) async fn end_migration(store: &dyn Store, name: &str) -> Result<()> {
-    let end = End(name.to_owned());
+    let end = EndMigration(name.to_owned());
     store.run(Arc::new(end), Durability::Immediate).await
 }
 
-struct End(String);
+struct EndMigration(String);
 
 #[async_trait]
-impl UnitOfWork for End {
+impl UnitOfWork for EndMigration {
     async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
         match own(&*transaction, &self.0).await? {
             Some(mut owner) if owner.unfinished => {

@@ -16,7 +16,7 @@ use crate::catalog::{
 
 /// The stored state of a database.
 #[derive(Debug, Clone)]
-pub(crate) struct Stored {
+pub(crate) struct StoredDatabase {
     /// Its newest version.
     pub(crate) version: u32,
     /// The fields of its models, unless a library of an older format has stored them.
@@ -38,14 +38,14 @@ pub(crate) struct OwnerVersion {
 }
 
 /// Returns the stored state of a database.
-pub(crate) async fn stored(reader: &dyn Reader, name: &str) -> Result<Option<Stored>> {
+pub(crate) async fn stored(reader: &dyn Reader, name: &str) -> Result<Option<StoredDatabase>> {
     let id = owner_id(name);
     let all = owners(reader).await?;
     let Some(mine) = all.into_iter().find(|owner| owner.id == id) else {
         return Ok(None);
     };
     let version = u32::try_from(mine.version).map_err(super::unreadable)?;
-    Ok(Some(Stored {
+    Ok(Some(StoredDatabase {
         version,
         models: mine.models,
         relations: mine.relations,
@@ -54,7 +54,7 @@ pub(crate) async fn stored(reader: &dyn Reader, name: &str) -> Result<Option<Sto
     }))
 }
 
-impl Stored {
+impl StoredDatabase {
     /// Whether documents have a field under its old name, and not under its new one. A document by an older library does not tell.
     pub(crate) fn is_before(&self, collection: &str, from: &str, to: &str) -> bool {
         let Some(models) = &self.models else {

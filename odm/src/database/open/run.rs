@@ -14,8 +14,8 @@ use super::{
     report,
 };
 use crate::{
-    catalog::{self, Announcement, Catalog, Declaration, Prepared, Stored},
-    migration::{self, Changes, Failures, Migrations, Plan, Trial},
+    catalog::{self, Announcement, Catalog, Declaration, Prepared, StoredDatabase},
+    migration::{self, Failures, Migrations, Plan, SchemaChanges, Trial},
     model::Model,
     session::Session,
 };
@@ -53,7 +53,7 @@ pub(in crate::database) async fn check(
     declaration: &Declaration,
     models: &[&'static Model],
     migrations: &Migrations,
-) -> Result<Changes> {
+) -> Result<SchemaChanges> {
     let program = Program {
         declaration,
         models,
@@ -62,8 +62,8 @@ pub(in crate::database) async fn check(
     };
     let intent = program.intent(&*store.reader()?).await?;
     let changes = match &intent.stored {
-        None => Changes::of_new(declaration),
-        Some(stored) => Changes::new(stored, declaration, &intent.plan),
+        None => SchemaChanges::of_new(declaration),
+        Some(stored) => SchemaChanges::new(stored, declaration, &intent.plan),
     };
     Ok(changes.with_failures(program.try_all(store, &intent).await?))
 }
@@ -78,7 +78,7 @@ pub(super) struct Program<'p> {
 
 /// The actions that are about to be taken.
 pub(super) struct Intent {
-    stored: Option<Stored>,
+    stored: Option<StoredDatabase>,
     pub(super) prepared: Prepared,
     pub(super) plan: Plan,
     /// The collections whose models can read fewer documents than before.
@@ -160,7 +160,8 @@ impl Program<'_> {
         let store = &**shared;
         let Declaration { name, version, .. } = self.declaration;
         let mut intent = self.intent(&*store.reader()?).await?;
-        let is_left = |stored: &Stored| stored.migration.as_ref().is_some_and(|of| !of.has_begun());
+        let is_left =
+            |stored: &StoredDatabase| stored.migration.as_ref().is_some_and(|of| !of.has_begun());
         if intent.stored.as_ref().is_some_and(is_left) {
             // It is by a program that has ended, or that gives way: its migration has not begun.
             catalog::withdraw_migration(store, name, None).await?;
@@ -177,7 +178,7 @@ impl Program<'_> {
             return Err(error);
         }
         if let (Some(stored), Prepared::Newest { .. }) = (&intent.stored, &intent.prepared) {
-            Changes::new(stored, self.declaration, &intent.plan).report();
+            SchemaChanges::new(stored, self.declaration, &intent.plan).report();
         }
         let is_beside = intent.plan.has_left() || intent.must_backfill();
         let is_beside = is_beside && store.capabilities().changes_collections;

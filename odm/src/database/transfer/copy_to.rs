@@ -9,11 +9,11 @@ use odm_mql::{key, path};
 use odm_store::{Error, ErrorKind, Find, ReaderExt, Result, show};
 
 use super::{
-    OnProgress, TransferProgress,
+    OnTransferProgress, TransferProgress,
     export::{Sink, pass},
     import::{Importer, UNIT, UNIT_BYTES},
+    input_position::{At, InputPosition},
     line::Head,
-    place::{At, Place},
 };
 use crate::{
     catalog::Catalog,
@@ -44,7 +44,7 @@ pub struct CopyTo {
     target: Session,
     version: u32,
     models: Vec<&'static Model>,
-    on_progress: Box<OnProgress>,
+    on_progress: Box<OnTransferProgress>,
 }
 
 impl CopyTo {
@@ -312,7 +312,7 @@ impl Copier {
                     .remove(&key::of(id.as_raw_bson_ref()))
                     .unwrap_or_default(),
             };
-            let place = Place {
+            let place = InputPosition {
                 file: None,
                 at: At::Document(self.number),
             };

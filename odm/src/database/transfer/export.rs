@@ -14,7 +14,7 @@ use odm_store::{Error, ErrorKind, Find, ReaderExt, Result};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use super::{
-    OnProgress, TransferProgress,
+    OnTransferProgress, TransferProgress,
     extended_json::check_read_back,
     line::{FORMAT, Head, write_document},
     order::{Exported, in_order, targets},
@@ -44,7 +44,7 @@ pub struct Export<'w> {
     version: u32,
     models: Vec<&'static Model>,
     writer: Box<dyn AsyncWrite + Unpin + Send + 'w>,
-    on_progress: Box<OnProgress>,
+    on_progress: Box<OnTransferProgress>,
 }
 
 impl<'w> Export<'w> {
@@ -77,7 +77,7 @@ impl<'w> Export<'w> {
     }
 
     async fn run(self) -> Result<u64> {
-        let mut lines = Lines {
+        let mut lines = LineWriter {
             lines: Vec::new(),
             writer: self.writer,
             progress: TransferProgress::default(),
@@ -152,14 +152,14 @@ struct Exporter<'s, S> {
 }
 
 /// Writes documents as lines.
-struct Lines<'w> {
+struct LineWriter<'w> {
     lines: Vec<u8>,
     writer: Box<dyn AsyncWrite + Unpin + Send + 'w>,
     progress: TransferProgress,
-    on_progress: Box<OnProgress>,
+    on_progress: Box<OnTransferProgress>,
 }
 
-impl Lines<'_> {
+impl LineWriter<'_> {
     async fn write(&mut self) -> Result<()> {
         self.writer
             .write_all(&self.lines)
@@ -172,7 +172,7 @@ impl Lines<'_> {
 }
 
 #[async_trait]
-impl Sink for Lines<'_> {
+impl Sink for LineWriter<'_> {
     async fn begin(&mut self, head: Head) -> Result<()> {
         self.progress.of = head.documents;
         head.write(&mut self.lines)
@@ -195,7 +195,7 @@ impl Sink for Lines<'_> {
 }
 
 /// A document that is written after the documents that it names.
-struct Waiting {
+struct WaitingDocument {
     collection: usize,
     id: RawBson,
     named: Vec<(usize, RawBson)>,
@@ -284,7 +284,7 @@ impl<S: Sink> Exporter<'_, S> {
         if named.is_empty() {
             return self.document(at, &document).await;
         }
-        let mut waiting = vec![Waiting {
+        let mut waiting = vec![WaitingDocument {
             collection: at,
             id: id(&document)?,
             named,
@@ -310,7 +310,7 @@ impl<S: Sink> Exporter<'_, S> {
             let named = self.unwritten(collection, &document);
             match named.is_empty() {
                 true => self.document(collection, &document).await?,
-                false => waiting.push(Waiting {
+                false => waiting.push(WaitingDocument {
                     collection,
                     id,
                     named,

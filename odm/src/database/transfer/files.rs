@@ -12,10 +12,10 @@ use tokio::io::{AsyncBufRead, AsyncReadExt};
 
 use self::{bson::BsonFile, json::JsonFile};
 use super::{
-    OnProgress, TransferProgress,
+    OnTransferProgress, TransferProgress,
     import::Importer,
+    input_position::{At, InputPosition},
     order::in_order,
-    place::{At, Place},
 };
 use crate::{
     maintain::{Doc, Imported},
@@ -83,7 +83,7 @@ pub struct ImportFiles<'r> {
     session: Session,
     models: Vec<&'static Model>,
     files: Vec<(String, Reader<'r>)>,
-    on_progress: Box<OnProgress>,
+    on_progress: Box<OnTransferProgress>,
 }
 
 impl<'r> ImportFiles<'r> {
@@ -215,7 +215,7 @@ impl<'r> Documents<'r> {
             head.drain(..BYTE_ORDER_MARK.len());
         }
         let is_bson = is_bson(&head).map_err(|why| {
-            let place = Place {
+            let place = InputPosition {
                 file,
                 at: At::Offset(0),
             };
@@ -229,7 +229,7 @@ impl<'r> Documents<'r> {
         })
     }
 
-    async fn next(&mut self) -> Result<Option<(Place, RawDocumentBuf)>> {
+    async fn next(&mut self) -> Result<Option<(InputPosition, RawDocumentBuf)>> {
         match self {
             Documents::Json(json) => json.next().await,
             Documents::Bson(bson) => bson.next().await,

@@ -6,7 +6,10 @@ use futures_core::future::BoxFuture;
 use odm_store::{Error, ErrorKind, Result};
 use tokio::io::AsyncBufRead;
 
-use super::{OnProgress, TransferProgress, line::Lines, place::Place, ready::ready};
+use super::{
+    OnTransferProgress, TransferProgress, input_position::InputPosition, line::LineReader,
+    ready::ready,
+};
 use crate::{
     maintain::{self, Doc, Imported},
     model::Model,
@@ -43,7 +46,7 @@ pub struct Import<'r> {
     version: u32,
     models: Vec<&'static Model>,
     reader: Box<dyn AsyncBufRead + Unpin + Send + 'r>,
-    on_progress: Box<OnProgress>,
+    on_progress: Box<OnTransferProgress>,
 }
 
 impl<'r> Import<'r> {
@@ -78,9 +81,9 @@ impl<'r> Import<'r> {
     }
 
     async fn run(self) -> Result<u64> {
-        let mut lines = Lines::new(self.reader);
+        let mut lines = LineReader::new(self.reader);
         let mut importer = Importer::new(self.session, self.on_progress);
-        let collection_of = |lines: &Lines<'_>, name: &str| {
+        let collection_of = |lines: &LineReader<'_>, name: &str| {
             let mut models = self.models.iter();
             let model = models.find(|model| model.collection == name);
             model.map(|model| model.collection).ok_or_else(|| {
@@ -111,7 +114,9 @@ impl<'r> Import<'r> {
                 document: Doc::new(document),
                 parts: Vec::new(),
             };
-            importer.add(Place::line(lines.number()), imported).await?;
+            importer
+                .add(InputPosition::line(lines.number()), imported)
+                .await?;
         }
         if read != head.documents {
             return Err(lines.invalid(&format!(
@@ -140,14 +145,14 @@ impl fmt::Debug for Import<'_> {
 }
 
 /// A document that was read.
-pub(super) struct Sent {
+pub(super) struct InputDocument {
     /// How many were read before.
     number: u64,
-    place: Place,
+    place: InputPosition,
     pub(super) imported: Imported,
 }
 
-impl Sent {
+impl InputDocument {
     fn len(&self) -> usize {
         self.imported.document.as_bytes().len()
     }
@@ -155,21 +160,21 @@ impl Sent {
 
 /// Documents, in the order of their numbers.
 #[derive(Default)]
-struct Batch {
-    documents: Vec<Sent>,
+struct ImportBatch {
+    documents: Vec<InputDocument>,
     bytes: usize,
 }
 
-impl FromIterator<Sent> for Batch {
-    fn from_iter<I: IntoIterator<Item = Sent>>(all: I) -> Self {
-        let mut batch = Batch::default();
+impl FromIterator<InputDocument> for ImportBatch {
+    fn from_iter<I: IntoIterator<Item = InputDocument>>(all: I) -> Self {
+        let mut batch = ImportBatch::default();
         all.into_iter().for_each(|sent| batch.push(sent));
         batch
     }
 }
 
-impl Batch {
-    fn push(&mut self, sent: Sent) {
+impl ImportBatch {
+    fn push(&mut self, sent: InputDocument) {
         self.bytes += sent.len();
         self.documents.push(sent);
     }
@@ -183,23 +188,23 @@ pub(super) struct Importer {
     /// The last numbers that are not recorded yet.
     pub(super) last_numbers: Vec<(String, i64)>,
     /// The documents that refer to documents which were not read yet.
-    waiting: Batch,
+    waiting: ImportBatch,
     /// The documents that were read since.
-    fresh: Batch,
+    fresh: ImportBatch,
     /// How many of the documents found in the store it has stored itself, before it began again.
     own: u64,
     pub(super) progress: TransferProgress,
-    pub(super) on_progress: Box<OnProgress>,
+    pub(super) on_progress: Box<OnTransferProgress>,
 }
 
 impl Importer {
-    pub(super) fn new(session: Session, on_progress: Box<OnProgress>) -> Self {
+    pub(super) fn new(session: Session, on_progress: Box<OnTransferProgress>) -> Self {
         Importer {
             session,
             read: 0,
             last_numbers: Vec::new(),
-            waiting: Batch::default(),
-            fresh: Batch::default(),
+            waiting: ImportBatch::default(),
+            fresh: ImportBatch::default(),
             own: 0,
             progress: TransferProgress::default(),
             on_progress,
@@ -222,8 +227,8 @@ impl Importer {
         (self.on_progress)(self.progress);
     }
 
-    pub(super) async fn add(&mut self, place: Place, imported: Imported) -> Result<()> {
-        self.fresh.push(Sent {
+    pub(super) async fn add(&mut self, place: InputPosition, imported: Imported) -> Result<()> {
+        self.fresh.push(InputDocument {
             number: self.read,
             place,
             imported,
@@ -344,7 +349,7 @@ impl Importer {
 
 /// Puts groups of documents together into units of a bounded size, unless a group is larger, each in the order in which
 /// they were read.
-fn units(groups: Vec<Vec<usize>>, documents: &[Sent]) -> Vec<Vec<usize>> {
+fn units(groups: Vec<Vec<usize>>, documents: &[InputDocument]) -> Vec<Vec<usize>> {
     let mut units: Vec<Vec<usize>> = Vec::new();
     let mut bytes = 0;
     for group in groups {

@@ -72,15 +72,15 @@ fn unwritable(error: serde_json::Error) -> Error {
 }
 
 /// The lines of an export as they are read.
-pub(super) struct Lines<'r> {
+pub(super) struct LineReader<'r> {
     reader: Box<dyn AsyncBufRead + Unpin + Send + 'r>,
     /// The number of the line that was read last.
     number: u64,
 }
 
-impl<'r> Lines<'r> {
+impl<'r> LineReader<'r> {
     pub(super) fn new(reader: Box<dyn AsyncBufRead + Unpin + Send + 'r>) -> Self {
-        Lines { reader, number: 0 }
+        LineReader { reader, number: 0 }
     }
 
     /// The number of the line that was read last, from 1.

@@ -8,7 +8,7 @@ use odm_store::{Error, ErrorKind, ReaderExt, Result, show};
 
 use super::{
     groups::sources_first,
-    import::Sent,
+    import::InputDocument,
     order::{edges_of, targets},
 };
 use crate::{
@@ -49,7 +49,7 @@ impl Missing {
 pub(super) async fn ready(
     catalog: &Catalog,
     view: &ReadView<'_>,
-    documents: &[Sent],
+    documents: &[InputDocument],
 ) -> Result<(Vec<Vec<usize>>, Option<Missing>)> {
     let mut edges: HashMap<&str, Vec<(String, &Edge)>> = HashMap::new();
     let mut sent: HashMap<(&str, Vec<u8>), usize> = HashMap::new();

@@ -25,7 +25,7 @@ pub(super) struct Passing {
 }
 
 /// The end of the passage of a document.
-pub(super) enum End {
+pub(super) enum PassageEnd {
     Stays(Passing),
     /// A step has removed it, or put it into another one.
     Gone,
@@ -45,7 +45,7 @@ impl Passing {
         path::get(&self.document, "_id").map_or(RawBson::Null, RawBson::from)
     }
 
-    fn failed(&self, step: &str, error: Error) -> End {
+    fn failed(&self, step: &str, error: Error) -> PassageEnd {
         let reason = std::error::Error::source(&error);
         let reason = reason.map_or_else(|| error.to_string(), ToString::to_string);
         let kind = match error.kind() {
@@ -61,11 +61,11 @@ impl Passing {
             index: None,
             reason,
         };
-        End::Failed(failure, Some(error))
+        PassageEnd::Failed(failure, Some(error))
     }
 }
 
-type Passage<'p> = Pin<Box<dyn Future<Output = Result<End>> + Send + 'p>>;
+type Passage<'p> = Pin<Box<dyn Future<Output = Result<PassageEnd>> + Send + 'p>>;
 
 /// Lets a document pass through the steps that are left, up to one, which is excluded.
 pub(super) fn pass<'p>(
@@ -109,14 +109,14 @@ pub(super) fn pass<'p>(
                     passing.collection.clone_from(to);
                     passing.is_changed = true;
                 }
-                Action::Drop if is_own => return Ok(End::Gone),
+                Action::Drop if is_own => return Ok(PassageEnd::Gone),
                 Action::Inline { path } => {
                     let Some(split) = plan.split(&step.collection, path) else {
                         continue;
                     };
                     if passing.collection == split.cold {
                         return Ok(match part(plan, reader, split, &passing, at).await? {
-                            Ok(()) => End::Gone,
+                            Ok(()) => PassageEnd::Gone,
                             Err(cause) => {
                                 let error =
                                     failed(text, &split.cold, &passing.document, cause.into());
@@ -138,7 +138,7 @@ pub(super) fn pass<'p>(
                 Action::Change(_) | Action::Move { .. } | Action::Drop => {}
             }
         }
-        Ok(End::Stays(passing))
+        Ok(PassageEnd::Stays(passing))
     })
 }
 
@@ -164,7 +164,7 @@ async fn find(
     for origin in origins(plan, collection, at) {
         if let (Some(document), _) = reader.get_one(&origin, id).await? {
             let end = pass(plan, reader, Passing::new(&origin, document), at).await?;
-            if let End::Stays(found) = end
+            if let PassageEnd::Stays(found) = end
                 && found.collection == collection
             {
                 return Ok(Some(found.document));
@@ -222,7 +222,7 @@ async fn parts_of(
     let mut parts = Vec::new();
     for part in stored {
         let end = pass(plan, reader, Passing::new(&split.cold, part), at).await?;
-        if let End::Stays(part) = end
+        if let PassageEnd::Stays(part) = end
             && part.collection == split.cold
         {
             parts.push(part.document);

@@ -49,7 +49,7 @@ impl Serialize for StoredDecimal {
 impl<'de> Deserialize<'de> for StoredDecimal {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         if deserializer.is_human_readable() {
-            deserializer.deserialize_any(Readable)
+            deserializer.deserialize_any(ReadableDecimalVisitor)
         } else {
             read(Decimal128::deserialize(deserializer)?)
         }
@@ -67,9 +67,9 @@ fn read<E: de::Error>(stored: Decimal128) -> std::result::Result<StoredDecimal, 
     decimal.map(StoredDecimal).ok_or_else(beyond)
 }
 
-struct Readable;
+struct ReadableDecimalVisitor;
 
-impl<'de> de::Visitor<'de> for Readable {
+impl<'de> de::Visitor<'de> for ReadableDecimalVisitor {
     type Value = StoredDecimal;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

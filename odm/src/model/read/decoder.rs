@@ -124,8 +124,8 @@ impl<'de> Value<'de> {
     }
 
     #[inline]
-    fn elements(&self) -> Elements<'de> {
-        Elements {
+    fn elements(&self) -> ElementReader<'de> {
+        ElementReader {
             rest: self.bytes,
             value: None,
         }
@@ -233,13 +233,13 @@ impl<'de> Deserializer<'de> for Value<'de> {
 ///
 /// The methods that take the next one are always inlined: calls, each of which moves an element through memory, double the time to read an
 /// array of numbers.
-struct Elements<'de> {
+struct ElementReader<'de> {
     rest: &'de [u8],
     /// The value of the field whose name was read last.
     value: Option<Value<'de>>,
 }
 
-impl<'de> Elements<'de> {
+impl<'de> ElementReader<'de> {
     #[inline(always)]
     fn next(&mut self) -> Result<Option<(&'de [u8], Value<'de>)>, Failed> {
         if self.rest.is_empty() {
@@ -312,7 +312,7 @@ fn stated(bytes: &[u8]) -> Option<usize> {
     usize::try_from(len).ok()
 }
 
-impl<'de> MapAccess<'de> for Elements<'de> {
+impl<'de> MapAccess<'de> for ElementReader<'de> {
     type Error = Failed;
 
     #[inline]
@@ -331,7 +331,7 @@ impl<'de> MapAccess<'de> for Elements<'de> {
     }
 }
 
-impl<'de> SeqAccess<'de> for Elements<'de> {
+impl<'de> SeqAccess<'de> for ElementReader<'de> {
     type Error = Failed;
 
     #[inline]
@@ -348,7 +348,7 @@ impl<'de> SeqAccess<'de> for Elements<'de> {
     }
 }
 
-impl<'de> EnumAccess<'de> for Elements<'de> {
+impl<'de> EnumAccess<'de> for ElementReader<'de> {
     type Error = Failed;
     type Variant = Self;
 
@@ -362,7 +362,7 @@ impl<'de> EnumAccess<'de> for Elements<'de> {
     }
 }
 
-impl<'de> VariantAccess<'de> for Elements<'de> {
+impl<'de> VariantAccess<'de> for ElementReader<'de> {
     type Error = Failed;
 
     fn unit_variant(self) -> Result<(), Failed> {

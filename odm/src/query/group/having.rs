@@ -6,7 +6,7 @@ use odm_mql::{self as mql, Direction, Filter, Group, Test};
 use odm_store::{Error, Result};
 use serde::Serialize;
 
-use super::{Accumulator, Computed, Count, In, Key, Place, Sort, StartOf};
+use super::{Accumulator, Computed, Count, GroupKey, GroupedPath, In, Sort, StartOf};
 use crate::model::{IntoValue, Path, to_raw};
 
 impl_debug! {
@@ -40,12 +40,12 @@ pub struct Having<S> {
 #[derive(Debug, Clone)]
 enum Node {
     Test(Computed, Test),
-    Joined(Join, Vec<Node>),
+    Joined(Connective, Vec<Node>),
     Not(Box<Node>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Join {
+enum Connective {
     And,
     Or,
 }
@@ -60,8 +60,8 @@ impl Node {
             Node::Joined(join, nodes) => {
                 let filters = nodes.into_iter().map(|node| node.lower(at)).collect();
                 match join {
-                    Join::And => Filter::And(filters),
-                    Join::Or => Filter::Or(filters),
+                    Connective::And => Filter::And(filters),
+                    Connective::Or => Filter::Or(filters),
                 }
             }
             Node::Not(node) => Filter::Nor(vec![node.lower(at)]),
@@ -101,7 +101,7 @@ impl<S> Having<S> {
         }
     }
 
-    fn joined(self, other: Self, join: Join) -> Self {
+    fn joined(self, other: Self, join: Connective) -> Self {
         let parts = |node: Node, nesting: usize| match node {
             Node::Joined(of, nodes) if of == join => (nodes, nesting),
             node => (vec![node], 2 + nesting),
@@ -126,7 +126,7 @@ impl<S> std::ops::BitAnd for Having<S> {
     type Output = Self;
 
     fn bitand(self, other: Self) -> Self {
-        self.joined(other, Join::And)
+        self.joined(other, Connective::And)
     }
 }
 
@@ -134,7 +134,7 @@ impl<S> std::ops::BitOr for Having<S> {
     type Output = Self;
 
     fn bitor(self, other: Self) -> Self {
-        self.joined(other, Join::Or)
+        self.joined(other, Connective::Or)
     }
 }
 
@@ -168,7 +168,7 @@ pub struct GroupSort<S> {
 
 #[derive(Debug, Clone)]
 pub(crate) enum SortBy {
-    Key(Key),
+    Key(GroupKey),
     Computed(Computed),
 }
 
@@ -223,13 +223,13 @@ impl<S, How, R: In<S, How>> SortsGroups<S, (How,)> for Sort<R> {
         let ignores_case = sort.as_ref().is_ok_and(mql::Sort::ignores_case);
         let by = sort.map(|sort| {
             let keys = sort.keys().iter().map(|(path, direction)| {
-                let place = Place {
+                let place = GroupedPath {
                     is_element: R::IS_ELEMENT,
                     path: path.clone(),
                     part: None,
                 };
                 let start_of = None;
-                (SortBy::Key(Key { place, start_of }), *direction)
+                (SortBy::Key(GroupKey { place, start_of }), *direction)
             });
             keys.collect()
         });
@@ -246,8 +246,8 @@ impl<V, P: Path> StartOf<V, P> {
     where
         P::Root: In<S, How>,
     {
-        let key = Key {
-            place: Place::of::<S, How, P>(),
+        let key = GroupKey {
+            place: GroupedPath::of::<S, How, P>(),
             start_of: Some(self.unit),
         };
         GroupSort::new(SortBy::Key(key), direction)

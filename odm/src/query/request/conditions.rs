@@ -8,7 +8,7 @@ use odm_store::Result;
 
 use super::{
     fields::{Purpose, RequestFields, shortened, wrong},
-    value::{Json, Scalar},
+    value::{RequestJson, RequestScalar},
 };
 use crate::model::{Operand, read_bool};
 
@@ -87,10 +87,10 @@ impl<'a> Conditions<'a> {
     }
 
     /// Adds the conditions of a JSON object.
-    pub(super) fn add_json(&mut self, json: Json) -> Result<()> {
+    pub(super) fn add_json(&mut self, json: RequestJson) -> Result<()> {
         let fields = match json {
-            Json::Object(fields) => fields,
-            Json::Scalar(Scalar::Null) => return Ok(()),
+            RequestJson::Object(fields) => fields,
+            RequestJson::Scalar(RequestScalar::Null) => return Ok(()),
             json => {
                 return Err(wrong(format_args!(
                     "filter is {}, and not an object of fields",
@@ -101,18 +101,18 @@ impl<'a> Conditions<'a> {
         for (name, json) in fields {
             let found = self.fields.find(&name, Purpose::Filter)?;
             match json {
-                Json::Object(operators) if operators.is_empty() => {
+                RequestJson::Object(operators) if operators.is_empty() => {
                     return Err(wrong(format_args!(
                         "`{name}` has an empty object in place of a value"
                     )));
                 }
-                Json::Object(operators) => {
+                RequestJson::Object(operators) => {
                     for (operator, json) in operators {
                         let operator = Operator::named(&name, &operator)?;
                         self.add(&name, &found, operator, json)?;
                     }
                 }
-                Json::List(_) => self.add(&name, &found, Operator::In, json)?,
+                RequestJson::List(_) => self.add(&name, &found, Operator::In, json)?,
                 json => self.add(&name, &found, Operator::Eq, json)?,
             }
         }
@@ -125,10 +125,10 @@ impl<'a> Conditions<'a> {
         let (name, operator) = bracketed.unwrap_or((name, "eq"));
         let found = self.fields.find(name, Purpose::Filter)?;
         let operator = Operator::named(name, operator)?;
-        let text = |text: &str| Json::Scalar(Scalar::Query(text.to_owned()));
+        let text = |text: &str| RequestJson::Scalar(RequestScalar::Query(text.to_owned()));
         let json = match operator {
-            Operator::In if value.is_empty() => Json::List(Vec::new()),
-            Operator::In => Json::List(value.split(',').map(text).collect()),
+            Operator::In if value.is_empty() => RequestJson::List(Vec::new()),
+            Operator::In => RequestJson::List(value.split(',').map(text).collect()),
             _ => text(value),
         };
         self.add(name, &found, operator, json)
@@ -139,7 +139,7 @@ impl<'a> Conditions<'a> {
         name: &str,
         (operand, path): &(Operand, String),
         operator: Operator,
-        json: Json,
+        json: RequestJson,
     ) -> Result<()> {
         if !self.named.insert((name.to_owned(), operator)) {
             let operator = operator.name();
@@ -152,7 +152,7 @@ impl<'a> Conditions<'a> {
     }
 }
 
-fn test(name: &str, operand: Operand, operator: Operator, json: Json) -> Result<Test> {
+fn test(name: &str, operand: Operand, operator: Operator, json: RequestJson) -> Result<Test> {
     let by_order = matches!(
         operator,
         Operator::Gt | Operator::Gte | Operator::Lt | Operator::Lte
@@ -164,7 +164,7 @@ fn test(name: &str, operand: Operand, operator: Operator, json: Json) -> Result<
         )));
     }
     match (operator, json) {
-        (Operator::In, Json::List(values)) => {
+        (Operator::In, RequestJson::List(values)) => {
             if values.len() > VALUES {
                 let count = values.len();
                 return Err(wrong(format_args!(
@@ -178,11 +178,11 @@ fn test(name: &str, operand: Operand, operator: Operator, json: Json) -> Result<
             "`in` of `{name}` takes a list, not {}",
             json.noun()
         ))),
-        (Operator::Exists, Json::Scalar(scalar)) => scalar
+        (Operator::Exists, RequestJson::Scalar(scalar)) => scalar
             .read(|value| read_bool(value))
             .map(Test::Exists)
             .map_err(|why| wrong(format_args!("`exists` of `{name}`: {}", shortened(&why)))),
-        (_, Json::Scalar(Scalar::Null)) if by_order => Err(wrong(format_args!(
+        (_, RequestJson::Scalar(RequestScalar::Null)) if by_order => Err(wrong(format_args!(
             "`{name}` is compared by its order with null, which has none"
         ))),
         (operator, json) => value(name, &operand, json).map(|value| operator.test(value)),
@@ -190,10 +190,10 @@ fn test(name: &str, operand: Operand, operator: Operator, json: Json) -> Result<
 }
 
 /// A value as its field stores it.
-fn value(name: &str, operand: &Operand, json: Json) -> Result<RawBson> {
+fn value(name: &str, operand: &Operand, json: RequestJson) -> Result<RawBson> {
     match json {
-        Json::Scalar(Scalar::Null) if operand.is_nullable() => Ok(RawBson::Null),
-        Json::Scalar(scalar) => {
+        RequestJson::Scalar(RequestScalar::Null) if operand.is_nullable() => Ok(RawBson::Null),
+        RequestJson::Scalar(scalar) => {
             let read = scalar.read(|value| operand.read(value));
             read.map_err(|why| wrong(format_args!("`{name}`: {}", shortened(&why))))
         }

@@ -16,17 +16,17 @@ use super::fields::{shortened, wrong};
 
 /// JSON, as far as filters use it: an object of objects of lists.
 #[derive(Debug)]
-pub(super) enum Json {
-    Scalar(Scalar),
-    List(Vec<Json>),
-    Object(Vec<(String, Json)>),
+pub(super) enum RequestJson {
+    Scalar(RequestScalar),
+    List(Vec<RequestJson>),
+    Object(Vec<(String, RequestJson)>),
     /// A list or an object nested deeper than in a filter.
     Deep,
 }
 
 /// A value that is no list and no object.
 #[derive(Debug)]
-pub(super) enum Scalar {
+pub(super) enum RequestScalar {
     Null,
     Bool(bool),
     Integer(i64),
@@ -41,7 +41,7 @@ pub(super) enum Scalar {
 const DEPTH: usize = 3;
 
 /// Reads JSON from any format.
-pub(super) fn json<'de>(from: impl Deserializer<'de>) -> Result<Json> {
+pub(super) fn json<'de>(from: impl Deserializer<'de>) -> Result<RequestJson> {
     let read = de::DeserializeSeed::deserialize(Seed(DEPTH), from);
     read.map_err(|error| {
         let error = error.to_string();
@@ -52,20 +52,20 @@ pub(super) fn json<'de>(from: impl Deserializer<'de>) -> Result<Json> {
     })
 }
 
-impl Json {
+impl RequestJson {
     /// The name of its kind, for a message.
     pub(super) fn noun(&self) -> &'static str {
         match self {
-            Json::Scalar(Scalar::Null) => "null",
-            Json::Scalar(_) => "a value",
-            Json::List(_) => "a list",
-            Json::Object(_) => "an object",
-            Json::Deep => "a list or an object",
+            RequestJson::Scalar(RequestScalar::Null) => "null",
+            RequestJson::Scalar(_) => "a value",
+            RequestJson::List(_) => "a list",
+            RequestJson::Object(_) => "an object",
+            RequestJson::Deep => "a list or an object",
         }
     }
 }
 
-impl Scalar {
+impl RequestScalar {
     /// Passes it on as a deserializer that a type can be read from.
     pub(super) fn read<T>(
         &self,
@@ -78,22 +78,24 @@ impl Scalar {
             read(&mut <dyn erased_serde::Deserializer<'de>>::erase(value))
         }
         match self {
-            Scalar::Null => erase(IntoDeserializer::<ValueError>::into_deserializer(()), read),
-            Scalar::Bool(value) => erase(BoolDeserializer::<ValueError>::new(*value), read),
-            Scalar::Integer(value) => erase(
+            RequestScalar::Null => {
+                erase(IntoDeserializer::<ValueError>::into_deserializer(()), read)
+            }
+            RequestScalar::Bool(value) => erase(BoolDeserializer::<ValueError>::new(*value), read),
+            RequestScalar::Integer(value) => erase(
                 IntoDeserializer::<ValueError>::into_deserializer(*value),
                 read,
             ),
-            Scalar::Unsigned(value) => erase(
+            RequestScalar::Unsigned(value) => erase(
                 IntoDeserializer::<ValueError>::into_deserializer(*value),
                 read,
             ),
-            Scalar::Float(value) => erase(
+            RequestScalar::Float(value) => erase(
                 IntoDeserializer::<ValueError>::into_deserializer(*value),
                 read,
             ),
-            Scalar::Text(text) => erase(StrDeserializer::<ValueError>::new(text), read),
-            Scalar::Query(text) => erase(QueryText(text), read),
+            RequestScalar::Text(text) => erase(StrDeserializer::<ValueError>::new(text), read),
+            RequestScalar::Query(text) => erase(QueryText(text), read),
         }
     }
 }
@@ -102,81 +104,93 @@ impl Scalar {
 struct Seed(usize);
 
 impl<'de> de::DeserializeSeed<'de> for Seed {
-    type Value = Json;
+    type Value = RequestJson;
 
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> std::result::Result<Json, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(
+        self,
+        from: D,
+    ) -> std::result::Result<RequestJson, D::Error> {
         from.deserialize_any(self)
     }
 }
 
 impl<'de> Visitor<'de> for Seed {
-    type Value = Json;
+    type Value = RequestJson;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("JSON")
     }
 
-    fn visit_unit<E>(self) -> std::result::Result<Json, E> {
-        Ok(Json::Scalar(Scalar::Null))
+    fn visit_unit<E>(self) -> std::result::Result<RequestJson, E> {
+        Ok(RequestJson::Scalar(RequestScalar::Null))
     }
 
-    fn visit_none<E: de::Error>(self) -> std::result::Result<Json, E> {
+    fn visit_none<E: de::Error>(self) -> std::result::Result<RequestJson, E> {
         self.visit_unit()
     }
 
-    fn visit_some<D: Deserializer<'de>>(self, from: D) -> std::result::Result<Json, D::Error> {
+    fn visit_some<D: Deserializer<'de>>(
+        self,
+        from: D,
+    ) -> std::result::Result<RequestJson, D::Error> {
         from.deserialize_any(self)
     }
 
-    fn visit_bool<E>(self, value: bool) -> std::result::Result<Json, E> {
-        Ok(Json::Scalar(Scalar::Bool(value)))
+    fn visit_bool<E>(self, value: bool) -> std::result::Result<RequestJson, E> {
+        Ok(RequestJson::Scalar(RequestScalar::Bool(value)))
     }
 
-    fn visit_i64<E>(self, value: i64) -> std::result::Result<Json, E> {
-        Ok(Json::Scalar(Scalar::Integer(value)))
+    fn visit_i64<E>(self, value: i64) -> std::result::Result<RequestJson, E> {
+        Ok(RequestJson::Scalar(RequestScalar::Integer(value)))
     }
 
-    fn visit_u64<E>(self, value: u64) -> std::result::Result<Json, E> {
-        Ok(Json::Scalar(Scalar::Unsigned(value)))
+    fn visit_u64<E>(self, value: u64) -> std::result::Result<RequestJson, E> {
+        Ok(RequestJson::Scalar(RequestScalar::Unsigned(value)))
     }
 
-    fn visit_f64<E>(self, value: f64) -> std::result::Result<Json, E> {
-        Ok(Json::Scalar(Scalar::Float(value)))
+    fn visit_f64<E>(self, value: f64) -> std::result::Result<RequestJson, E> {
+        Ok(RequestJson::Scalar(RequestScalar::Float(value)))
     }
 
-    fn visit_str<E: de::Error>(self, text: &str) -> std::result::Result<Json, E> {
+    fn visit_str<E: de::Error>(self, text: &str) -> std::result::Result<RequestJson, E> {
         self.visit_string(text.to_owned())
     }
 
-    fn visit_string<E>(self, text: String) -> std::result::Result<Json, E> {
-        Ok(Json::Scalar(Scalar::Text(text)))
+    fn visit_string<E>(self, text: String) -> std::result::Result<RequestJson, E> {
+        Ok(RequestJson::Scalar(RequestScalar::Text(text)))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<Json, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(
+        self,
+        mut list: A,
+    ) -> std::result::Result<RequestJson, A::Error> {
         let Some(inner) = self.0.checked_sub(1) else {
             while list.next_element::<de::IgnoredAny>()?.is_some() {}
-            return Ok(Json::Deep);
+            return Ok(RequestJson::Deep);
         };
         let mut values = Vec::new();
         while let Some(value) = list.next_element_seed(Seed(inner))? {
             values.push(value);
         }
-        Ok(Json::List(values))
+        Ok(RequestJson::List(values))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Json, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(
+        self,
+        mut map: A,
+    ) -> std::result::Result<RequestJson, A::Error> {
         let Some(inner) = self.0.checked_sub(1) else {
             while map
                 .next_entry::<de::IgnoredAny, de::IgnoredAny>()?
                 .is_some()
             {}
-            return Ok(Json::Deep);
+            return Ok(RequestJson::Deep);
         };
         let mut fields = Vec::new();
         while let Some(name) = map.next_key()? {
             fields.push((name, map.next_value_seed(Seed(inner))?));
         }
-        Ok(Json::Object(fields))
+        Ok(RequestJson::Object(fields))
     }
 }
 

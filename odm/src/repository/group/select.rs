@@ -8,36 +8,36 @@ use odm_store::Result;
 
 use crate::{
     model::{Field, Path, Returned},
-    query::group::{Accumulator, Computed, Count, In, Key, StartOf},
+    query::group::{Accumulator, Computed, Count, GroupKey, In, StartOf},
     repository::{Follow, rows},
 };
 
 /// Reads the next values of a row.
-pub(super) type Read<V> = Box<dyn Fn(&mut Values<'_>) -> Result<V> + Send + Sync>;
+pub(super) type Read<V> = Box<dyn Fn(&mut RowValues<'_>) -> Result<V> + Send + Sync>;
 
 /// The values of a row that are not read yet.
-pub(super) struct Values<'r> {
+pub(super) struct RowValues<'r> {
     collection: &'r str,
     left: Box<dyn Iterator<Item = RawBsonRef<'r>> + 'r>,
 }
 
-impl<'r> Values<'r> {
-    pub(super) fn keys_of(collection: &'r str, row: &'r RawDocument) -> Values<'r> {
+impl<'r> RowValues<'r> {
+    pub(super) fn keys_of(collection: &'r str, row: &'r RawDocument) -> RowValues<'r> {
         let keys = match path::get(row, "_id") {
             Some(RawBsonRef::Document(keys)) => Some(keys),
             _ => None,
         };
         let keys = keys.into_iter().flatten().flatten();
-        Values {
+        RowValues {
             collection,
             left: Box::new(keys.map(|(_, value)| value)),
         }
     }
 
-    pub(super) fn computed_of(collection: &'r str, row: &'r RawDocument) -> Values<'r> {
+    pub(super) fn computed_of(collection: &'r str, row: &'r RawDocument) -> RowValues<'r> {
         let fields = row.iter().flatten();
         let fields = fields.filter(|(name, _)| name.as_str() != "_id");
-        Values {
+        RowValues {
             collection,
             left: Box::new(fields.map(|(_, value)| value)),
         }
@@ -69,7 +69,7 @@ pub trait GroupKeys<S, How> {
 
 /// The keys of groups, and how they are read.
 pub struct KeysOf<V> {
-    pub(super) keys: Result<Vec<Key>>,
+    pub(super) keys: Result<Vec<GroupKey>>,
     pub(super) read: Read<V>,
 }
 
@@ -85,7 +85,7 @@ where
     P: Path<Root: In<S, How>>,
 {
     KeysOf {
-        keys: Key::new::<S, How, V, R, P>(start_of).map(|key| vec![key]),
+        keys: GroupKey::new::<S, How, V, R, P>(start_of).map(|key| vec![key]),
         read: Box::new(|values| values.read::<V, R>(P::TEXT, |value| value)),
     }
 }

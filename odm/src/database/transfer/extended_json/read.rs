@@ -19,7 +19,7 @@ pub(in crate::database::transfer) struct ExportedDocument(
 
 impl<'de> Deserialize<'de> for ExportedDocument {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Values {
+        ValueReader {
             has_old_forms: false,
         }
         .document(deserializer)
@@ -34,7 +34,7 @@ pub(in crate::database::transfer) struct ForeignDocument(
 
 impl<'de> Deserialize<'de> for ForeignDocument {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Values {
+        ValueReader {
             has_old_forms: true,
         }
         .document(deserializer)
@@ -44,13 +44,13 @@ impl<'de> Deserialize<'de> for ForeignDocument {
 
 /// Reads any value, and refuses an object with a duplicate name.
 #[derive(Clone, Copy)]
-struct Values {
+struct ValueReader {
     /// Whether `{"$regex": .., "$options": ..}` is a regular expression, as versions of mongoexport before 4.2 write it. In an export it is
     /// a document with these two names.
     has_old_forms: bool,
 }
 
-impl Values {
+impl ValueReader {
     fn document<'de, D: Deserializer<'de>>(self, deserializer: D) -> Result<Document, D::Error> {
         match self.deserialize(deserializer)? {
             Bson::Document(document) => Ok(document),
@@ -62,7 +62,7 @@ impl Values {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Values {
+impl<'de> DeserializeSeed<'de> for ValueReader {
     type Value = Bson;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Bson, D::Error> {
@@ -70,7 +70,7 @@ impl<'de> DeserializeSeed<'de> for Values {
     }
 }
 
-impl<'de> Visitor<'de> for Values {
+impl<'de> Visitor<'de> for ValueReader {
     type Value = Bson;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -326,7 +326,7 @@ mod tests {
 
     fn read(json: &str) -> Result<Bson, serde_json::Error> {
         let mut deserializer = serde_json::Deserializer::from_str(json);
-        Values {
+        ValueReader {
             has_old_forms: true,
         }
         .deserialize(&mut deserializer)

@@ -5,7 +5,7 @@ use odm_store::{Error, ErrorKind, MAX_DEPTH, MAX_LEN, Result};
 use tokio::io::AsyncReadExt;
 
 use super::{Reader, unreadable};
-use crate::database::transfer::place::{At, Place};
+use crate::database::transfer::input_position::{At, InputPosition};
 
 /// The bytes of the shortest document.
 const SHORTEST: usize = 5;
@@ -33,8 +33,8 @@ impl<'r> BsonFile<'r> {
     }
 
     /// Reads the next document.
-    pub(super) async fn next(&mut self) -> Result<Option<(Place, RawDocumentBuf)>> {
-        let place = Place {
+    pub(super) async fn next(&mut self) -> Result<Option<(InputPosition, RawDocumentBuf)>> {
+        let place = InputPosition {
             file: self.file,
             at: At::Offset(self.offset),
         };

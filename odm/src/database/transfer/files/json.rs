@@ -7,8 +7,8 @@ use tokio::io::AsyncBufReadExt;
 use super::{Reader, unreadable};
 use crate::database::transfer::{
     extended_json::ForeignDocument,
+    input_position::{At, InputPosition},
     line::LONGEST,
-    place::{At, Place},
 };
 
 /// A file of JSON as it is read.
@@ -20,13 +20,13 @@ pub(super) struct JsonFile<'r> {
     column: u64,
     /// Whether another document precedes it on its line.
     is_line_begun: bool,
-    state: State,
+    state: ExpectedNext,
     read: u64,
 }
 
 /// The parts that can come next.
 #[derive(Clone, Copy, PartialEq)]
-enum State {
+enum ExpectedNext {
     Start,
     /// A document.
     Document,
@@ -47,7 +47,7 @@ impl<'r> JsonFile<'r> {
             line: 1,
             column: 1,
             is_line_begun: false,
-            state: State::Start,
+            state: ExpectedNext::Start,
             read: 0,
         }
     }
@@ -58,25 +58,25 @@ impl<'r> JsonFile<'r> {
     }
 
     /// Reads the next document.
-    pub(super) async fn next(&mut self) -> Result<Option<(Place, RawDocumentBuf)>> {
+    pub(super) async fn next(&mut self) -> Result<Option<(InputPosition, RawDocumentBuf)>> {
         loop {
             let Some(byte) = self.skip_blanks().await? else {
                 return match self.state {
-                    State::Start | State::Document | State::End => Ok(None),
+                    ExpectedNext::Start | ExpectedNext::Document | ExpectedNext::End => Ok(None),
                     _ => Err(self.invalid("the file ends within a list of documents")),
                 };
             };
             self.state = match (self.state, byte) {
-                (State::Start, b'[') => State::FirstOfList,
-                (State::FirstOfList | State::Comma, b']') => State::End,
-                (State::Comma, b',') => State::NextOfList,
-                (State::Start | State::Document, b'{') => {
-                    let is_first = self.state == State::Start;
-                    self.state = State::Document;
+                (ExpectedNext::Start, b'[') => ExpectedNext::FirstOfList,
+                (ExpectedNext::FirstOfList | ExpectedNext::Comma, b']') => ExpectedNext::End,
+                (ExpectedNext::Comma, b',') => ExpectedNext::NextOfList,
+                (ExpectedNext::Start | ExpectedNext::Document, b'{') => {
+                    let is_first = self.state == ExpectedNext::Start;
+                    self.state = ExpectedNext::Document;
                     return self.document(is_first).await.map(Some);
                 }
-                (State::FirstOfList | State::NextOfList, b'{') => {
-                    self.state = State::Comma;
+                (ExpectedNext::FirstOfList | ExpectedNext::NextOfList, b'{') => {
+                    self.state = ExpectedNext::Comma;
                     return self.document(false).await.map(Some);
                 }
                 (state, byte) => return Err(self.unexpected(state, byte)),
@@ -105,7 +105,7 @@ impl<'r> JsonFile<'r> {
     }
 
     /// Reads the document that begins here.
-    async fn document(&mut self, is_first: bool) -> Result<(Place, RawDocumentBuf)> {
+    async fn document(&mut self, is_first: bool) -> Result<(InputPosition, RawDocumentBuf)> {
         let (line, column) = (self.line, self.column);
         let place = self.place();
         let invalid = |message: &str| invalid(place, message);
@@ -155,13 +155,13 @@ impl<'r> JsonFile<'r> {
     }
 
     /// The place of the next byte.
-    fn place(&self) -> Place {
+    fn place(&self) -> InputPosition {
         let at = if self.is_line_begun {
             At::Column(self.line, self.column)
         } else {
             At::Line(self.line)
         };
-        Place {
+        InputPosition {
             file: self.file,
             at,
         }
@@ -187,30 +187,32 @@ impl<'r> JsonFile<'r> {
     }
 
     #[cold]
-    fn unexpected(&self, state: State, byte: u8) -> Error {
+    fn unexpected(&self, state: ExpectedNext, byte: u8) -> Error {
         let found = if byte.is_ascii_graphic() {
             format!("`{}`", char::from(byte))
         } else {
             format!("the byte {byte}")
         };
         let expected = match state {
-            State::Start => {
+            ExpectedNext::Start => {
                 let message = format!(
                     "the file is no JSON: it begins with {found}, and not with the `{{` of a document or the `[` of a \
                      list of documents; of CSV, make JSON by `mongoexport --type=json`"
                 );
                 return self.invalid(&message);
             }
-            State::Document | State::NextOfList => "a document, which begins with `{`",
-            State::FirstOfList => "a document, which begins with `{`, or `]`",
-            State::Comma => "`,` or `]`",
-            State::End => "the end of the file",
+            ExpectedNext::Document | ExpectedNext::NextOfList => {
+                "a document, which begins with `{`"
+            }
+            ExpectedNext::FirstOfList => "a document, which begins with `{`, or `]`",
+            ExpectedNext::Comma => "`,` or `]`",
+            ExpectedNext::End => "the end of the file",
         };
         self.invalid(&format!("{found} is here, and not {expected}"))
     }
 }
 
-fn invalid(place: Place, message: &str) -> Error {
+fn invalid(place: InputPosition, message: &str) -> Error {
     Error::new(ErrorKind::InvalidImport, format!("{place}: {message}"))
 }
 

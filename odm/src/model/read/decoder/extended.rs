@@ -12,13 +12,13 @@ use super::{Failed, give_up};
 
 /// A map of one or two fields.
 pub(super) struct Extended<'de> {
-    first: Option<(&'static str, Part<'de>)>,
-    second: Option<(&'static str, Part<'de>)>,
+    first: Option<(&'static str, ExtendedPart<'de>)>,
+    second: Option<(&'static str, ExtendedPart<'de>)>,
     /// The value of the field whose name was read last.
-    value: Option<Part<'de>>,
+    value: Option<ExtendedPart<'de>>,
 }
 
-struct Part<'de> {
+struct ExtendedPart<'de> {
     form: Form<'de>,
     /// Whether a newtype can be read from it.
     newtypes: bool,
@@ -63,13 +63,13 @@ impl<'de> Extended<'de> {
         let mut binary = Extended::one("subType", subtype, false);
         let form = Form::Text(STANDARD.encode(bytes));
         let newtypes = false;
-        binary.second = Some(("base64", Part { form, newtypes }));
+        binary.second = Some(("base64", ExtendedPart { form, newtypes }));
         Extended::one("$binary", Form::Map(Box::new(binary)), false)
     }
 
     fn one(name: &'static str, form: Form<'de>, newtypes: bool) -> Self {
         Extended {
-            first: Some((name, Part { form, newtypes })),
+            first: Some((name, ExtendedPart { form, newtypes })),
             second: None,
             value: None,
         }
@@ -91,7 +91,7 @@ impl<'de> MapAccess<'de> for Extended<'de> {
             return Ok(None);
         };
         self.value = Some(value);
-        let name = Part {
+        let name = ExtendedPart {
             form: Form::Name(name),
             newtypes: true,
         };
@@ -114,7 +114,7 @@ impl Drop for Extended<'_> {
     }
 }
 
-impl<'de> Deserializer<'de> for Part<'de> {
+impl<'de> Deserializer<'de> for ExtendedPart<'de> {
     type Error = Failed;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failed> {

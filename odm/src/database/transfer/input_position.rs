@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Where a document was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct InputPosition {
     /// The number of its file, if there are several.
     pub(super) file: Option<usize>,
     pub(super) at: At,
@@ -23,16 +23,16 @@ pub(super) enum At {
     Document(u64),
 }
 
-impl Place {
+impl InputPosition {
     pub(super) fn line(line: u64) -> Self {
-        Place {
+        InputPosition {
             file: None,
             at: At::Line(line),
         }
     }
 
     /// The range of places from this one to another, in words.
-    pub(super) fn to(self, last: Place) -> String {
+    pub(super) fn to(self, last: InputPosition) -> String {
         match (self.at, last.at) {
             (At::Line(first), At::Line(last_line)) if self.file == last.file => {
                 format!("{}lines {first} to {last_line}", InFile(self.file))
@@ -43,7 +43,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for InputPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         InFile(self.file).fmt(f)?;
         match self.at {
