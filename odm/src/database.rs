@@ -10,8 +10,6 @@ mod snapshot;
 mod transaction;
 mod transfer;
 
-use std::pin::Pin;
-
 #[doc(hidden)]
 pub use field::RepositoryField;
 pub use open::OpenOptions;
@@ -19,6 +17,7 @@ use tokio::io::{AsyncBufRead, AsyncWrite};
 pub use transaction::{Repeatable, TransactionGuard};
 pub use transfer::{CopyTo, Export, Import, ImportFiles, TransferProgress};
 
+use futures_core::future::BoxFuture;
 use odm_store::{Durability, Error, Result, Store};
 
 use crate::{
@@ -29,8 +28,6 @@ use crate::{
     repository::{self, Audit, AuditMode, Writes},
     session::Session,
 };
-
-type Deferred<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
 
 /// All repositories of an application, over one store.
 ///
@@ -106,7 +103,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// let shop = Shop::open(Embedded::memory().await?).await?; // or Embedded::open("shop.odm")
     /// # Ok(()) });
     /// ```
-    fn open(store: impl Store) -> Deferred<Self> {
+    fn open(store: impl Store) -> BoxFuture<'static, Result<Self>> {
         Self::open_with(store, OpenOptions::default())
     }
 
@@ -119,7 +116,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// let shop = Shop::open_with(Embedded::memory().await?, options).await?;
     /// # Ok(()) });
     /// ```
-    fn open_with(store: impl Store, options: OpenOptions) -> Deferred<Self> {
+    fn open_with(store: impl Store, options: OpenOptions) -> BoxFuture<'static, Result<Self>> {
         Box::pin(open::database(store, options))
     }
 
@@ -288,7 +285,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// The error of the first write that fails. Nothing is stored then. `InvalidQuery` if a write is by a repository of another database or
     /// transaction.
-    fn bulk<W: Writes>(&self, writes: W) -> Deferred<W::Returned> {
+    fn bulk<W: Writes>(&self, writes: W) -> BoxFuture<'static, Result<W::Returned>> {
         repository::run_bulk(self.session(), writes)
     }
 
@@ -461,7 +458,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// assert_eq!(shop.carts.all().count().await?, 1);
     /// # Ok(()) });
     /// ```
-    fn delete_expired(&self) -> Deferred<u64> {
+    fn delete_expired(&self) -> BoxFuture<'static, Result<u64>> {
         let session = self.session().clone();
         Box::pin(async move { expiry::delete_expired(&session, &Self::models()).await })
     }
@@ -478,7 +475,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// # assert!(lag.waiting <= 1);
     /// # Ok(()) });
     /// ```
-    fn lag(&self) -> Deferred<Lag> {
+    fn lag(&self) -> BoxFuture<'static, Result<Lag>> {
         let session = self.session().clone();
         Box::pin(async move { session.lag().await })
     }
@@ -500,7 +497,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// # Errors
     ///
     /// The errors of the store; `InvalidQuery` in a transaction.
-    fn caught_up(&self) -> Deferred<()> {
+    fn caught_up(&self) -> BoxFuture<'static, Result<()>> {
         let session = self.session().clone();
         Box::pin(async move { session.catch_up().await })
     }
@@ -512,7 +509,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// assert_eq!(shop.retry_parked().await?, 0); // nothing had failed here
     /// # Ok(()) });
     /// ```
-    fn retry_parked(&self) -> Deferred<u64> {
+    fn retry_parked(&self) -> BoxFuture<'static, Result<u64>> {
         let session = self.session().clone();
         Box::pin(async move { session.retry_parked().await })
     }

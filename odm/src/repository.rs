@@ -90,8 +90,6 @@ macro_rules! impl_debug {
 use impl_debug;
 use std::{fmt, marker::PhantomData};
 
-use futures_core::future::BoxFuture;
-
 pub(crate) use audit::AuditMode;
 pub use audit::{Audit, Progress};
 pub use bulk::Writes;
@@ -122,7 +120,7 @@ pub use update::{MatchingDocuments, OneDocument, UpdateResult};
 pub use upsert::UpsertBy;
 pub use watch::{ChangeEvent, ChangeStream, Watch};
 
-use odm_store::{self as store, Durability, Result};
+use odm_store::{self as store, Durability};
 
 use crate::{
     model::{Document, Model},
@@ -298,5 +296,3 @@ fn query<M: Document>(filter: odm_mql::Filter) -> store::Find {
         ..store::Find::default()
     }
 }
-
-type Deferred<T> = BoxFuture<'static, Result<T>>;

@@ -144,7 +144,7 @@ impl Split {
 
 /// A query over several of the collections that a document is stored in, divided by these.
 #[derive(Debug)]
-pub(crate) struct DividedQuery<'c> {
+pub(crate) struct SplitQuery<'c> {
     /// The query of the collection that gives the order.
     pub(crate) main: Find,
     /// The conditions on the other collections: of a cold part, or of the document itself.
@@ -266,7 +266,7 @@ impl Catalog {
     /// # Errors
     ///
     /// `InvalidQuery` if one condition, or the sort, is about several collections.
-    pub(crate) fn divide_query(&self, find: &Find) -> Result<Option<DividedQuery<'_>>> {
+    pub(crate) fn split_query(&self, find: &Find) -> Result<Option<SplitQuery<'_>>> {
         let collection = &find.collection;
         if self.splits_of(collection).next().is_none() {
             return Ok(None);
@@ -307,7 +307,7 @@ impl Catalog {
         let others = others
             .into_iter()
             .map(|(place, filter)| (place, filter.and(everywhere.clone())));
-        Ok(Some(DividedQuery {
+        Ok(Some(SplitQuery {
             main: Find {
                 filter,
                 ..find.clone()
@@ -317,7 +317,7 @@ impl Catalog {
     }
 
     /// Divides a whole document, as a caller sends it, into the hot document and the cold values.
-    pub(crate) fn divide<'d>(
+    pub(crate) fn split_document<'d>(
         &self,
         collection: &str,
         document: &'d RawDocument,

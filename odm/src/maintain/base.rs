@@ -371,7 +371,7 @@ async fn replace_at(
     cold::divide_stored(unit, collection, &positions).await?;
     let mut parts = Vec::new();
     for &(at, document) in replaced {
-        let (hot, values) = catalog.divide(collection, document)?;
+        let (hot, values) = catalog.split_document(collection, document)?;
         let after = with_stored_id(unit, collection, at, &hot)?;
         let owner = RawBson::from(id(&after));
         unit.change(collection, at, after).await?;

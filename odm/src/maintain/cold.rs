@@ -39,7 +39,7 @@ pub(super) async fn insert(
     }
     let mut values: BTreeMap<&str, Values<'_>> = BTreeMap::new();
     for document in documents {
-        let (hot, cold) = catalog.divide(collection, document)?;
+        let (hot, cold) = catalog.split_document(collection, document)?;
         for (split, value) in cold {
             if let Some(value) = value {
                 let (_, values) = values.entry(&split.path).or_insert((split, Vec::new()));

@@ -68,7 +68,7 @@ impl Work for Import {
                 of.push(document.clone());
                 continue;
             }
-            let (hot, _) = unit.catalog.divide(collection, document)?;
+            let (hot, _) = unit.catalog.split_document(collection, document)?;
             let at = unit.insert(collection, Doc::new(hot.into_owned())).await?;
             inserted.push(((*collection).to_owned(), vec![at]));
             for (cold, part) in parts {

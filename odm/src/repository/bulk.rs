@@ -2,9 +2,10 @@
 
 use std::vec;
 
+use futures_core::future::BoxFuture;
 use odm_store::{Error, ErrorKind, Result};
 
-use super::{Deferred, WriteBuilder};
+use super::WriteBuilder;
 use crate::{
     maintain::{NamedWrite, WriteOutcome},
     session::Session,
@@ -55,7 +56,10 @@ pub(super) type ReadOutcomes<T> = Box<dyn FnOnce(&mut Outcomes) -> Result<T> + S
 pub struct Outcomes(vec::IntoIter<WriteOutcome>);
 
 /// Runs the writes as one unit, and returns their results.
-pub(crate) fn run<W: Writes>(session: &Session, writes: W) -> Deferred<W::Returned> {
+pub(crate) fn run<W: Writes>(
+    session: &Session,
+    writes: W,
+) -> BoxFuture<'static, Result<W::Returned>> {
     let session = session.clone();
     let mut bulk = Bulk {
         session: &session,

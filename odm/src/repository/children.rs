@@ -3,11 +3,12 @@
 use std::{collections::HashMap, future::IntoFuture, ops::ControlFlow};
 
 use bson::{RawBson, RawDocument};
+use futures_core::future::BoxFuture;
 use odm_mql::key;
 use odm_store::{self as store, Error, ErrorKind, Result};
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Deferred, Query, rows::decode};
+use super::{Query, rows::decode};
 use crate::{
     maintain::{children_of, shown},
     model::{Document, to_raw},
@@ -65,7 +66,7 @@ impl<M: Document> std::fmt::Debug for OfParent<M> {
 
 impl<M: Document> IntoFuture for OfParent<M> {
     type Output = Result<Option<M>>;
-    type IntoFuture = Deferred<Option<M>>;
+    type IntoFuture = BoxFuture<'static, Result<Option<M>>>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.0.first())

@@ -6,7 +6,7 @@ use bson::RawBson;
 use odm_mql as mql;
 use odm_store::Result;
 
-use super::{Deferred, PreparedWrite, WriteBuilder, impl_debug, prepared::impl_write_future};
+use super::{PreparedWrite, WriteBuilder, impl_debug, prepared::impl_write_future};
 use crate::{
     maintain::{Returning, Write, WritePlan, WriteTarget},
     model::Document,

@@ -5,12 +5,13 @@ mod join;
 use std::{borrow::Cow, collections::BTreeMap, future::IntoFuture, marker::PhantomData};
 
 use bson::{RawDocument, RawDocumentBuf};
+use futures_core::future::BoxFuture;
 use odm_mql::{self as mql, key, path};
 use odm_store::{self as store, Cost, Error, ErrorKind, Explain, ReaderExt, Result};
 use serde::de::DeserializeOwned;
 
 use super::{
-    Cursor, Deferred, Joins, Page, impl_debug,
+    Cursor, Joins, Page, impl_debug,
     page::{self, Search},
     query, rows,
     semi_join::{SemiJoin, Unresolved},
@@ -337,10 +338,14 @@ impl<M: Document, J, T> Query<M, J, T> {
     /// assert_eq!(tags, ["new", "steel"]);
     /// # Ok(()) });
     /// ```
+    #[expect(
+        clippy::type_complexity,
+        reason = "an alias would hide that it is a future"
+    )]
     pub fn distinct<V, P, K, R>(
         self,
         _: Field<V, P, K>,
-    ) -> Deferred<Vec<<V::Value as Returned<R>>::Value>>
+    ) -> BoxFuture<'static, Result<Vec<<V::Value as Returned<R>>::Value>>>
     where
         V: Distinct<Value: Returned<R>>,
         P: Path<Root: Is<M>>,
@@ -527,7 +532,7 @@ impl_debug!(Query<M, J, T>: search, load);
 
 impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> IntoFuture for Query<M, J, T> {
     type Output = Result<Vec<J::Row>>;
-    type IntoFuture = Deferred<Vec<J::Row>>;
+    type IntoFuture = BoxFuture<'static, Result<Vec<J::Row>>>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {

@@ -3,10 +3,11 @@
 use std::{future::IntoFuture, marker::PhantomData};
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
+use futures_core::future::BoxFuture;
 use odm_store::{Error, ReaderExt, Result};
 use serde::de::DeserializeOwned;
 
-use super::{Deferred, impl_debug, rows::decode_in};
+use super::{impl_debug, rows::decode_in};
 use crate::{
     model::{Cold, Document, Field, Is, Link, Path, Ref},
     session::Session,
@@ -90,7 +91,7 @@ impl_debug!(Get<M, T>: id, load);
 
 impl<M: Document, T: DeserializeOwned + Send + 'static> IntoFuture for Get<M, T> {
     type Output = Result<T>;
-    type IntoFuture = Deferred<T>;
+    type IntoFuture = BoxFuture<'static, Result<T>>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
@@ -193,7 +194,7 @@ impl_debug!(Fetch<M, T>: ids, load);
 
 impl<M: Document, T: DeserializeOwned + Send + 'static> IntoFuture for Fetch<M, T> {
     type Output = Result<Vec<T>>;
-    type IntoFuture = Deferred<Vec<T>>;
+    type IntoFuture = BoxFuture<'static, Result<Vec<T>>>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {

@@ -6,10 +6,11 @@ use std::{fmt, future::IntoFuture, marker::PhantomData, ops::ControlFlow};
 
 use self::select::RowValues;
 pub use self::select::{Aggregates, ComputedOf, GroupKeys, KeysOf};
+use futures_core::future::BoxFuture;
 use odm_mql::{self as mql, Direction, Group, Sort, path};
 use odm_store::{Aggregate, Cost, Each, Error, ErrorKind, Result};
 
-use super::{Deferred, Query, semi_join::Unresolved};
+use super::{Query, semi_join::Unresolved};
 use crate::{
     model::{Addable, Document, Field, Is, List, Ordered, Path, Returned},
     query::group::{Computed, Having, In, Rows, SortBy, SortsGroups, count},
@@ -147,7 +148,7 @@ impl<M: Document, T: 'static> Unwound<M, T> {
     /// assert_eq!(shop.orders.all().unwind(Order::fields().lines).count().await?, 4);
     /// # Ok(()) });
     /// ```
-    pub fn count(self) -> Deferred<u64> {
+    pub fn count(self) -> BoxFuture<'static, Result<u64>> {
         one::<Rows<M, T>, _, _>(self.grouped, count())
     }
 
@@ -230,7 +231,7 @@ macro_rules! aggregates {
             pub fn sum<V, P, K, How, R>(
                 self,
                 field: Field<V, P, K>,
-            ) -> Deferred<<V::Sum as Returned<R>>::Value>
+            ) -> BoxFuture<'static, Result<<V::Sum as Returned<R>>::Value>>
             where
                 V: Addable<Sum: Returned<R>>,
                 P: Path<Root: In<$rows, How>>,
@@ -249,7 +250,7 @@ macro_rules! aggregates {
             pub fn avg<V, P, K, How, R>(
                 self,
                 field: Field<V, P, K>,
-            ) -> Deferred<<Option<V::Mean> as Returned<R>>::Value>
+            ) -> BoxFuture<'static, Result<<Option<V::Mean> as Returned<R>>::Value>>
             where
                 V: Addable,
                 Option<V::Mean>: Returned<R>,
@@ -269,7 +270,7 @@ macro_rules! aggregates {
             pub fn min<V, P, K, How, R>(
                 self,
                 field: Field<V, P, K>,
-            ) -> Deferred<<Option<V::Present> as Returned<R>>::Value>
+            ) -> BoxFuture<'static, Result<<Option<V::Present> as Returned<R>>::Value>>
             where
                 V: Ordered<Present: Sized>,
                 Option<V::Present>: Returned<R>,
@@ -289,7 +290,7 @@ macro_rules! aggregates {
             pub fn max<V, P, K, How, R>(
                 self,
                 field: Field<V, P, K>,
-            ) -> Deferred<<Option<V::Present> as Returned<R>>::Value>
+            ) -> BoxFuture<'static, Result<<Option<V::Present> as Returned<R>>::Value>>
             where
                 V: Ordered<Present: Sized>,
                 Option<V::Present>: Returned<R>,
@@ -333,7 +334,10 @@ impl<S, V, A> fmt::Debug for Groups<S, V, A> {
 }
 
 /// The aggregates of a single group of all documents or elements.
-fn one<S, How, A: Aggregates<S, How>>(grouped: Grouped, aggregates: A) -> Deferred<A::Values>
+fn one<S, How, A: Aggregates<S, How>>(
+    grouped: Grouped,
+    aggregates: A,
+) -> BoxFuture<'static, Result<A::Values>>
 where
     S: 'static,
 {
@@ -535,7 +539,7 @@ fn no_key(path: &str) -> Error {
 
 impl<S: 'static, V: Send + 'static, A: Send + 'static> IntoFuture for Groups<S, V, A> {
     type Output = Result<Vec<(V, A)>>;
-    type IntoFuture = Deferred<Vec<(V, A)>>;
+    type IntoFuture = BoxFuture<'static, Result<Vec<(V, A)>>>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.run())

@@ -5,7 +5,7 @@ use std::iter;
 use odm_store::Result;
 
 use super::{
-    Deferred, PreparedWrite, WriteBuilder, impl_debug,
+    PreparedWrite, WriteBuilder, impl_debug,
     prepared::impl_write_future,
     rows::{ReadBack, encode_new, id_of_number, stamped},
 };

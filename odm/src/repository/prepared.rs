@@ -122,7 +122,7 @@ macro_rules! impl_write_future {
     ($($builder:ty),+ $(,)?) => { $(
         impl<M: crate::model::Document> std::future::IntoFuture for $builder {
             type Output = Result<<Self as WriteBuilder>::Returned>;
-            type IntoFuture = Deferred<<Self as WriteBuilder>::Returned>;
+            type IntoFuture = futures_core::future::BoxFuture<'static, Self::Output>;
 
             fn into_future(self) -> Self::IntoFuture {
                 Box::pin(async move { self.prepare()?.run().await })

@@ -9,7 +9,7 @@ use bson::RawDocumentBuf;
 use odm_store::{Result, check_document};
 
 use super::{
-    Deferred, Get, PreparedWrite, Query, Repository, WriteBuilder, impl_debug,
+    Get, PreparedWrite, Query, Repository, WriteBuilder, impl_debug,
     prepared::impl_write_future,
     rows::{decode, refuse_null_id, stamped},
 };

@@ -5,9 +5,7 @@ use futures_core::future::BoxFuture;
 use odm_store::Result;
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{
-    ChildCardinality, Deferred, Fetch, Get, Load, Query, Refs, Repository, children, load,
-};
+use super::{ChildCardinality, Fetch, Get, Load, Query, Refs, Repository, children, load};
 use crate::{
     model::{
         Cold, Document, Embed, Field, HasCold, HasSubset, IntoId, Is, IsOf, Names, ParentOf, Path,
@@ -191,7 +189,7 @@ impl<M: Document> Repository<M> {
         &self,
         parent: &P,
         _: Field<Subset<T>, A, K>,
-    ) -> Deferred<Query<M>>
+    ) -> BoxFuture<'static, Result<Query<M>>>
     where
         P: Document + HasSubset<A, T>,
         A: Path,

@@ -6,7 +6,7 @@ use bson::{RawBson, RawDocument, RawDocumentBuf};
 use odm_store::{Error, ReaderExt, Result};
 
 use super::{
-    Deferred, PreparedWrite, WriteBuilder, impl_debug,
+    PreparedWrite, WriteBuilder, impl_debug,
     prepared::impl_write_future,
     rows::{ReadBack, decode_in, encode, stamped},
 };

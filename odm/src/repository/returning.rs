@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use odm_store::{Error, ErrorKind, Result};
 
 use super::{
-    Deferred, PreparedWrite, WriteBuilder,
+    PreparedWrite, WriteBuilder,
     delete::{self, Delete, DeleteWhere},
     prepared::impl_write_future,
     rows::decode,

@@ -4,7 +4,7 @@ use bson::{RawBson, RawDocument, RawDocumentBuf};
 use odm_mql::{self as mql, Test};
 use odm_store::{Error, ErrorKind, Result, show};
 
-use super::{Deferred, PreparedWrite, WriteBuilder, prepared::impl_write_future, rows::decode};
+use super::{PreparedWrite, WriteBuilder, prepared::impl_write_future, rows::decode};
 use crate::{
     maintain::{NamedDocument, Returning, Write, WriteOutcome, WritePlan, WriteTarget},
     model::{DateTime, Document, Versioned, to_raw},

@@ -7,7 +7,7 @@ use odm_mql::{self as mql, Filter, Pattern, Test, path};
 use odm_store::{Error, ErrorKind, Result};
 
 use super::{
-    Deferred, PreparedWrite, WriteBuilder, impl_debug,
+    PreparedWrite, WriteBuilder, impl_debug,
     prepared::impl_write_future,
     returning::ReturnedDocuments,
     rows::{encode_new, id_of_number, stamped},

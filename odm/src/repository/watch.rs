@@ -10,13 +10,13 @@ use std::{
 };
 
 use bson::{RawBson, RawDocumentBuf};
-use futures_core::{Stream, stream::BoxStream};
+use futures_core::{Stream, future::BoxFuture, stream::BoxStream};
 use odm_mql as mql;
 use odm_store::{
     Cause, DocumentChange, Error, Result, ResumeToken, StoreWatch, WatchRequest, WatchedChange,
 };
 
-use super::{Deferred, impl_debug, rows};
+use super::{impl_debug, rows};
 use crate::{
     model::{Document, Ref},
     query::Filter,
@@ -112,7 +112,7 @@ impl_debug!(Watch<M>: filter, buffer, after);
 
 impl<M: Document> IntoFuture for Watch<M> {
     type Output = Result<ChangeStream<M>>;
-    type IntoFuture = Deferred<ChangeStream<M>>;
+    type IntoFuture = BoxFuture<'static, Result<ChangeStream<M>>>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {

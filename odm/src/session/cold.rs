@@ -35,7 +35,7 @@ pub(crate) struct ColdReader<'a> {
 const MOST_IDS: usize = 100_000;
 
 /// A query of a single one of the collections that a document is stored in.
-struct Narrowed<'f, 'c> {
+struct SingleCollectionQuery<'f, 'c> {
     find: Cow<'f, Find>,
     /// The cold parts in the conditions on the other collections.
     parts: Vec<&'c Split>,
@@ -91,16 +91,19 @@ impl<'a> ColdReader<'a> {
 
     /// Converts a query over several of the collections that a document is stored in into a query of one: the conditions on the others are
     /// answered there, and become the `_id`s of their documents. Returns also the cold parts that it filters by.
-    async fn narrowed<'f>(&self, find: &'f Find) -> Result<Narrowed<'f, '_>> {
-        let Some(divided) = self.catalog.divide_query(find)? else {
-            return Ok(Narrowed {
+    async fn single_collection_query<'f>(
+        &self,
+        find: &'f Find,
+    ) -> Result<SingleCollectionQuery<'f, '_>> {
+        let Some(split) = self.catalog.split_query(find)? else {
+            return Ok(SingleCollectionQuery {
                 find: Cow::Borrowed(find),
                 parts: Vec::new(),
                 cost: Cost::default(),
             });
         };
-        let (mut find, mut parts, mut cost) = (divided.main, Vec::new(), Cost::default());
-        for (place, filter) in divided.others {
+        let (mut find, mut parts, mut cost) = (split.main, Vec::new(), Cost::default());
+        for (place, filter) in split.others {
             let condition = Find {
                 collection: find.collection.clone(),
                 filter,
@@ -125,7 +128,7 @@ impl<'a> ColdReader<'a> {
             find.filter = find.filter.and(ids);
             parts.extend(place);
         }
-        Ok(Narrowed {
+        Ok(SingleCollectionQuery {
             find: Cow::Owned(find),
             parts,
             cost,
@@ -236,11 +239,11 @@ impl Reader for ColdReader<'_> {
     }
 
     async fn find(&self, find: &Find, each: Each<'_>) -> Result<Cost> {
-        let Narrowed {
+        let SingleCollectionQuery {
             find,
             mut parts,
             mut cost,
-        } = self.narrowed(find).await?;
+        } = self.single_collection_query(find).await?;
         if find.projection.is_some() {
             parts.clear();
         }
@@ -272,7 +275,8 @@ impl Reader for ColdReader<'_> {
     }
 
     async fn count(&self, find: &Find) -> Result<(u64, Cost)> {
-        let Narrowed { find, mut cost, .. } = self.narrowed(find).await?;
+        let SingleCollectionQuery { find, mut cost, .. } =
+            self.single_collection_query(find).await?;
         let (count, counting) = match self.part_of(&find)? {
             None => self.stored().count(&find).await?,
             Some(split) => self.stored().count(&split.find(&find)).await?,
@@ -282,7 +286,8 @@ impl Reader for ColdReader<'_> {
     }
 
     async fn aggregate(&self, aggregate: &Aggregate, each: Each<'_>) -> Result<Cost> {
-        let Narrowed { find, mut cost, .. } = self.narrowed(&aggregate.find).await?;
+        let SingleCollectionQuery { find, mut cost, .. } =
+            self.single_collection_query(&aggregate.find).await?;
         let is_stored = self.part_of(&find)?.is_none() && !self.loads(&find.collection);
         let aggregate = &Aggregate {
             find: find.into_owned(),
@@ -296,7 +301,7 @@ impl Reader for ColdReader<'_> {
     }
 
     async fn explain(&self, find: &Find) -> Result<Explain> {
-        let Narrowed { find, .. } = self.narrowed(find).await?;
+        let SingleCollectionQuery { find, .. } = self.single_collection_query(find).await?;
         match self.part_of(&find)? {
             None => self.stored().explain(&find).await,
             Some(split) => self.stored().explain(&split.find(&find)).await,
@@ -305,8 +310,8 @@ impl Reader for ColdReader<'_> {
 
     async fn index_of(&self, find: &Find) -> Result<Option<String>> {
         // The query leaves out the `_id`s of the other conditions, which would have to be read.
-        let divided = self.catalog.divide_query(find)?;
-        let find = divided.as_ref().map_or(find, |divided| &divided.main);
+        let split = self.catalog.split_query(find)?;
+        let find = split.as_ref().map_or(find, |split| &split.main);
         match self.part_of(find)? {
             None => self.stored().index_of(find).await,
             Some(split) => self.stored().index_of(&split.find(find)).await,

@@ -39,7 +39,7 @@ const CONTENDED: u32 = 16;
 
 /// How a unit takes its records. After a lost conflict some units have fewer documents, and lock them first; after another lost conflict
 /// the next unit begins at another place.
-struct Pace {
+struct BatchPacing {
     documents: usize,
     /// The records that were read and are left.
     records: Waiting,
@@ -138,8 +138,8 @@ impl Session {
             return Ok(true);
         }
         let work = async |of_store: Option<&dyn StoreSession>| {
-            let mut pace = self.first_pace();
-            while self.work_off_next(&mut pace, of_store).await? {
+            let mut pacing = self.first_pacing();
+            while self.work_off_next(&mut pacing, of_store).await? {
                 if until.is_some() && !is_left().await? {
                     break;
                 }
@@ -189,9 +189,9 @@ impl Session {
         }
     }
 
-    /// The pace of the first unit. Later ones have more documents, as long as there are no conflicts.
-    fn first_pace(&self) -> Pace {
-        Pace {
+    /// The pacing of the first unit. Later ones have more documents, as long as there are no conflicts.
+    fn first_pacing(&self) -> BatchPacing {
+        BatchPacing {
             documents: match self.is_side_by_side() {
                 true => FIRST_DOCUMENTS_SIDE_BY_SIDE,
                 false => chunk(DOCUMENTS),
@@ -225,24 +225,26 @@ impl Session {
     /// Returns whether there were any.
     async fn work_off_next(
         &self,
-        pace: &mut Pace,
+        pacing: &mut BatchPacing,
         of_store: Option<&dyn StoreSession>,
     ) -> Result<bool> {
         let _working = self.outbox.working.lock().await;
-        if pace.records.is_empty() {
+        if pacing.records.is_empty() {
             let source = self.source().await?;
-            pace.records = Waiting::read(source.reader(), &self.catalog(), RECORDS).await?;
+            pacing.records = Waiting::read(source.reader(), &self.catalog(), RECORDS).await?;
         }
-        if pace.records.is_empty() {
+        if pacing.records.is_empty() {
             return Ok(false);
         }
         let mut failed = None;
         loop {
-            let locks_first = pace.contended > 0;
-            let mut batch = pace.records.next(pace.documents, pace.begin, locks_first);
+            let locks_first = pacing.contended > 0;
+            let mut batch = pacing
+                .records
+                .next(pacing.documents, pacing.begin, locks_first);
             batch.failed = failed.take();
             let batch = Arc::new(batch);
-            let operation = Operation::begin("refresh", "").of(pace.documents);
+            let operation = Operation::begin("refresh", "").of(pacing.documents);
             let worked = match self.is_side_by_side() {
                 true => self.work_once(&batch, of_store).await,
                 false => self.work_in_own_transaction(&batch).await,
@@ -260,21 +262,21 @@ impl Session {
                     );
                     metrics::outbox_batch(self.database());
                     self.record(operation, worked.cost);
-                    pace.records.forget(&batch.records, &worked.left);
-                    let contended = pace.contended.saturating_sub(1);
+                    pacing.records.forget(&batch.records, &worked.left);
+                    let contended = pacing.contended.saturating_sub(1);
                     let most = match contended {
                         0 => self.most_documents(),
                         _ => CONTENDED_DOCUMENTS,
                     };
-                    *pace = Pace {
-                        documents: self.more_documents(pace.documents).min(most),
+                    *pacing = BatchPacing {
+                        documents: self.more_documents(pacing.documents).min(most),
                         contended,
-                        records: mem::take(&mut pace.records),
-                        ..self.first_pace()
+                        records: mem::take(&mut pacing.records),
+                        ..self.first_pacing()
                     };
                     return Ok(true);
                 }
-                Err(error) if is_permanent(&error) => match pace.documents {
+                Err(error) if is_permanent(&error) => match pacing.documents {
                     1 => {
                         tracing::warn!(
                             target: "odm",
@@ -284,18 +286,18 @@ impl Session {
                         );
                         failed = Some(FailedRefresh::new(&error));
                     }
-                    _ => pace.documents /= 2,
+                    _ => pacing.documents /= 2,
                 },
-                Err(error) if error.is_conflict() => match pace.documents {
+                Err(error) if error.is_conflict() => match pacing.documents {
                     // The winner may keep the document for long, as a process that was killed in a transaction.
                     1 if locks_first => {
-                        pace.begin = fastrand::f64();
-                        pace.backoff.wait().await;
+                        pacing.begin = fastrand::f64();
+                        pacing.backoff.wait().await;
                         return Ok(true);
                     }
                     documents => {
-                        pace.documents = (documents / 4).clamp(1, CONTENDED_DOCUMENTS);
-                        pace.contended = CONTENDED;
+                        pacing.documents = (documents / 4).clamp(1, CONTENDED_DOCUMENTS);
+                        pacing.contended = CONTENDED;
                     }
                 },
                 Err(error) => return Err(error),

@@ -49,7 +49,7 @@ pub(crate) struct Batch {
 
 /// The result of a batch.
 #[derive(Debug, Default)]
-pub(crate) struct Worked {
+pub(crate) struct BatchResult {
     /// The cost of the unit.
     pub(crate) cost: Cost,
     /// How many documents were refreshed or left out.
@@ -89,12 +89,12 @@ pub(crate) struct BatchProgress {
     groups: Vec<(Group, Fate)>,
     /// The target whose refresh has failed before.
     failed: Option<usize>,
-    result: Worked,
+    result: BatchResult,
 }
 
 impl Work for Batch {
     type Progress = BatchProgress;
-    type Outcome = Worked;
+    type Outcome = BatchResult;
 
     fn policy(&self) -> Policy {
         Policy::CHANGE
@@ -163,15 +163,15 @@ impl Work for Batch {
         forget_parked(unit, right).await
     }
 
-    fn outcome(BatchProgress { result, .. }: BatchProgress, totals: Totals) -> Worked {
-        Worked {
+    fn outcome(BatchProgress { result, .. }: BatchProgress, totals: Totals) -> BatchResult {
+        BatchResult {
             cost: totals.cost,
             has_queued: totals.has_queued,
             ..result
         }
     }
 
-    fn has_queued(worked: &Worked) -> bool {
+    fn has_queued(worked: &BatchResult) -> bool {
         worked.has_queued
     }
 }
@@ -317,7 +317,7 @@ async fn end(
     records: Vec<RawBson>,
     fate: Fate,
     failed: Option<&FailedRefresh>,
-    worked: &mut Worked,
+    worked: &mut BatchResult,
 ) -> Result<bool> {
     let mut is_right = matches!(fate, Fate::Done);
     // A flush of many new records may have forgotten the images.
