@@ -4,7 +4,7 @@ use syn::{Attribute, Data as SynData, DeriveInput, Fields as SynFields, Ident, P
 
 use crate::{
     attr::{
-        self, Rule, serde,
+        self, CaseRule, serde,
         value::{Once, flag, keys, unknown},
     },
     ctxt::Ctxt,
@@ -20,8 +20,8 @@ pub(crate) use form::Form;
 pub(crate) struct Input<'a> {
     pub(crate) derive: Derive,
     pub(crate) item: &'a DeriveInput,
-    pub(crate) attrs: attr::Container,
-    pub(crate) serde: serde::Container,
+    pub(crate) attrs: attr::ContainerAttributes,
+    pub(crate) serde: serde::SerdeContainer,
     pub(crate) data: Data<'a>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) enum Style {
 pub(crate) struct Variant<'a> {
     pub(crate) ident: &'a Ident,
     pub(crate) docs: Vec<&'a Attribute>,
-    pub(crate) serde: serde::Variant,
+    pub(crate) serde: serde::SerdeVariant,
     /// The name under which serde stores it.
     pub(crate) stored: String,
     pub(crate) style: Style,
@@ -59,8 +59,8 @@ pub(crate) struct Field<'a> {
     pub(crate) ident: Option<&'a Ident>,
     pub(crate) ty: &'a Type,
     pub(crate) docs: Vec<&'a Attribute>,
-    pub(crate) attrs: attr::Field,
-    pub(crate) serde: serde::Field,
+    pub(crate) attrs: attr::FieldAttributes,
+    pub(crate) serde: serde::SerdeField,
     pub(crate) id: Option<Id<'a>>,
     /// The name under which serde stores it; of no meaning in tuples, and where it is flattened.
     pub(crate) stored: String,
@@ -93,14 +93,14 @@ impl IdSource {
 
 impl<'a> Input<'a> {
     pub(crate) fn new(cx: &Ctxt, derive: Derive, item: &'a DeriveInput) -> Self {
-        let attrs = attr::Container::new(cx, derive, &item.attrs);
+        let attrs = attr::ContainerAttributes::new(cx, derive, &item.attrs);
         // A database is not stored.
         let serde = match derive {
             Derive::Database => {
                 serde::refuse(cx, &item.attrs);
-                serde::Container::default()
+                serde::SerdeContainer::default()
             }
-            _ => serde::Container::new(cx, &item.attrs),
+            _ => serde::SerdeContainer::new(cx, &item.attrs),
         };
         let rule = |rename: &Option<serde::Rename>| rename.as_ref().map(|rename| rename.rule);
         let krate = attrs
@@ -117,7 +117,7 @@ impl<'a> Input<'a> {
                     .iter()
                     .map(|variant| {
                         attr::variant(cx, derive, &variant.attrs);
-                        let attrs = serde::Variant::new(cx, &variant.attrs);
+                        let attrs = serde::SerdeVariant::new(cx, &variant.attrs);
                         let stored = stored(
                             &types::name(&variant.ident),
                             attrs.rename.as_ref(),
@@ -179,7 +179,7 @@ impl Style {
 impl Variant<'_> {
     /// The name of its field among those of the enum.
     pub(crate) fn field_name(&self) -> String {
-        Rule::Snake.variant(&types::name(self.ident))
+        CaseRule::Snake.variant(&types::name(self.ident))
     }
 }
 
@@ -196,7 +196,7 @@ fn fields<'a>(
     derive: Derive,
     krate: &Path,
     fields: &'a SynFields,
-    rule: Option<Rule>,
+    rule: Option<CaseRule>,
 ) -> Vec<Field<'a>> {
     fields
         .iter()
@@ -204,9 +204,9 @@ fn fields<'a>(
             let serde = match derive {
                 Derive::Database => {
                     serde::refuse(cx, &field.attrs);
-                    serde::Field::default()
+                    serde::SerdeField::default()
                 }
-                _ => serde::Field::new(cx, krate, &field.attrs),
+                _ => serde::SerdeField::new(cx, krate, &field.attrs),
             };
             let name = field.ident.as_ref().map(types::name).unwrap_or_default();
             let rule = rule.map(|rule| move |name: &_| rule.field(name));
@@ -214,7 +214,7 @@ fn fields<'a>(
                 ident: field.ident.as_ref(),
                 ty: &field.ty,
                 docs: docs(&field.attrs),
-                attrs: attr::Field::new(cx, derive, &field.attrs),
+                attrs: attr::FieldAttributes::new(cx, derive, &field.attrs),
                 stored: stored(&name, serde.rename.as_ref(), rule),
                 serde,
                 id: id(cx, derive, &field.attrs),

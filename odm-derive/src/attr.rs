@@ -19,9 +19,9 @@ mod split;
 mod validate;
 pub(crate) mod value;
 
-pub(crate) use case::Rule;
+pub(crate) use case::CaseRule;
 pub(crate) use expires::Expires;
-pub(crate) use field::{Field, Public};
+pub(crate) use field::{FieldAttributes, Public};
 pub(crate) use index::Index;
 pub(crate) use new::NewDocument;
 pub(crate) use position::{Position, own, variant};
@@ -34,7 +34,7 @@ use value::{Once, function, keys, string, unknown};
 
 /// The attributes on the struct or enum.
 #[derive(Default)]
-pub(crate) struct Container {
+pub(crate) struct ContainerAttributes {
     /// `crate = ".."`.
     pub(crate) krate: Option<Path>,
     /// `#[document(collection = "..")]`.
@@ -61,7 +61,7 @@ pub(crate) struct Container {
     pub(crate) mistaken: bool,
 }
 
-impl Container {
+impl ContainerAttributes {
     pub(crate) fn new(cx: &Ctxt, derive: Derive, attrs: &[Attribute]) -> Self {
         let mut krate = Once::new("crate");
         let mut collection = Once::new("collection");
@@ -114,7 +114,7 @@ impl Container {
                 }
             }
         }
-        Container {
+        ContainerAttributes {
             krate: krate.get(),
             collection: collection.get(),
             indexes,

@@ -207,7 +207,7 @@ impl Model {
                 let id = fields
                     .iter()
                     .find(|field| field.stored == "_id" && field.serde.flatten.is_none())?;
-                let marked = |mark: fn(&attr::Field) -> Option<&Path>| {
+                let marked = |mark: fn(&attr::FieldAttributes) -> Option<&Path>| {
                     let field = fields.iter().find(|field| mark(&field.attrs).is_some())?;
                     Some((head.stored_type(field), field.stored.clone()))
                 };
@@ -216,9 +216,9 @@ impl Model {
                     id: id.ident?.clone(),
                     id_type: head.without_self(id.ty),
                     native_id: id.serde.native.then(|| head.stored_type(id)),
-                    version: marked(attr::Field::version),
-                    created_at: marked(attr::Field::created_at),
-                    updated_at: marked(attr::Field::updated_at),
+                    version: marked(attr::FieldAttributes::version),
+                    created_at: marked(attr::FieldAttributes::created_at),
+                    updated_at: marked(attr::FieldAttributes::updated_at),
                     indexes: indexes(input, fields),
                     expires: input.attrs.expires.clone(),
                     validation: input.attrs.validation.clone(),

@@ -25,7 +25,7 @@ use crate::{
 /// ```
 pub(crate) fn derive(item: &DeriveInput) -> TokenStream {
     let cx = Ctxt::new();
-    let attrs = attr::Container::new(&cx, Derive::Patch, &item.attrs);
+    let attrs = attr::ContainerAttributes::new(&cx, Derive::Patch, &item.attrs);
     let changes = changes(&cx, item);
     if attrs.of.is_none() && !attrs.mistaken {
         let message = format!(

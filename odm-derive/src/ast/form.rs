@@ -17,7 +17,7 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    pub(crate) fn of(serde: &serde::Container) -> Self {
+    pub(crate) fn of(serde: &serde::SerdeContainer) -> Self {
         match (&serde.tag, &serde.content) {
             _ if serde.untagged => Form::Untagged,
             (Some(tag), Some(content)) => Form::Adjacent {

@@ -2,7 +2,7 @@
 
 /// How names are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rule {
+pub(crate) enum CaseRule {
     Lower,
     Upper,
     Pascal,
@@ -13,18 +13,18 @@ pub(crate) enum Rule {
     ScreamingKebab,
 }
 
-impl Rule {
+impl CaseRule {
     /// The rule of this name. serde reports one that does not exist.
     pub(crate) fn of(name: &str) -> Option<Self> {
         Some(match name {
-            "lowercase" => Rule::Lower,
-            "UPPERCASE" => Rule::Upper,
-            "PascalCase" => Rule::Pascal,
-            "camelCase" => Rule::Camel,
-            "snake_case" => Rule::Snake,
-            "SCREAMING_SNAKE_CASE" => Rule::ScreamingSnake,
-            "kebab-case" => Rule::Kebab,
-            "SCREAMING-KEBAB-CASE" => Rule::ScreamingKebab,
+            "lowercase" => CaseRule::Lower,
+            "UPPERCASE" => CaseRule::Upper,
+            "PascalCase" => CaseRule::Pascal,
+            "camelCase" => CaseRule::Camel,
+            "snake_case" => CaseRule::Snake,
+            "SCREAMING_SNAKE_CASE" => CaseRule::ScreamingSnake,
+            "kebab-case" => CaseRule::Kebab,
+            "SCREAMING-KEBAB-CASE" => CaseRule::ScreamingKebab,
             _ => return None,
         })
     }
@@ -33,9 +33,9 @@ impl Rule {
     pub(crate) fn field(self, name: &str) -> String {
         match self {
             // serde takes a field to be in snake case, and lower case, already.
-            Rule::Lower | Rule::Snake => name.to_owned(),
-            Rule::Upper | Rule::ScreamingSnake => name.to_ascii_uppercase(),
-            Rule::Pascal => {
+            CaseRule::Lower | CaseRule::Snake => name.to_owned(),
+            CaseRule::Upper | CaseRule::ScreamingSnake => name.to_ascii_uppercase(),
+            CaseRule::Pascal => {
                 let mut pascal = String::new();
                 let mut capital = true;
                 for c in name.chars() {
@@ -50,20 +50,20 @@ impl Rule {
                 }
                 pascal
             }
-            Rule::Camel => first_lower(&Rule::Pascal.field(name)),
-            Rule::Kebab => name.replace('_', "-"),
-            Rule::ScreamingKebab => name.to_ascii_uppercase().replace('_', "-"),
+            CaseRule::Camel => first_lower(&CaseRule::Pascal.field(name)),
+            CaseRule::Kebab => name.replace('_', "-"),
+            CaseRule::ScreamingKebab => name.to_ascii_uppercase().replace('_', "-"),
         }
     }
 
     /// The stored name of a variant.
     pub(crate) fn variant(self, name: &str) -> String {
         match self {
-            Rule::Pascal => name.to_owned(),
-            Rule::Lower => name.to_ascii_lowercase(),
-            Rule::Upper => name.to_ascii_uppercase(),
-            Rule::Camel => first_lower(name),
-            Rule::Snake => {
+            CaseRule::Pascal => name.to_owned(),
+            CaseRule::Lower => name.to_ascii_lowercase(),
+            CaseRule::Upper => name.to_ascii_uppercase(),
+            CaseRule::Camel => first_lower(name),
+            CaseRule::Snake => {
                 let mut snake = String::new();
                 for (i, c) in name.char_indices() {
                     if i > 0 && c.is_uppercase() {
@@ -73,9 +73,9 @@ impl Rule {
                 }
                 snake
             }
-            Rule::ScreamingSnake => Rule::Snake.variant(name).to_ascii_uppercase(),
-            Rule::Kebab => Rule::Snake.variant(name).replace('_', "-"),
-            Rule::ScreamingKebab => Rule::ScreamingSnake.variant(name).replace('_', "-"),
+            CaseRule::ScreamingSnake => CaseRule::Snake.variant(name).to_ascii_uppercase(),
+            CaseRule::Kebab => CaseRule::Snake.variant(name).replace('_', "-"),
+            CaseRule::ScreamingKebab => CaseRule::ScreamingSnake.variant(name).replace('_', "-"),
         }
     }
 }
@@ -90,7 +90,7 @@ fn first_lower(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Rule;
+    use super::CaseRule;
 
     const RULES: [&str; 8] = [
         "lowercase",
@@ -103,10 +103,10 @@ mod tests {
         "SCREAMING-KEBAB-CASE",
     ];
 
-    fn all(apply: impl Fn(Rule) -> String) -> Vec<String> {
+    fn all(apply: impl Fn(CaseRule) -> String) -> Vec<String> {
         RULES
             .iter()
-            .map(|name| apply(Rule::of(name).unwrap()))
+            .map(|name| apply(CaseRule::of(name).unwrap()))
             .collect()
     }
 
@@ -126,9 +126,9 @@ mod tests {
                 "VERY-TASTY"
             ]
         );
-        assert_eq!(Rule::Camel.field("_id"), "id");
-        assert_eq!(Rule::Pascal.field("a__b_2"), "AB2");
-        assert_eq!(Rule::Camel.field("_"), "");
+        assert_eq!(CaseRule::Camel.field("_id"), "id");
+        assert_eq!(CaseRule::Pascal.field("a__b_2"), "AB2");
+        assert_eq!(CaseRule::Camel.field("_"), "");
     }
 
     #[test]
@@ -146,11 +146,11 @@ mod tests {
                 "VERY-TASTY"
             ]
         );
-        assert_eq!(Rule::Snake.variant("Z42B"), "z42_b");
+        assert_eq!(CaseRule::Snake.variant("Z42B"), "z42_b");
     }
 
     #[test]
     fn other_names_are_no_rules() {
-        assert_eq!(Rule::of("Camel"), None);
+        assert_eq!(CaseRule::of("Camel"), None);
     }
 }

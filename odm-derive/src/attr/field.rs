@@ -19,13 +19,13 @@ use crate::{
 ///
 /// An attribute that does not go with an earlier one is reported, and left out.
 #[derive(Default)]
-pub(crate) struct Field {
+pub(crate) struct FieldAttributes {
     marks: Vec<Mark>,
 }
 
 /// One attribute on a field.
 enum Mark {
-    Embed(Embed),
+    Embed(EmbedAttribute),
     Opaque(Path),
     Reference(Reference),
     Index(FieldIndex),
@@ -48,7 +48,7 @@ pub(crate) struct Public {
 }
 
 /// `#[embed]`.
-pub(crate) struct Embed {
+pub(crate) struct EmbedAttribute {
     /// The attribute's name.
     pub(crate) at: Path,
     /// Whether the value embeds the holder again, by way of other types.
@@ -76,7 +76,7 @@ macro_rules! accessors {
     )* };
 }
 
-impl Field {
+impl FieldAttributes {
     pub(crate) fn new(cx: &Ctxt, derive: Derive, attrs: &[Attribute]) -> Self {
         let mut marks = Vec::new();
         let mut names: Vec<String> = Vec::new();
@@ -94,11 +94,11 @@ impl Field {
             }
             names.push(name);
         }
-        Field { marks }
+        FieldAttributes { marks }
     }
 
     accessors! {
-        embed: Embed -> Embed;
+        embed: Embed -> EmbedAttribute;
         opaque: Opaque -> Path;
         reference: Reference -> Reference;
         index: Index -> FieldIndex;
@@ -161,7 +161,7 @@ impl Mark {
     /// `None` if the attribute is wrong in itself, which has been reported.
     fn new(cx: &Ctxt, name: &str, attr: &Attribute) -> Option<Self> {
         Some(match name {
-            "embed" => Mark::Embed(Embed::new(cx, attr)),
+            "embed" => Mark::Embed(EmbedAttribute::new(cx, attr)),
             "reference" => Mark::Reference(Reference::new(cx, attr)),
             "index" => Mark::Index(FieldIndex::new(cx, attr)),
             "split" => Mark::Split(Split::new(cx, attr)?),
@@ -202,7 +202,7 @@ impl Mark {
     }
 }
 
-impl Embed {
+impl EmbedAttribute {
     fn new(cx: &Ctxt, attr: &Attribute) -> Self {
         let mut recursive = Once::new("recursive");
         for (key, meta) in keys(cx, attr) {
@@ -211,7 +211,7 @@ impl Embed {
                 _ => unknown(cx, &meta, "embed", "`recursive`"),
             }
         }
-        Embed {
+        EmbedAttribute {
             at: attr.path().clone(),
             recursive: recursive.get().is_some(),
         }

@@ -7,7 +7,7 @@ use proc_macro2::{Ident, Span};
 use syn::{Attribute, Lit, LitStr, Meta, Path};
 
 use super::{
-    case::Rule,
+    case::CaseRule,
     text,
     value::{keys, literal, nested, tokens},
 };
@@ -15,7 +15,7 @@ use crate::ctxt::Ctxt;
 
 /// The attributes on the struct or enum.
 #[derive(Default)]
-pub(crate) struct Container {
+pub(crate) struct SerdeContainer {
     pub(crate) rename_all: Option<Rename>,
     pub(crate) rename_all_fields: Option<Rename>,
     pub(crate) tag: Option<LitStr>,
@@ -30,12 +30,12 @@ pub(crate) struct Container {
 pub(crate) struct Rename {
     /// The literal in which the rule is named.
     pub(crate) at: LitStr,
-    pub(crate) rule: Rule,
+    pub(crate) rule: CaseRule,
 }
 
 /// The attributes on a variant.
 #[derive(Default)]
-pub(crate) struct Variant {
+pub(crate) struct SerdeVariant {
     pub(crate) rename: Option<LitStr>,
     pub(crate) rename_all: Option<Rename>,
     pub(crate) skip: bool,
@@ -44,7 +44,7 @@ pub(crate) struct Variant {
 
 /// The attributes on a field.
 #[derive(Default)]
-pub(crate) struct Field {
+pub(crate) struct SerdeField {
     pub(crate) rename: Option<LitStr>,
     pub(crate) skip: Option<Path>,
     /// `skip_serializing` or `skip_deserializing`.
@@ -74,9 +74,9 @@ pub(crate) struct SkipIf {
     pub(crate) is_none: bool,
 }
 
-impl Container {
+impl SerdeContainer {
     pub(crate) fn new(cx: &Ctxt, attrs: &[Attribute]) -> Self {
-        let mut container = Container::default();
+        let mut container = SerdeContainer::default();
         for (key, meta) in metas(attrs) {
             match key.as_str() {
                 "rename_all" => container.rename_all = rule(cx, &meta),
@@ -105,9 +105,9 @@ impl Container {
     }
 }
 
-impl Variant {
+impl SerdeVariant {
     pub(crate) fn new(cx: &Ctxt, attrs: &[Attribute]) -> Self {
-        let mut variant = Variant::default();
+        let mut variant = SerdeVariant::default();
         for (key, meta) in metas(attrs) {
             match key.as_str() {
                 "rename" => variant.rename = name(cx, &meta),
@@ -141,10 +141,10 @@ impl Variant {
     }
 }
 
-impl Field {
+impl SerdeField {
     /// `krate` is the path of this library.
     pub(crate) fn new(cx: &Ctxt, krate: &Path, attrs: &[Attribute]) -> Self {
-        let mut field = Field::default();
+        let mut field = SerdeField::default();
         for (key, meta) in metas(attrs) {
             let path = || Some(meta.path().clone());
             match key.as_str() {
@@ -238,7 +238,7 @@ fn text_of(meta: &Meta) -> Option<LitStr> {
 
 fn rule(cx: &Ctxt, meta: &Meta) -> Option<Rename> {
     let at = name(cx, meta)?;
-    let rule = Rule::of(&at.value())?;
+    let rule = CaseRule::of(&at.value())?;
     Some(Rename { at, rule })
 }
 

@@ -34,20 +34,26 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>) {
     fields::check(cx, input, fields);
     id(cx, input, fields);
     new(cx, input, fields);
-    once(cx, fields, "version", "the version", attr::Field::version);
+    once(
+        cx,
+        fields,
+        "version",
+        "the version",
+        attr::FieldAttributes::version,
+    );
     once(
         cx,
         fields,
         "time",
         "the time of the insert",
-        attr::Field::created_at,
+        attr::FieldAttributes::created_at,
     );
     once(
         cx,
         fields,
         "time",
         "the time of the last change",
-        attr::Field::updated_at,
+        attr::FieldAttributes::updated_at,
     );
     renamed(cx, input, fields);
     indexes::check(cx, input, fields);
@@ -143,7 +149,7 @@ fn id(cx: &Ctxt, input: &Input<'_>, all: &[Field<'_>]) {
 }
 
 /// The mark of a field whose value the library changes, and the name of such a field in messages.
-fn changing(attrs: &attr::Field) -> Option<(&Path, &'static str)> {
+fn changing(attrs: &attr::FieldAttributes) -> Option<(&Path, &'static str)> {
     let derived = attrs.derived();
     derived
         .map(|declared| (&declared.at, declared.kind.noun))
@@ -248,7 +254,7 @@ fn once(
     fields: &[Field<'_>],
     what: &str,
     role: &str,
-    mark: impl Fn(&attr::Field) -> Option<&Path>,
+    mark: impl Fn(&attr::FieldAttributes) -> Option<&Path>,
 ) {
     let mut marked = fields
         .iter()

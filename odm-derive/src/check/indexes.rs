@@ -129,13 +129,13 @@ fn mixed(cx: &Ctxt, index: &Index, fields: &[Field<'_>]) {
 type Keys = Vec<(bool, Vec<String>)>;
 
 /// The content of an index: whether it ignores case, the function of its filter, and its fields.
-type Content = (bool, Option<String>, Keys);
+type IndexContent = (bool, Option<String>, Keys);
 
 /// No index is declared twice, and no name is given twice.
 fn twice(cx: &Ctxt, input: &Input<'_>, fields: &[Field<'_>]) {
-    let mut contents: Vec<Content> = Vec::new();
+    let mut contents: Vec<IndexContent> = Vec::new();
     let mut names: Vec<String> = Vec::new();
-    let mut add = |content: Content, name: Option<&syn::LitStr>, at: TokenStream| {
+    let mut add = |content: IndexContent, name: Option<&syn::LitStr>, at: TokenStream| {
         if contents.contains(&content) {
             cx.error(at, "duplicate index: remove one of the two");
         }

@@ -13,14 +13,14 @@ use crate::{
 
 /// The reference of the child to its parent: `via = "author.id"`.
 #[derive(Clone)]
-pub(crate) struct Via {
+pub(crate) struct ChildReference {
     literal: LitStr,
     /// The Rust fields on the path to it.
     path: Vec<Ident>,
 }
 
 /// Reads the names of fields, from the top of the child.
-pub(super) fn via(cx: &Ctxt, meta: &Meta) -> Option<Via> {
+pub(super) fn via(cx: &Ctxt, meta: &Meta) -> Option<ChildReference> {
     let literal = string(cx, meta)?;
     let text = literal.value();
     let path = text
@@ -36,7 +36,7 @@ pub(super) fn via(cx: &Ctxt, meta: &Meta) -> Option<Via> {
         );
         cx.error(&literal, message);
     }
-    Some(Via {
+    Some(ChildReference {
         literal,
         path: path?,
     })
@@ -48,7 +48,7 @@ pub(super) fn via(cx: &Ctxt, meta: &Meta) -> Option<Via> {
 ///     path_to::<User, _, _, _>(step(child.author).id)
 /// }
 /// ```
-pub(super) fn emit_via(head: &Head, via: &Via, child: &TokenStream) -> TokenStream {
+pub(super) fn emit_via(head: &Head, via: &ChildReference, child: &TokenStream) -> TokenStream {
     let this = &head.this;
     let span = via.literal.span();
     let private = types::located(head.private.clone(), span);

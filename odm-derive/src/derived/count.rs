@@ -6,7 +6,7 @@ use syn::{Attribute, Path, Type, spanned::Spanned};
 
 use super::{
     Declaration, DerivedKind, Indexed,
-    children::{self, Via},
+    children::{self, ChildReference},
     reference_to,
 };
 use crate::{
@@ -32,7 +32,7 @@ struct Count {
     /// The child. `None` after an error only.
     of: Option<Type>,
     /// The child's reference to the holder.
-    via: Option<Via>,
+    via: Option<ChildReference>,
     /// A function that returns a filter.
     filter: Option<Path>,
     /// Whether it follows the children after the unit that changes them.

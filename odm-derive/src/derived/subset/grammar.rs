@@ -2,7 +2,7 @@
 
 use syn::{Attribute, Expr, ExprLit, ExprUnary, Lit, LitStr, Meta, Path, UnOp};
 
-use super::super::children::{self, Via};
+use super::super::children::{self, ChildReference};
 use crate::{
     attr::{
         index::{self, Key},
@@ -19,7 +19,7 @@ pub(crate) struct Subset {
     /// The literal in which the sort keys are named, and the keys.
     pub(crate) sort: Option<(LitStr, Vec<Key>)>,
     /// The child's reference to the holder.
-    pub(crate) via: Option<Via>,
+    pub(crate) via: Option<ChildReference>,
     /// A function that returns a filter.
     pub(crate) filter: Option<Path>,
     /// Whether it follows the children after the unit that changes them.
