@@ -34,7 +34,7 @@ pub(crate) use audit::{AuditScope, Checked, check};
 pub use audit::{Finding, Problem};
 pub use derived::DerivedKind;
 pub(crate) use derived::{children_of, shown};
-pub(crate) use import::{Import, Imported};
+pub(crate) use import::{Imported, ImportedDocuments};
 pub(crate) use outbox::{
     FailedRefresh, Retry, Waiting, has_records, has_waiting, lag, newest_waiting, oldest_waiting,
 };
@@ -46,4 +46,6 @@ pub(crate) use run::{Job, NamedDocument, NamedWrite, run};
 pub(crate) use sequence::{IdOfNumber, last_number};
 pub(crate) use unit::Doc;
 pub(crate) use versions::without_derived;
-pub(crate) use write::{OnConflict, ReturnedCheck, Returning, Write, WriteOutcome, WriteTarget};
+pub(crate) use write::{
+    OnConflict, ReturnDocument, ReturnedCheck, Write, WriteOutcome, WriteTarget,
+};

@@ -330,7 +330,7 @@ async fn check_references(
         false => lookup.get(&edge.to, ids.into_values().collect()).await?,
     };
     let other = catalog.inverse_of(edge);
-    let mut inverses = other.map(|other| inverse::Referrers::new(other, documents.iter()));
+    let mut inverses = other.map(|other| inverse::ReferrerLookup::new(other, documents.iter()));
     for document in documents {
         let own = key::of(id(document));
         let (mut dangling, mut one_sided) = (false, false);

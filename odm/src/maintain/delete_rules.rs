@@ -8,7 +8,7 @@ use odm_store::{Error, ErrorKind, Find, FindByKey, Result, mutants::mutant, show
 
 use super::{
     cold,
-    places::{FieldValues, structs},
+    places::{FieldValues, each_embedded},
     unit::{DocumentPages, Unit, id},
 };
 use crate::catalog::{Edge, OnDelete, join, references};
@@ -16,7 +16,7 @@ use crate::catalog::{Edge, OnDelete, join, references};
 /// The rules of the references to the documents that a unit has removed, including documents that are removed by these rules.
 #[derive(Default)]
 pub(super) struct DeleteRules<'c> {
-    tasks: VecDeque<Task<'c>>,
+    tasks: VecDeque<ReferrerTask<'c>>,
     /// The removed documents that no reference along the edge may name at the end of the unit: a referrer that is removed in the
     /// same unit is gone by then.
     restricting: Vec<(&'c Edge, Vec<RawBson>)>,
@@ -24,7 +24,7 @@ pub(super) struct DeleteRules<'c> {
 }
 
 /// The referrers by one edge, which are changed or removed page by page.
-struct Task<'c> {
+struct ReferrerTask<'c> {
     edge: &'c Edge,
     removed: HashSet<Vec<u8>>,
     referrers: DocumentPages,
@@ -78,7 +78,7 @@ impl<'c> DeleteRules<'c> {
                 let keys = ids.iter().map(|id| key::of(id.as_raw_bson_ref()));
                 let referrers =
                     unit.find_referrers((&edge.to, ids.clone()), &edge.from, &edge.path);
-                self.tasks.push_back(Task {
+                self.tasks.push_back(ReferrerTask {
                     edge,
                     removed: keys.collect(),
                     referrers: DocumentPages::new(referrers),
@@ -100,10 +100,10 @@ impl<'c> DeleteRules<'c> {
     }
 }
 
-impl Task<'_> {
+impl ReferrerTask<'_> {
     /// Applies the rule to the next referrers. Returns whether there may be more.
     async fn next_page(&mut self, unit: &mut Unit<'_>) -> Result<bool> {
-        let Task {
+        let ReferrerTask {
             edge,
             removed,
             referrers,
@@ -202,7 +202,7 @@ fn nullified(document: &RawDocument, edge: &Edge, gone: &HashSet<Vec<u8>>) -> Fi
     let (within, name) = edge.path.rsplit_once('.').unwrap_or(("", &edge.path));
     let is_gone = |id: RawBsonRef<'_>| gone.contains(&key::of(id));
     let mut fields = FieldValues::new();
-    structs(document, within, &mut |place, inner| {
+    each_embedded(document, within, &mut |place, inner| {
         let left = match path::get(inner, name) {
             Some(RawBsonRef::Array(ids)) => without(ids, is_gone),
             Some(id) if is_gone(id) => Some(RawArrayBuf::new()),
@@ -235,7 +235,7 @@ fn pulled(document: &RawDocument, edge: &Edge, list: &str, gone: &HashSet<Vec<u8
     };
     let (within, name) = list.rsplit_once('.').unwrap_or(("", list));
     let mut fields = FieldValues::new();
-    structs(document, within, &mut |place, inner| {
+    each_embedded(document, within, &mut |place, inner| {
         let left = match path::get(inner, name) {
             Some(RawBsonRef::Array(elements)) => without(elements, refers),
             Some(element) if refers(element) => Some(RawArrayBuf::new()),

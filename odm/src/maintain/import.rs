@@ -20,7 +20,7 @@ use super::{
 
 /// Documents of several collections, which may reference each other and stored documents.
 #[derive(Debug, Default)]
-pub(crate) struct Import {
+pub(crate) struct ImportedDocuments {
     pub(crate) documents: Vec<Imported>,
     /// The last numbers that collections were given.
     pub(crate) last_numbers: Vec<(String, i64)>,
@@ -40,7 +40,7 @@ pub(crate) struct Imported {
 /// The inserted documents, by their collections.
 type Inserted = Vec<(String, Vec<usize>)>;
 
-impl Work for Import {
+impl Work for ImportedDocuments {
     type Progress = Inserted;
     type Outcome = Totals;
 

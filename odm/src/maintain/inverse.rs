@@ -159,7 +159,7 @@ pub(super) fn targets(document: &RawDocument, edge: &Edge) -> BTreeMap<Vec<u8>, 
 
 /// Tests whether documents reference some others along an edge. The list of a document is read once, however many of its members
 /// are tested.
-pub(super) struct Referrers<'e> {
+pub(super) struct ReferrerLookup<'e> {
     edge: &'e Edge,
     /// The keys of the other documents.
     asked: HashSet<Vec<u8>>,
@@ -167,9 +167,9 @@ pub(super) struct Referrers<'e> {
     found: HashMap<Vec<u8>, HashSet<Vec<u8>>>,
 }
 
-impl<'e> Referrers<'e> {
+impl<'e> ReferrerLookup<'e> {
     pub(super) fn new<'d>(edge: &'e Edge, asked: impl Iterator<Item = &'d Doc>) -> Self {
-        Referrers {
+        ReferrerLookup {
             edge,
             asked: asked.map(|document| key::of(id(document))).collect(),
             found: HashMap::new(),

@@ -6,7 +6,7 @@ use bson::RawDocument;
 use odm_mql::path;
 use odm_store::Result;
 
-use super::places::{FieldValues, changes, structs};
+use super::places::{FieldValues, changes, each_embedded};
 use crate::{
     catalog::{Catalog, PendingField, join},
     model::{DateTime, Unreadable},
@@ -76,7 +76,7 @@ fn pending_in_whole<'c>(catalog: &'c Catalog, collection: &str) -> Vec<(String, 
 /// Passes each place of a path in a document, and whether the document lacks a value there.
 fn each_place(document: &RawDocument, path: &str, each: &mut impl FnMut(String, bool)) {
     let (within, name) = path.rsplit_once('.').unwrap_or(("", path));
-    structs(document, within, &mut |place, inner| {
+    each_embedded(document, within, &mut |place, inner| {
         each(place.path_of(name), path::get(inner, name).is_none());
     });
 }

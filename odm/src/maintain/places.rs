@@ -50,7 +50,7 @@ impl fmt::Display for Place<'_> {
 
 /// Passes each embedded document that a path names, with its location. The empty path names the document
 /// itself.
-pub(super) fn structs<'a>(
+pub(super) fn each_embedded<'a>(
     document: &'a RawDocument,
     within: &str,
     each: &mut impl FnMut(&Place<'_>, &'a RawDocument),

@@ -12,7 +12,7 @@ use odm_mql::{key, path};
 use odm_store::{Error, ErrorKind, Result, mutants::mutant};
 
 use super::{
-    places::{FieldValues, changes, structs},
+    places::{FieldValues, changes, each_embedded},
     unit::{Digest, Doc, Image, Images},
 };
 use crate::{catalog::Catalog, model::DateTime};
@@ -26,12 +26,12 @@ pub(crate) struct Earlier(HashMap<String, HashMap<Vec<u8>, EarlierImage>>);
 #[derive(Debug)]
 struct EarlierImage {
     /// `None` if it did not exist.
-    before: Option<Before>,
+    before: Option<DocumentBefore>,
     is_touched: bool,
 }
 
 #[derive(Debug)]
-struct Before {
+struct DocumentBefore {
     base_data: Digest,
     /// The fields that record its writes.
     recorded: RawDocumentBuf,
@@ -62,7 +62,7 @@ impl Earlier {
                 earlier.is_touched |= image.is_touched();
                 continue;
             }
-            let before = image.before().map(|before| -> Result<Before> {
+            let before = image.before().map(|before| -> Result<DocumentBefore> {
                 let mut recorded = RawDocumentBuf::new();
                 for path in fields.all() {
                     if let Some(value) = path::get(before, path) {
@@ -70,7 +70,7 @@ impl Earlier {
                         recorded.append(path, value);
                     }
                 }
-                Ok(Before {
+                Ok(DocumentBefore {
                     base_data: Digest::of(&base_data(catalog, collection, before)?),
                     recorded,
                 })
@@ -199,7 +199,7 @@ fn without(
     for field in catalog.derived_in(collection) {
         let path = field.path();
         let (within, name) = path.rsplit_once('.').unwrap_or(("", &path));
-        structs(document, within, &mut |place, inner| {
+        each_embedded(document, within, &mut |place, inner| {
             if path::get(inner, name).is_some() {
                 fields.push((place.path_of(name), None));
             }

@@ -32,7 +32,7 @@ pub(crate) enum Write {
         check_inserted: fn(&RawDocument) -> Result<()>,
         /// Whether the update is refused where it would leave a document that its model cannot read.
         is_typed: bool,
-        returning: Option<Returning>,
+        returning: Option<ReturnDocument>,
     },
     /// Documents that replace the stored ones with the same `_id`s; with `upsert`, new documents too.
     Replace {
@@ -66,7 +66,7 @@ pub(crate) enum Write {
     Delete {
         collection: String,
         target: WriteTarget,
-        returning: Option<Returning>,
+        returning: Option<ReturnDocument>,
     },
     /// Makes documents conform to their definitions.
     Repair {
@@ -128,7 +128,7 @@ pub(crate) enum OnConflict {
 
 /// Makes a write return the documents that match, without their cold parts.
 #[derive(Debug, Clone)]
-pub(crate) struct Returning {
+pub(crate) struct ReturnDocument {
     /// Whether the documents are returned as they were before the write, not as they are after it. A delete always sets it.
     pub(crate) before: bool,
     pub(crate) check: ReturnedCheck,

@@ -8,7 +8,7 @@ use odm_store::Result;
 
 use super::{PreparedWrite, WriteBuilder, impl_debug, prepared::impl_write_future};
 use crate::{
-    maintain::{Returning, Write, WritePlan, WriteTarget},
+    maintain::{ReturnDocument, Write, WritePlan, WriteTarget},
     model::Document,
     query::Filter,
     session::Session,
@@ -127,7 +127,7 @@ impl<M: Document> WriteBuilder for DeleteWhere<M> {
 
 impl_write_future!(Delete<M>, DeleteWhere<M>);
 
-pub(super) fn write<M: Document>(target: WriteTarget, returning: Option<Returning>) -> Write {
+pub(super) fn write<M: Document>(target: WriteTarget, returning: Option<ReturnDocument>) -> Write {
     Write::Delete {
         collection: M::COLLECTION.to_owned(),
         target,

@@ -109,7 +109,7 @@ pub(super) struct ReturnedDocuments<M>(Arc<Mutex<Vec<M>>>);
 
 impl<M: Document> ReturnedDocuments<M> {
     /// Makes the request for a write to return its documents, and the place that receives them.
-    pub(super) fn new(before: bool) -> (Self, maintain::Returning) {
+    pub(super) fn new(before: bool) -> (Self, maintain::ReturnDocument) {
         let documents = Arc::new(Mutex::new(Vec::new()));
         let read = documents.clone();
         let check = ReturnedCheck::new(move |stored| {
@@ -120,7 +120,7 @@ impl<M: Document> ReturnedDocuments<M> {
         });
         (
             ReturnedDocuments(documents),
-            maintain::Returning { before, check },
+            maintain::ReturnDocument { before, check },
         )
     }
 

@@ -6,7 +6,7 @@ use odm_store::{Error, ErrorKind, Result, show};
 
 use super::{PreparedWrite, WriteBuilder, prepared::impl_write_future, rows::decode};
 use crate::{
-    maintain::{NamedDocument, Returning, Write, WriteOutcome, WritePlan, WriteTarget},
+    maintain::{NamedDocument, ReturnDocument, Write, WriteOutcome, WritePlan, WriteTarget},
     model::{DateTime, Document, Versioned, to_raw},
     query::{ETag, Update},
     session::Session,
@@ -48,7 +48,7 @@ impl OneDocument {
         &self,
         update: Result<mql::Update>,
         is_typed: bool,
-        returning: Option<Returning>,
+        returning: Option<ReturnDocument>,
     ) -> Result<Write> {
         let id = self.id.clone()?;
         let update = update.map_err(|error| located::<M>(error, Some(&id)));
@@ -194,7 +194,7 @@ impl<M: Document> Update<M, OneDocument> {
     /// The write of one document, whose result `finish` reads.
     pub(super) fn prepared<T: Send + 'static>(
         self,
-        returning: Option<Returning>,
+        returning: Option<ReturnDocument>,
         finish: impl FnOnce(WriteOutcome) -> Result<T> + Send + 'static,
     ) -> Result<PreparedWrite<T>> {
         self.check_given()?;
@@ -236,7 +236,7 @@ impl<M: Document> Update<M, MatchingDocuments> {
     /// The write of all matching documents, whose result `finish` reads.
     pub(super) fn prepared<T: Send + 'static>(
         self,
-        returning: Option<Returning>,
+        returning: Option<ReturnDocument>,
         finish: impl FnOnce(WriteOutcome) -> Result<T> + Send + 'static,
     ) -> Result<PreparedWrite<T>> {
         self.check_matching()?;
@@ -272,7 +272,7 @@ fn write<M: Document>(
     update: Result<mql::Update>,
     upsert: bool,
     is_typed: bool,
-    returning: Option<Returning>,
+    returning: Option<ReturnDocument>,
 ) -> Result<Write> {
     let change = update.map_err(|error| located::<M>(error, None))?;
     change.check()?;

@@ -326,7 +326,7 @@ impl Importer {
     /// Stores the waiting documents at these positions, as one unit.
     async fn store_unit(&mut self, unit: &[usize]) -> Result<()> {
         let sent = unit.iter().map(|&at| &self.waiting.documents[at]);
-        let import = maintain::Import {
+        let import = maintain::ImportedDocuments {
             documents: sent.clone().map(|sent| sent.imported.clone()).collect(),
             last_numbers: self.last_numbers.clone(),
         };

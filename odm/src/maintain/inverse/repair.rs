@@ -11,7 +11,7 @@ use super::{
         delete_rules::{cleared, set_references},
         unit::{Doc, Unit, id},
     },
-    Referrers, Sides, is_no_list, targets,
+    ReferrerLookup, Sides, is_no_list, targets,
 };
 use crate::catalog::{Cardinality, Edge, OnDelete};
 
@@ -43,7 +43,7 @@ pub(in crate::maintain) async fn repair(
         unit.exclude(&edge.to, &named);
     }
     let asked = documents.iter().map(|(_, document)| document);
-    let mut inverses = other.map(|other| Referrers::new(other, asked));
+    let mut inverses = other.map(|other| ReferrerLookup::new(other, asked));
     for (at, document) in &documents {
         let own = RawBson::from(id(document));
         let own_key = key::of(id(document));

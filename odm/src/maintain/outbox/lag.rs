@@ -12,7 +12,7 @@ use crate::{
     maintain::{
         Finding, Problem,
         derived::Inputs,
-        places::structs,
+        places::each_embedded,
         unit::{Doc, id},
     },
     model::DateTime,
@@ -248,7 +248,7 @@ fn source_of(copy: &CopyDefinition, document: &RawDocument, location: &str) -> O
         return None;
     };
     let mut source = None;
-    structs(document, &copy.within, &mut |place, inner| {
+    each_embedded(document, &copy.within, &mut |place, inner| {
         if place.path_of(&copy.name) == location {
             source = path::get(inner, reference).map(RawBson::from);
         }

@@ -112,7 +112,7 @@ impl Work for Batch {
             }
             unit.take_locks().await?;
         }
-        let Groups {
+        let RecordGroups {
             groups,
             since,
             left,
@@ -202,7 +202,7 @@ impl Levels {
 }
 
 /// The records of a unit.
-struct Groups {
+struct RecordGroups {
     /// The records in the level of the first record, by target, in their order. If a record of a target has begun, the records
     /// that have not begun wait until it is done.
     groups: Vec<Group>,
@@ -212,7 +212,7 @@ struct Groups {
     left: Vec<RawBson>,
 }
 
-async fn groups(unit: &mut Unit<'_>, ids: &[RawBson]) -> Result<Groups> {
+async fn groups(unit: &mut Unit<'_>, ids: &[RawBson]) -> Result<RecordGroups> {
     let mut all: Vec<(RawBson, Record)> = Vec::new();
     for at in unit.load_existing(OUTBOX, ids).await? {
         if let Some(document) = unit.document(OUTBOX, at) {
@@ -261,7 +261,7 @@ async fn groups(unit: &mut Unit<'_>, ids: &[RawBson]) -> Result<Groups> {
             }
         }
     }
-    Ok(Groups {
+    Ok(RecordGroups {
         groups,
         since,
         left,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use bson::{RawBson, RawBsonRef, RawDocument};
 use odm_mql::{key, path};
 
-use crate::{catalog::CopyDefinition, maintain::places::structs};
+use crate::{catalog::CopyDefinition, maintain::places::each_embedded};
 
 /// A copy in a struct of a document.
 pub(super) struct CopyAt<'a> {
@@ -45,7 +45,7 @@ impl Held {
             by_reference: HashMap::new(),
         };
         if let Some(before) = before {
-            structs(before, &copy.within, &mut |place, inner| {
+            each_embedded(before, &copy.within, &mut |place, inner| {
                 // A missing copy was never filled in.
                 if let (Some(id), Some(value)) =
                     (path::get(inner, reference), path::get(inner, &copy.name))

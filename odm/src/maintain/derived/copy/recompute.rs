@@ -17,7 +17,7 @@ use crate::{
     catalog::{Along, CopyDefinition, join, references},
     maintain::{
         long_lists::warn_if_long,
-        places::{FieldValues, structs},
+        places::{FieldValues, each_embedded},
         unit::{Doc, id},
     },
 };
@@ -34,7 +34,7 @@ pub(super) fn followed(
             continue;
         };
         let mut key = Vec::new();
-        structs(document, &copy.within, &mut |place, inner| {
+        each_embedded(document, &copy.within, &mut |place, inner| {
             let Some(id) = path::get(inner, reference) else {
                 return;
             };
@@ -143,7 +143,7 @@ fn compare(
     fields: &mut FieldValues,
 ) {
     let mut copies = Vec::new();
-    structs(document, &copy.within, &mut |place, inner| {
+    each_embedded(document, &copy.within, &mut |place, inner| {
         copies.push(CopyAt {
             place: place.to_string(),
             key: match path::get(inner, reference) {
