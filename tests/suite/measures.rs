@@ -3,14 +3,14 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
+    fs, mem,
     path::{Path, PathBuf},
 };
 
-use syn::{Attribute, Item, UseTree, visit::Visit};
+use syn::{Attribute, Block, Item, ItemMod, UseTree, visit::Visit};
 
 /// The crates of the library.
-const CRATES: [&str; 8] = [
+pub(super) const CRATES: [&str; 8] = [
     "odm",
     "odm-derive",
     "odm-embedded",
@@ -27,13 +27,10 @@ const LONG: usize = 60;
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("the folder is there") {
         let path = entry.expect("the folder can be read").path();
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        match path.is_dir() {
-            true if name != "tests" => files(&path, found),
-            false if name.ends_with(".rs") && !matches!(name, "tests.rs" | "testing.rs") => {
-                found.push(path)
-            }
-            _ => {}
+        if path.is_dir() {
+            files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
         }
     }
 }
@@ -49,7 +46,10 @@ struct Source {
     module: Vec<String>,
     lines: usize,
     functions: Vec<(String, usize)>,
+    /// The names of its types, without those within functions.
     types: Vec<String>,
+    /// The modules of tests that are files of their own.
+    tests: Vec<Vec<String>>,
     /// The paths that it names, from the root of the crate.
     paths: BTreeSet<Vec<String>>,
 }
@@ -57,6 +57,7 @@ struct Source {
 struct Reader<'s> {
     source: &'s mut Source,
     module: Vec<String>,
+    is_in_function: bool,
 }
 
 impl Reader<'_> {
@@ -99,16 +100,35 @@ impl<'a> Visit<'a> for Reader<'_> {
             _ => &Vec::new(),
         };
         if is_test(attributes) {
+            if let Item::Mod(ItemMod { ident, content: None, .. }) = item {
+                self.source.tests.push([&self.module[..], &[ident.to_string()]].concat());
+            }
             return;
         }
-        match item {
-            Item::Struct(item) => self.source.types.push(item.ident.to_string()),
-            Item::Enum(item) => self.source.types.push(item.ident.to_string()),
-            Item::Trait(item) => self.source.types.push(item.ident.to_string()),
-            Item::Use(item) => self.tree(&item.tree, &[]),
-            _ => {}
+        let named = match item {
+            Item::Struct(item) => Some((&item.attrs, &item.ident)),
+            Item::Enum(item) => Some((&item.attrs, &item.ident)),
+            Item::Trait(item) => Some((&item.attrs, &item.ident)),
+            Item::Union(item) => Some((&item.attrs, &item.ident)),
+            Item::Type(item) => Some((&item.attrs, &item.ident)),
+            _ => None,
+        };
+        if let Some((attributes, name)) = named
+            && !self.is_in_function
+            && !is_test(attributes)
+        {
+            self.source.types.push(name.to_string());
+        }
+        if let Item::Use(item) = item {
+            self.tree(&item.tree, &[]);
         }
         syn::visit::visit_item(self, item);
+    }
+
+    fn visit_block(&mut self, block: &'a Block) {
+        let was_in_function = mem::replace(&mut self.is_in_function, true);
+        syn::visit::visit_block(self, block);
+        self.is_in_function = was_in_function;
     }
 
     fn visit_path(&mut self, path: &'a syn::Path) {
@@ -161,6 +181,7 @@ fn functions(lines: &[&str]) -> Vec<(String, usize)> {
     named.collect()
 }
 
+/// The files of a crate, without its tests.
 fn sources(package: &str) -> Vec<Source> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(package).join("src");
     let mut paths = Vec::new();
@@ -177,12 +198,16 @@ fn sources(package: &str) -> Vec<Source> {
             lines: lines.iter().filter(|line| is_code(line)).count(),
             functions: functions(&lines),
             types: Vec::new(),
+            tests: Vec::new(),
             paths: BTreeSet::new(),
         };
-        Reader { source: &mut source, module }.visit_file(&file);
+        Reader { source: &mut source, module, is_in_function: false }.visit_file(&file);
         source
     };
-    paths.into_iter().map(read).collect()
+    let mut sources: Vec<Source> = paths.into_iter().map(read).collect();
+    let tests: Vec<Vec<String>> = sources.iter().flat_map(|source| source.tests.clone()).collect();
+    sources.retain(|source| !tests.iter().any(|test| source.module.starts_with(test)));
+    sources
 }
 
 /// The files that depend on each other, in groups of more than one.
@@ -222,6 +247,28 @@ fn circles(sources: &[Source]) -> Vec<Vec<String>> {
     groups.into_iter().collect()
 }
 
+/// The names that several types have, each with the modules of these.
+fn doubled<'s>(sources: impl Iterator<Item = &'s Source>) -> BTreeMap<String, Vec<String>> {
+    let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for source in sources {
+        for name in &source.types {
+            named.entry(name.clone()).or_default().push(source.module.join("::"));
+        }
+    }
+    named.retain(|_, modules| modules.len() > 1);
+    named
+}
+
+/// The names that several types of a crate have, without those of some modules, each with the modules of these.
+pub(super) fn doubled_in(
+    package: &str,
+    is_left_out: impl Fn(&[String]) -> bool,
+) -> BTreeMap<String, Vec<String>> {
+    let sources = sources(package);
+    assert!(!sources.is_empty(), "{package} has no sources");
+    doubled(sources.iter().filter(|source| !is_left_out(&source.module)))
+}
+
 #[test]
 #[ignore = "prints, and holds nothing"]
 fn measures() {
@@ -238,18 +285,14 @@ fn measures() {
         let functions: Vec<_> = sources.iter().flat_map(|source| &source.functions).collect();
         let long: Vec<_> = functions.iter().filter(|(_, lines)| *lines > LONG).collect();
         let circles = circles(&sources);
-        let mut named: BTreeMap<&str, usize> = BTreeMap::new();
-        for name in sources.iter().flat_map(|source| &source.types) {
-            *named.entry(name).or_default() += 1;
-        }
-        named.retain(|_, times| *times > 1);
+        let doubled = doubled(sources.iter());
         println!(
             "| `{package}` | {} | {lines} | {longest} | {} | {} | {} | {} |",
             sources.len(),
             functions.len(),
             long.len(),
             circles.len(),
-            named.len(),
+            doubled.len(),
         );
         for (name, lines) in long {
             details += &format!("{package}: `{name}` has {lines} lines\n");
@@ -261,8 +304,8 @@ fn measures() {
                 circle.join(", ")
             );
         }
-        for (name, times) in named {
-            details += &format!("{package}: {times} types are named `{name}`\n");
+        for (name, modules) in doubled {
+            details += &format!("{package}: `{name}` is a type in {}\n", modules.join(", "));
         }
     }
     println!("\n{details}");

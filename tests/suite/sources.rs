@@ -2,4 +2,5 @@
 
 mod documented;
 mod measures;
+mod names;
 mod tidy;
