@@ -248,7 +248,7 @@ fn circles(sources: &[Source]) -> Vec<Vec<String>> {
 }
 
 /// The names that several types have, each with the modules of these.
-fn doubled<'s>(sources: impl Iterator<Item = &'s Source>) -> BTreeMap<String, Vec<String>> {
+fn doubled(sources: &[Source]) -> BTreeMap<String, Vec<String>> {
     let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for source in sources {
         for name in &source.types {
@@ -259,14 +259,11 @@ fn doubled<'s>(sources: impl Iterator<Item = &'s Source>) -> BTreeMap<String, Ve
     named
 }
 
-/// The names that several types of a crate have, without those of some modules, each with the modules of these.
-pub(super) fn doubled_in(
-    package: &str,
-    is_left_out: impl Fn(&[String]) -> bool,
-) -> BTreeMap<String, Vec<String>> {
+/// The names that several types of a crate have, each with their modules.
+pub(super) fn doubled_in(package: &str) -> BTreeMap<String, Vec<String>> {
     let sources = sources(package);
     assert!(!sources.is_empty(), "{package} has no sources");
-    doubled(sources.iter().filter(|source| !is_left_out(&source.module)))
+    doubled(&sources)
 }
 
 #[test]
@@ -285,7 +282,7 @@ fn measures() {
         let functions: Vec<_> = sources.iter().flat_map(|source| &source.functions).collect();
         let long: Vec<_> = functions.iter().filter(|(_, lines)| *lines > LONG).collect();
         let circles = circles(&sources);
-        let doubled = doubled(sources.iter());
+        let doubled = doubled(&sources);
         println!(
             "| `{package}` | {} | {lines} | {longest} | {} | {} | {} | {} |",
             sources.len(),

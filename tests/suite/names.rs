@@ -6,12 +6,7 @@ use crate::measures::{CRATES, doubled_in};
 fn no_two_types_of_a_crate_have_one_name() {
     let mut wrong = String::new();
     for package in CRATES {
-        let is_left_out = |module: &[String]| match package {
-            "odm" => module.first().is_some_and(|module| module == "maintain"),
-            "odm-derive" => true,
-            _ => false,
-        };
-        for (name, modules) in doubled_in(package, is_left_out) {
+        for (name, modules) in doubled_in(package) {
             let modules = modules.join(", ");
             wrong +=
                 &format!("{package}: `{name}` is a type in {modules}: give one another name\n");
