@@ -162,7 +162,7 @@ async fn a_reverse_copy_is_read_where_the_links_of_a_source_differ() {
     let tags: Vec<Ref<Tag>> = (0..19).rev().map(Ref::new).collect();
     let reversed = shop.posts.update(1).set(Post::fields().tags, tags).await;
     reversed.unwrap();
-    assert_eq!(log.take(), ["find posts", "apply posts"]);
+    assert_eq!(log.take(), ["get posts", "apply posts"]);
 
     let ((), cost) = odm::measure(async {
         let posts = shop.posts.update(1);
