@@ -6,6 +6,14 @@ use odm_store::IndexSpec;
 use super::{Catalog, without_positions};
 
 impl Catalog {
+    /// The catalog with a unique index.
+    #[cfg(test)]
+    pub(crate) fn with_unique(mut self, collection: &str, index: IndexSpec) -> Self {
+        let of = self.unique.entry(collection.to_owned()).or_default();
+        of.push(index);
+        self
+    }
+
     /// The unique indexes of a collection.
     pub(crate) fn unique_in(&self, collection: &str) -> &[IndexSpec] {
         self.unique.get(collection).map_or(&[], Vec::as_slice)

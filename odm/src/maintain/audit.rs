@@ -325,9 +325,10 @@ async fn check_references(
     for document in documents {
         ids.extend(inverse::targets(document, edge));
     }
-    let named = match ids.is_empty() {
-        true => HashMap::new(),
-        false => lookup.get(&edge.to, ids.into_values().collect()).await?,
+    let named = if ids.is_empty() {
+        HashMap::new()
+    } else {
+        lookup.get(&edge.to, ids.into_values().collect()).await?
     };
     let other = catalog.inverse_of(edge);
     let mut inverses = other.map(|other| inverse::ReferrerLookup::new(other, documents.iter()));

@@ -153,9 +153,10 @@ pub(super) fn recorded(
         values.push((path, created));
     }
     if let Some(path) = &fields.updated_at {
-        let updated = match is_changed && !is_moved && !mutant("updated_at") {
-            true => Some(time.into()),
-            false => stored(path),
+        let updated = if is_changed && !is_moved && !mutant("updated_at") {
+            Some(time.into())
+        } else {
+            stored(path)
         };
         values.push((path, updated));
     }

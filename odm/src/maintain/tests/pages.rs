@@ -12,12 +12,7 @@ const BOUNDS: Bounds = Bounds {
 
 /// A store with `NUMBER` authors, posts and comments, which refer to others by these functions of their `_id`s.
 async fn filled(catalog: &Catalog, author_of: fn(i32) -> i32, post_of: fn(i32) -> i32) -> Embedded {
-    let store = Embedded::memory().await.unwrap();
-    let specs = COLLECTIONS.map(|name| CollectionSpec {
-        name: name.to_owned(),
-        ..CollectionSpec::default()
-    });
-    store.ensure(&specs).await.unwrap();
+    let store = empty_store(|_| Vec::new()).await;
     let author = |id: i32| {
         let bio = doc! { "text": 0, "mentor": null };
         doc! { "_id": id, "name": "a", "owned": [], "bio": bio, "v": 0_i64 }

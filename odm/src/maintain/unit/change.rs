@@ -347,16 +347,13 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Ends a page: flushes, and forgets all documents, since their consequences are applied. While a document is held back, all
-    /// are kept: a refresh treats every changed document that the unit holds as not seen yet.
+    /// Ends a page: flushes, and forgets all documents but the held-back ones, since their consequences are applied. To the next
+    /// page, the held-back ones are unchanged: a refresh would apply the consequences of a changed one again.
     pub(in crate::maintain) async fn end_page(&mut self) -> Result<()> {
         self.flush().await?;
         self.before_page = self.changed_images;
-        if self.collections.values().any(Images::has_queue) {
-            return Ok(());
-        }
         self.earlier = self.take_earlier()?;
-        self.collections.values_mut().for_each(Images::forget_all);
+        self.collections.values_mut().for_each(Images::end_page);
         Ok(())
     }
 }

@@ -115,9 +115,10 @@ impl Image {
         if !self.is_cold_changed && is_same(self.stored.as_ref(), self.now.as_ref()) {
             return None;
         }
-        let cause = match self.is_written {
-            true => Cause::Write,
-            false => Cause::Relation,
+        let cause = if self.is_written {
+            Cause::Write
+        } else {
+            Cause::Relation
         };
         let change = DocumentChange::new(self.stored.clone(), self.now.clone(), cause);
         Some((change, self.is_cold_changed))
@@ -416,21 +417,37 @@ impl Images {
             return None;
         }
         let mut next = Images::default();
-        for at in std::mem::take(&mut self.held_back) {
-            let image = std::mem::take(&mut self.all[at]).carried();
-            let Some(id) = image
-                .now()
-                .or(image.stored.as_ref())
-                .map(|of| key::of(id(of)))
-            else {
-                // It was inserted and removed again.
-                continue;
-            };
-            let position = next.position_or_absent(id);
-            next.all[position] = image;
-            next.held_back.push(position);
-        }
+        self.carry(&mut next, |image| image.carried());
         Some(next)
+    }
+
+    /// Forgets all documents but the held back ones, which are unchanged to the next page. No position is of use after it.
+    pub(super) fn end_page(&mut self) {
+        self.forget_where(|_| true);
+        let mut next = Images {
+            unseen: self.unseen,
+            forgotten: std::mem::take(&mut self.forgotten),
+            ..Images::default()
+        };
+        self.carry(&mut next, |image| Image {
+            forgotten: Some(image.to_forgotten()),
+            ..image.carried()
+        });
+        *self = next;
+    }
+
+    /// Moves the held back documents, as other images.
+    fn carry(&mut self, next: &mut Images, convert: impl Fn(Image) -> Image) {
+        for at in std::mem::take(&mut self.held_back) {
+            let image = std::mem::take(&mut self.all[at]);
+            let document = image.now.as_ref().or(image.stored.as_ref());
+            // A document without both was inserted and removed again.
+            if let Some(key) = document.map(|document| key::of(id(document))) {
+                let position = next.position_or_absent(key);
+                next.all[position] = convert(image);
+                next.held_back.push(position);
+            }
+        }
     }
 
     /// Whether a stored document is out of date, since a change of it is queued.

@@ -63,9 +63,12 @@ pub(super) fn merged(
     let is_full = elements.len() >= limit;
     let last = elements.last().map(|(place, _)| place.clone());
     let last = last.unwrap_or_default();
-    let is_behind = |place: &[u8]| match is_full {
-        true => place.cmp(&last),
-        false => Ordering::Less,
+    let is_behind = |place: &[u8]| {
+        if is_full {
+            place.cmp(&last)
+        } else {
+            Ordering::Less
+        }
     };
     let child_counts = |child: &RawDocument| {
         let mut is_of_parent = false;
@@ -74,9 +77,10 @@ pub(super) fn merged(
         });
         Ok::<_, Error>(is_of_parent && counts(subset, child)?)
     };
-    let taken_out = match shows(subset, "_id") {
-        true => Some(by_id(&elements, changed)),
-        false => by_place(&elements, changed, &order, child_counts, is_behind),
+    let taken_out = if shows(subset, "_id") {
+        Some(by_id(&elements, changed))
+    } else {
+        by_place(&elements, changed, &order, child_counts, is_behind)
     };
     let Some(taken_out) = taken_out else {
         return Ok(None);
