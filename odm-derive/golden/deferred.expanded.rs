@@ -287,7 +287,7 @@ const _: () = {
                             frozen: false,
                             unchecked: false,
                             skipped: false,
-                            background: true,
+                            deferred: true,
                         },
                     ),
             ),

@@ -9,7 +9,7 @@ pub struct Author {
     #[serde(rename = "_id")]
     pub id: i64,
     pub name: String,
-    #[count(of = "Post", refresh = "batched")]
+    #[count(of = "Post", refresh = "later")]
     pub posts: u32,
 }
 
@@ -20,6 +20,6 @@ pub struct Post {
     pub id: ObjectId,
     #[reference(parent)]
     pub author: Ref<Author>,
-    #[denormalize(from = "Author.name", fan_out = "background")]
+    #[denormalize(from = "Author.name", refresh = "later")]
     pub author_name: String,
 }

@@ -249,7 +249,7 @@ const _: () = {
                             frozen: false,
                             unchecked: false,
                             skipped: false,
-                            background: false,
+                            deferred: false,
                         },
                     ),
             ),

@@ -130,7 +130,7 @@ const _: () = {
                                 filter: ::core::option::Option::Some(|| ::odm::derive::declared_filter::<
                                     <Subset<Summary> as ::odm::derive::SubsetField>::Child,
                                 >(published)),
-                                batched: false,
+                                deferred: false,
                             },
                         )
                     }

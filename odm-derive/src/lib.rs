@@ -161,11 +161,11 @@ derives! {
     /// | `#[count(of = "Child")]` | the number of documents that reference this one |
     /// | `#[subset(.., via = "field")]` | also of a count: which reference, where there are several; `via = "link.field"` is in an embedded value |
     /// | `#[subset(.., filter = path)]` | also of a count: a function that returns a `Filter` of the children that count |
-    /// | `#[subset(.., refresh = "batched")]` | also of a count: changes of the children are followed by a worker, several at once, after their writes have returned |
+    /// | `#[subset(.., refresh = "later")]` | also of a count: changes of the children are followed by a worker, several at once, after their writes have returned |
     /// | `#[denormalize(from = "Model.field")]` | a copy of a field of the document that a reference beside it names, of the same type; the source may be derived itself, and a dot goes on into an embedded value |
     /// | `#[denormalize(.., via = "field")]` | which reference, where there are several; `via = "Model.field"`, or `via = "Model.links.id"` through an embedded link, follows references to this document, and the copy is a `Vec` of the different values |
     /// | `#[denormalize(.., freeze)]` | the copy of one document keeps the value of the time when the reference was added |
-    /// | `#[denormalize(.., fan_out = "background")]` | a change of the source is followed by a worker after the write has returned; `caught_up` of the database waits for it |
+    /// | `#[denormalize(.., refresh = "later")]` | a change of the source is followed by a worker after the write has returned; `wait_for_refreshes` of the database waits for it |
     /// | `#[split(collection = "..", key = "..")]` | a `Cold`, the cold part of the document in a collection of its own, where `key` holds the `_id` of the document; with `optional`, a document need not have one |
     /// | `#[id(auto)]` | on the `_id`: the library makes it where the struct of a new document is inserted |
     /// | `#[id(sequence)]` | on the `_id`: it is the next number of the collection, from 1 on, without gaps |
@@ -255,7 +255,7 @@ derives! {
     /// | `#[embed]` | the value, or the value in its `Option`, `Box`, list or map, derives `Embed`; `#[embed(recursive)]` is for types that embed each other in a cycle |
     /// | `#[opaque]` | a value that the library does not look into, of a type from another crate, or of one that derives nothing of this library; a write of one with a `Ref` in it fails |
     /// | `#[reference(child)]`, `#[reference(parent)]` | a `Ref`, an `Option` or a `Vec` of them, with `one`, `unchecked` and `on_delete = ".."` as in a document; it has no inverse |
-    /// | `#[denormalize(from = "Model.field")]` | a copy of a field of the document that a reference beside it names, with `via = "field"`, `freeze` and `fan_out = "background"` as in a document |
+    /// | `#[denormalize(from = "Model.field")]` | a copy of a field of the document that a reference beside it names, with `via = "field"`, `freeze` and `refresh = "later"` as in a document |
     /// | `#[validate(..)]` | rules for the value, as in a document |
     /// | `#[public(skip)]`, `#[public(rename = "..")]` | the name under which clients see the field, if any, as in a document |
     ///

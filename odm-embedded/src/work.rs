@@ -101,7 +101,7 @@ impl Work {
             tracing::warn!(
                 target: "odm",
                 "large unit: it writes more than half of the {limit} documents that one may; if these are copies, let them follow later, \
-                 by `fan_out = \"background\"`"
+                 by `refresh = \"later\"`"
             );
         }
         if self.written <= limit {

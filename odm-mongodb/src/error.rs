@@ -164,7 +164,7 @@ pub(super) fn after(age: Duration, error: Error) -> Error {
 #[cold]
 fn too_long(error: Error) -> Error {
     let message = "transaction lost: it takes longer than the `transactionLifetimeLimitSeconds` of the MongoDB server, 60 by default; \
-                   raise them, do less in one transaction, or let copies follow later by `fan_out = \"background\"`";
+                   raise them, do less in one transaction, or let copies follow later by `refresh = \"later\"`";
     let lost = Error::new(ErrorKind::TransactionAborted, message);
     lost.with_source(error).retryable()
 }

@@ -73,8 +73,8 @@ pub fn outbox_batch(database: &'static str) {
     let _ = database;
 }
 
-/// Records the backlog of the worker of the outbox: the waiting records, the age of the oldest in milliseconds, and the parked records.
-pub fn outbox(database: &'static str, waiting: u64, oldest: i64, parked: usize) {
+/// Records the backlog of the worker of the outbox: the waiting records, the age of the oldest in milliseconds, and the failed refreshes.
+pub fn outbox(database: &'static str, waiting: u64, oldest: i64, failed: usize) {
     #[cfg(feature = "metrics")]
     {
         let gauge = |name: &'static str, value: f64| {
@@ -82,10 +82,10 @@ pub fn outbox(database: &'static str, waiting: u64, oldest: i64, parked: usize) 
         };
         gauge("odm_outbox_waiting", waiting as f64);
         gauge("odm_outbox_oldest_seconds", oldest as f64 / 1000.0);
-        gauge("odm_outbox_parked", parked as f64);
+        gauge("odm_outbox_parked", failed as f64);
     }
     #[cfg(not(feature = "metrics"))]
-    let _ = (database, waiting, oldest, parked);
+    let _ = (database, waiting, oldest, failed);
 }
 
 /// Records a sync of the log.

@@ -22,7 +22,7 @@ use odm_store::{Durability, Error, Result, Store};
 
 use crate::{
     catalog::{self, Declaration, Relations},
-    maintain::Lag,
+    maintain::DeferredRefreshes,
     migration::{Migrations, SchemaChanges},
     model::Model,
     repository::{self, Audit, AuditMode, Writes},
@@ -411,7 +411,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// [`TransferProgress`]. The other store is opened first, by the same program, so that its indexes are there.
     ///
     /// Documents are read from the state that is committed when it begins. They are stored as by an [`import`](Database::import), with
-    /// consistent data after each unit, but keep every byte, with cold parts, versions and times. A field that still [waits](Database::lag)
+    /// consistent data after each unit, but keep every byte, with cold parts, versions and times. A field that still [waits](Database::deferred_refreshes)
     /// for its refresh in the source is refreshed. At the end the copy is [audited](Database::audit).
     ///
     /// After an error, or when the future is dropped, the same call goes on where the first one ended: it leaves the
@@ -463,24 +463,24 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         Box::pin(async move { expiry::delete_expired(&session, &Self::models()).await })
     }
 
-    /// Returns the state of the outbox, from which a worker refreshes the fields with `fan_out = "background"` or `refresh = "batched"`:
+    /// Returns the state of the outbox, from which a worker refreshes the fields with `refresh = "later"`:
     /// how many records wait, and since when, and which are parked, since their work has failed.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
-    /// // `#[denormalize(from = "Product.name", fan_out = "background")]` in `Warranty`
+    /// // `#[denormalize(from = "Product.name", refresh = "later")]` in `Warranty`
     /// shop.products.update(1).set(Product::fields().name, "wall shelf").await?;
-    /// let lag = shop.lag().await?;
-    /// println!("{} wait, the oldest since {:?}, and {} have failed", lag.waiting, lag.oldest, lag.parked.len());
-    /// # assert!(lag.waiting <= 1);
+    /// let refreshes = shop.deferred_refreshes().await?;
+    /// println!("{} wait, the oldest since {:?}, and {} have failed", refreshes.waiting, refreshes.oldest, refreshes.failed.len());
+    /// # assert!(refreshes.waiting <= 1);
     /// # Ok(()) });
     /// ```
-    fn lag(&self) -> BoxFuture<'static, Result<Lag>> {
+    fn deferred_refreshes(&self) -> BoxFuture<'static, Result<DeferredRefreshes>> {
         let session = self.session().clone();
-        Box::pin(async move { session.lag().await })
+        Box::pin(async move { session.deferred_refreshes().await })
     }
 
-    /// Waits until all fields are [refreshed](Database::lag) that follow from writes which returned before this call, by any program on the
+    /// Waits until all fields are [refreshed](Database::deferred_refreshes) that follow from writes which returned before this call, by any program on the
     /// store, through all their chains; the records of fields that cannot be refreshed are parked then.
     ///
     /// It refreshes the fields itself, beside the worker of the database if there is one ([`OpenOptions::refresh_every`]), so that it also
@@ -489,7 +489,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
     /// shop.products.update(1).set(Product::fields().name, "wall shelf").await?;
-    /// shop.caught_up().await?; // in a test of a copy in the background
+    /// shop.wait_for_refreshes().await?; // in a test of a deferred copy
     /// assert_eq!(shop.warranties.get(1).await?.product_name, "wall shelf");
     /// # Ok(()) });
     /// ```
@@ -497,29 +497,29 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// # Errors
     ///
     /// The errors of the store; `InvalidQuery` in a transaction.
-    fn caught_up(&self) -> BoxFuture<'static, Result<()>> {
+    fn wait_for_refreshes(&self) -> BoxFuture<'static, Result<()>> {
         let session = self.session().clone();
-        Box::pin(async move { session.catch_up().await })
+        Box::pin(async move { session.wait_for_refreshes().await })
     }
 
-    /// Retries all [parked](Lag::parked) records, from the first document on, and returns their number. Opening a database does the same.
+    /// Retries all [failed](DeferredRefreshes::failed) refreshes, from the first document on, and returns their number. Opening a database does the same.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
-    /// assert_eq!(shop.retry_parked().await?, 0); // nothing had failed here
+    /// assert_eq!(shop.retry_failed_refreshes().await?, 0); // nothing had failed here
     /// # Ok(()) });
     /// ```
-    fn retry_parked(&self) -> BoxFuture<'static, Result<u64>> {
+    fn retry_failed_refreshes(&self) -> BoxFuture<'static, Result<u64>> {
         let session = self.session().clone();
-        Box::pin(async move { session.retry_parked().await })
+        Box::pin(async move { session.retry_failed_refreshes().await })
     }
 
     /// Compares all derived data with its definitions: copies with their sources, counts and subsets with the children,
     /// inverse references with each other, split documents with their cold parts. It also finds dangling references,
     /// and documents that cannot be read as their models. Nothing is written.
     ///
-    /// A field with `fan_out = "background"` or `refresh = "batched"` that is not refreshed yet is no finding:
-    /// [`Progress::lagging`](crate::Progress::lagging) counts it. If its refresh has failed, it is a finding (`Parked`).
+    /// A field with `refresh = "later"` that is not refreshed yet is no finding:
+    /// [`Progress::deferred`](crate::Progress::deferred) counts it. If its refresh has failed, it is a finding (`FailedRefresh`).
     ///
     /// A store that is only written through this library has no findings, unless a document was
     /// inserted without its cold part, or a backfill is [pending](Database::pending_backfills).

@@ -108,7 +108,7 @@ pub use catalog::Relations;
 pub use database::{
     CopyTo, Export, Import, ImportFiles, OpenOptions, TransactionGuard, TransferProgress,
 };
-pub use maintain::{DerivedKind, Finding, Lag, ParkedRecord, Problem};
+pub use maintain::{DeferredRefreshes, DerivedKind, FailedRefresh, Finding, Problem};
 pub use measure::measure;
 // The expansion of `assert_queries!` calls it.
 #[doc(hidden)]

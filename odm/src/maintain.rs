@@ -35,10 +35,11 @@ pub use audit::{Finding, Problem};
 pub use derived::DerivedKind;
 pub(crate) use derived::{children_of, shown};
 pub(crate) use import::{Imported, ImportedDocuments};
+pub use outbox::{DeferredRefreshes, FailedRefresh};
 pub(crate) use outbox::{
-    FailedRefresh, Retry, Waiting, has_records, has_waiting, lag, newest_waiting, oldest_waiting,
+    RefreshError, Retry, Waiting, deferred_refreshes, has_records, has_waiting, newest_waiting,
+    oldest_waiting,
 };
-pub use outbox::{Lag, ParkedRecord};
 pub(crate) use pending::{as_read, is_read_as_pending};
 pub(crate) use plan::plan;
 pub use plan::{PlanStep, PlannedChanges, WritePlan};

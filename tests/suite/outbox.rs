@@ -1,14 +1,14 @@
-//! Deferred fields: `fan_out = "background"` and `refresh = "batched"`, and the outbox from which they are refreshed.
+//! Deferred fields: `refresh = "later"`, and the outbox from which they are refreshed.
 
 use odm::{OpenOptions, prelude::*};
 use serde::{Deserialize, Serialize};
 use tests::TestStore;
 
 mod catalogs;
+mod failed;
 mod history;
-mod lag;
-mod parked;
 mod refreshes;
+mod reports;
 mod runtimes;
 mod side_by_side;
 mod worker;
@@ -23,7 +23,7 @@ struct Maker {
     city: Option<String>,
 }
 
-/// It copies at once and in the background at one reference, also in links and in a cold part.
+/// It copies at once and later at one reference, also in links and in a cold part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "parts")]
 struct Part {
@@ -31,13 +31,13 @@ struct Part {
     id: i32,
     #[reference(child, on_delete = "nullify")]
     maker: Option<Ref<Maker>>,
-    #[denormalize(from = "Maker.name", via = "maker", fan_out = "background")]
+    #[denormalize(from = "Maker.name", via = "maker", refresh = "later")]
     maker_name: Option<String>,
     #[denormalize(from = "Maker.city", via = "maker")]
     maker_city: Option<String>,
     #[reference(child, unchecked, on_delete = "keep")]
     rival: Option<Ref<Maker>>,
-    #[denormalize(from = "Maker.name", via = "rival", fan_out = "background")]
+    #[denormalize(from = "Maker.name", via = "rival", refresh = "later")]
     rival_name: Option<String>,
     #[embed]
     sellers: Vec<Seller>,
@@ -49,7 +49,7 @@ struct Part {
 struct Seller {
     #[reference(child, on_delete = "pull")]
     id: Ref<Maker>,
-    #[denormalize(from = "Maker.name", fan_out = "background")]
+    #[denormalize(from = "Maker.name", refresh = "later")]
     name: String,
 }
 
@@ -57,11 +57,11 @@ struct Seller {
 struct Details {
     #[reference(child, on_delete = "nullify")]
     designer: Option<Ref<Maker>>,
-    #[denormalize(from = "Maker.name", fan_out = "background")]
+    #[denormalize(from = "Maker.name", refresh = "later")]
     designer_name: Option<String>,
 }
 
-/// The end of a chain of copies in the background, and the child of a shelf.
+/// The end of a chain of deferred copies, and the child of a shelf.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "offers")]
 struct Offer {
@@ -69,7 +69,7 @@ struct Offer {
     id: i32,
     #[reference(child, on_delete = "cascade")]
     part: Ref<Part>,
-    #[denormalize(from = "Part.maker_name", fan_out = "background")]
+    #[denormalize(from = "Part.maker_name", refresh = "later")]
     maker_name: Option<String>,
     #[reference(parent, on_delete = "cascade")]
     shelf: Ref<Shelf>,
@@ -81,13 +81,13 @@ struct Offer {
 struct Shelf {
     #[serde(rename = "_id")]
     id: i32,
-    #[subset(limit = 2, sort = "price", refresh = "batched")]
+    #[subset(limit = 2, sort = "price", refresh = "later")]
     cheapest: Subset<Line>,
-    #[count(of = "Offer", refresh = "batched")]
+    #[count(of = "Offer", refresh = "later")]
     offers: i64,
     #[count(of = "Offer")]
     offers_now: i64,
-    #[denormalize(from = "Offer.price", via = "Offer.shelf", fan_out = "background")]
+    #[denormalize(from = "Offer.price", via = "Offer.shelf", refresh = "later")]
     prices: Vec<i32>,
 }
 
@@ -149,20 +149,20 @@ async fn rename(shop: &Shop, id: i32, name: &str) {
 }
 
 async fn waiting(shop: &Shop) -> u64 {
-    shop.lag().await.unwrap().waiting
+    shop.deferred_refreshes().await.unwrap().waiting
 }
 
 /// Makes sure that an audit finds only waiting refreshes, and returns the number of their fields.
-async fn lagging(shop: &Shop) -> u64 {
+async fn deferred(shop: &Shop) -> u64 {
     let mut audit = shop.audit();
     let found = audit.try_next().await.unwrap();
     assert_eq!(found, None);
-    audit.progress().lagging
+    audit.progress().deferred
 }
 
-async fn assert_caught_up(shop: &Shop) {
-    shop.caught_up().await.unwrap();
-    let lag = shop.lag().await.unwrap();
-    assert_eq!((lag.waiting, lag.oldest, &*lag.parked), (0, None, &[][..]));
-    assert_eq!(lagging(shop).await, 0);
+async fn assert_refreshed(shop: &Shop) {
+    shop.wait_for_refreshes().await.unwrap();
+    let refreshes = shop.deferred_refreshes().await.unwrap();
+    assert_eq!((refreshes.waiting, refreshes.oldest, &*refreshes.failed), (0, None, &[][..]));
+    assert_eq!(deferred(shop).await, 0);
 }

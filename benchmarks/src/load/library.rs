@@ -27,9 +27,9 @@ pub(super) struct Shelf {
     longest: Subset<Line>,
     #[count(of = "Book")]
     books: i64,
-    #[count(of = "Book", refresh = "batched")]
+    #[count(of = "Book", refresh = "later")]
     books_later: i64,
-    #[denormalize(from = "Book.author_later", via = "Book.shelf", fan_out = "background")]
+    #[denormalize(from = "Book.author_later", via = "Book.shelf", refresh = "later")]
     authors_later: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Book {
     author: Ref<Author>,
     #[denormalize(from = "Author.name")]
     author_name: String,
-    #[denormalize(from = "Author.name", fan_out = "background")]
+    #[denormalize(from = "Author.name", refresh = "later")]
     author_later: String,
     #[reference(parent, on_delete = "cascade")]
     shelf: Ref<Shelf>,
@@ -124,13 +124,13 @@ pub(super) async fn fill(library: &Library, sizes: Sizes) -> odm::Result<()> {
         });
         library.books.insert_many(books).await?;
     }
-    library.caught_up().await
+    library.wait_for_refreshes().await
 }
 
 /// Makes sure that an audit finds no errors.
 pub(super) async fn check(client: &Client, database: &str) -> anyhow::Result<()> {
     let library = open(client, database).await?;
-    library.caught_up().await?;
+    library.wait_for_refreshes().await?;
     let found = library.audit().await?;
     anyhow::ensure!(found.is_empty(), "{found:?}");
     Ok(())

@@ -185,7 +185,7 @@ pub(crate) fn string(cx: &Ctxt, meta: &Meta) -> Option<LitStr> {
     }
 }
 
-/// A key that has one value only, as `fan_out = "background"`.
+/// A key that has one value only, as `refresh = "later"`.
 pub(crate) fn only(cx: &Ctxt, meta: &Meta, value: &str, without: &str) -> Option<()> {
     let key = text(meta.path());
     let Some(Lit::Str(literal)) = literal(meta) else {

@@ -75,10 +75,10 @@ pub(super) fn emit_via(head: &Head, via: &ChildReference, child: &TokenStream) -
     }
 }
 
-/// Reads `refresh = "batched"`.
+/// Reads `refresh = "later"`.
 pub(super) fn refresh(cx: &Ctxt, meta: &Meta) -> Option<()> {
     let without = "the field is right when the write of a child returns";
-    only(cx, meta, "batched", without)
+    only(cx, meta, "later", without)
 }
 
 /// A function that returns a filter.

@@ -32,7 +32,7 @@ struct Copy {
     from: From,
     along: Along,
     frozen: bool,
-    background: bool,
+    deferred: bool,
     /// The reference beside it is `unchecked`.
     unchecked: bool,
 }
@@ -78,7 +78,7 @@ impl Copy {
             from,
             along,
             frozen: denormalize.freeze,
-            background: denormalize.background,
+            deferred: denormalize.deferred,
         })
     }
 }
@@ -94,9 +94,9 @@ impl Declaration for Denormalize {
             Via::Back(back) => back.literal.value(),
         });
         let from = self.from.as_ref()?.literal.value();
-        let (freeze, background) = (self.freeze, self.background);
+        let (freeze, deferred) = (self.freeze, self.deferred);
         let via = via.unwrap_or_default();
-        Some(format!("{from} {via} {freeze} {background}"))
+        Some(format!("{from} {via} {freeze} {deferred}"))
     }
 
     fn field(&self, head: &Head, fields: &[Field<'_>]) -> Option<Box<dyn DerivedField>> {

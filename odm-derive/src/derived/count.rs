@@ -1,4 +1,4 @@
-//! Counts of children: `#[count(of = "Child", via = "parent", filter = path, refresh = "batched")]`.
+//! Counts of children: `#[count(of = "Child", via = "parent", filter = path, refresh = "later")]`.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -36,7 +36,7 @@ struct Count {
     /// A function that returns a filter.
     filter: Option<Path>,
     /// Whether it follows the children after the unit that changes them.
-    batched: bool,
+    deferred: bool,
 }
 
 impl Count {
@@ -66,7 +66,7 @@ impl Count {
             of,
             via: via.get(),
             filter: filter.get(),
-            batched: refresh.get().is_some(),
+            deferred: refresh.get().is_some(),
         }
     }
 }
@@ -92,9 +92,9 @@ impl DerivedField for Count {
             None => quote_spanned! {child.span()=> #private::parent_path::<#child, #this, _, _>() },
         };
         let filter = declared_filter(head, self.filter.as_ref(), &quote!(#child));
-        let batched = self.batched;
+        let deferred = self.deferred;
         Some(quote_spanned! {ty.span()=>
-            #private::count::<#ty, #child>(#stored, #via, #filter, #batched)
+            #private::count::<#ty, #child>(#stored, #via, #filter, #deferred)
         })
     }
 

@@ -116,7 +116,7 @@ impl DerivedField for Subset {
 ///         }] },
 ///         via: parent_path::<<Subset<ReviewSummary> as SubsetField>::Child, Product, _, _>(),
 ///         filter: None,
-///         batched: false,
+///         deferred: false,
 ///     })
 /// }
 /// ```
@@ -124,7 +124,7 @@ fn shape(head: &Head, stored: &str, ty: &Type, declared: &Subset) -> TokenStream
     let this = &head.this;
     // Gives an error the span of the type alone.
     let private = types::located(head.private.clone(), ty.span());
-    let (limit, batched) = (declared.limit, declared.batched);
+    let (limit, deferred) = (declared.limit, declared.deferred);
     let sort = declared.sort.iter().flat_map(|(literal, keys)| {
         keys.iter()
             .map(|key| sort_key(head, ty, key, literal.span()))
@@ -146,7 +146,7 @@ fn shape(head: &Head, stored: &str, ty: &Type, declared: &Subset) -> TokenStream
             sort: const { &[#(#sort),*] },
             via: #via,
             filter: #filter,
-            batched: #batched,
+            deferred: #deferred,
         })
     }}
 }

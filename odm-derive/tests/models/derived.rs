@@ -295,10 +295,10 @@ fn counts() {
         collection,
         via,
         filter,
-        batched,
+        deferred,
     } = count("allParts");
     assert_eq!((collection, via), ("items", "maker"));
-    assert!(filter.is_none() && !batched);
+    assert!(filter.is_none() && !deferred);
     let filtered = count("partsInUse");
     assert_eq!((filtered.collection, filtered.via), ("items", "maker"));
     assert!(filtered.filter.unwrap()().is_ok());

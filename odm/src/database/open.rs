@@ -92,9 +92,9 @@ impl OpenOptions {
         self.expiry_interval.0
     }
 
-    /// Sets how often the worker looks for [refreshes](crate::Database::lag) that other databases on the store have left, of fields with
-    /// `fan_out = "background"` or `refresh = "batched"`. Refreshes after writes of this database begin at once. The default is a second,
-    /// the least a millisecond. `None` turns the worker off: for a program that calls [`caught_up`](crate::Database::caught_up) itself, or
+    /// Sets how often the worker looks for [refreshes](crate::Database::deferred_refreshes) that other databases on the store have left, of fields with
+    /// `refresh = "later"`. Refreshes after writes of this database begin at once. The default is a second,
+    /// the least a millisecond. `None` turns the worker off: for a program that calls [`wait_for_refreshes`](crate::Database::wait_for_refreshes) itself, or
     /// leaves the work to others.
     ///
     /// The worker is a task in the runtime of `open`. When that runtime ends, a `tracing` event at the level `WARN` reports it, and the
@@ -104,10 +104,10 @@ impl OpenOptions {
     /// # use odm::derive::examples::*; example(async |shop| {
     /// use odm::OpenOptions;
     ///
-    /// // A test that decides itself when copies in the background follow, by `caught_up`.
+    /// // A test that decides itself when deferred copies follow, by `wait_for_refreshes`.
     /// let options = OpenOptions::default().refresh_every(None);
     /// let shop = Shop::open_with(Embedded::memory().await?, options).await?;
-    /// shop.caught_up().await?;
+    /// shop.wait_for_refreshes().await?;
     /// # Ok(()) });
     /// ```
     #[must_use]

@@ -19,16 +19,16 @@ const ELSEWHERE: Duration = Duration::from_millis(500);
 /// The shortest interval of a worker, so that it does not monopolize the store.
 pub(super) const LEAST: Duration = Duration::from_millis(1);
 
-/// Starts the worker, unless it is turned off or there are no deferred fields. Parked records are retried.
+/// Starts the worker, unless it is turned off or there are no deferred fields. Failed refreshes are retried.
 pub(super) async fn start(session: &Session, interval: Option<Duration>) -> Result<Option<Worker>> {
     if !session.needs_outbox().await? {
         return Ok(None);
     }
-    session.retry_parked().await?;
+    session.retry_failed_refreshes().await?;
     let Some(interval) = interval else {
         tracing::debug!(
             target: "odm", database = session.database(),
-            "outbox: this program has no worker, so that deferred fields are refreshed by `caught_up` or another program"
+            "deferred refreshes: this program has no worker, so that deferred fields are refreshed by `wait_for_refreshes` or another program"
         );
         return Ok(None);
     };
@@ -36,15 +36,17 @@ pub(super) async fn start(session: &Session, interval: Option<Duration>) -> Resu
     if tokio::runtime::Handle::try_current().is_err() {
         tracing::warn!(
             target: "odm", database,
-            "outbox: the database was not opened in a runtime of tokio, so that the worker begins when it is used in one"
+            "deferred refreshes: the database was not opened in a runtime of tokio, so that the worker begins when it is used in one"
         );
     }
     let interval = interval.max(LEAST);
     let outbox = session.outbox().clone();
     let session = Arc::new(session.downgrade());
-    Ok(Some(Worker::new("outbox", database, move || {
-        work(session.clone(), outbox.clone(), interval)
-    })))
+    Ok(Some(Worker::new(
+        "deferred refreshes",
+        database,
+        move || work(session.clone(), outbox.clone(), interval),
+    )))
 }
 
 async fn work(session: Arc<impl Fn() -> Option<Session>>, outbox: Arc<Outbox>, interval: Duration) {
@@ -63,7 +65,7 @@ async fn work(session: Arc<impl Fn() -> Option<Session>>, outbox: Arc<Outbox>, i
                     failures += 1;
                     tracing::warn!(
                         target: "odm", database = session.database(), %error,
-                        "outbox: deferred fields were not refreshed, and are tried again"
+                        "deferred refreshes: an error has ended a unit, which is run again"
                     );
                 }
             }

@@ -166,7 +166,7 @@ impl<F: OriginalField> Original<F> {
                 via,
                 frozen: declared.frozen,
                 optional: declared.none,
-                background: declared.background,
+                deferred: declared.deferred,
             },
             source: original.hash,
             value: F::Path::HASH,
@@ -301,7 +301,7 @@ pub struct Declared {
     /// Whether it has `skip_serializing_if`.
     pub skipped: bool,
     /// Whether it follows its source after the unit that changes it.
-    pub background: bool,
+    pub deferred: bool,
 }
 
 /// Whether a field leads to at most one value: a copy has one source.

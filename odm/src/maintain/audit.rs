@@ -84,9 +84,9 @@ pub enum Problem {
     /// The field cannot be read as its type in the model of this program. The text is the reason. A repair corrects a derived
     /// field, and leaves any other.
     Unreadable(String),
-    /// A derived field does not have the value that its definition gives, and its refresh in the background has failed for a
+    /// A derived field does not have the value that its definition gives, and its deferred refresh has failed for a
     /// reason that does not pass by itself. The text is the error message. A repair retries the refresh.
-    Parked(String),
+    FailedRefresh(String),
     /// The field cannot be checked, since a filter or a pattern fails on a document. The text is the error message. A repair
     /// leaves it until the document is changed or deleted; several such documents of one field must be changed or deleted by one
     /// write.
@@ -145,7 +145,7 @@ impl fmt::Display for Finding {
                 );
             }
             Problem::Unreadable(reason) => ("unreadable document", Some(reason)),
-            Problem::Parked(error) => ("parked refresh", Some(error)),
+            Problem::FailedRefresh(error) => ("failed refresh", Some(error)),
             Problem::CheckFailed(error) => ("failed check", Some(error)),
         };
         match self.path.as_str() {
@@ -164,7 +164,7 @@ impl fmt::Display for Finding {
 pub(crate) struct Checked {
     pub(crate) findings: Vec<Finding>,
     /// The wrong derived fields that the worker of the outbox has not refreshed yet.
-    pub(crate) lagging: Vec<Finding>,
+    pub(crate) deferred: Vec<Finding>,
     /// The cost of the reads.
     pub(crate) cost: Cost,
 }
@@ -187,12 +187,12 @@ pub(crate) async fn check(
         collection,
         findings: Vec::new(),
     };
-    let mut lagging = Vec::new();
+    let mut deferred = Vec::new();
     if scope.relations {
         check_relations(&mut lookup, catalog, &documents, &mut found).await?;
         let findings = &mut found.findings;
-        lagging =
-            outbox::split_lagging(&mut lookup, catalog, collection, &documents, findings).await?;
+        deferred =
+            outbox::split_deferred(&mut lookup, catalog, collection, &documents, findings).await?;
     }
     if scope.validators {
         for document in &documents {
@@ -220,7 +220,7 @@ pub(crate) async fn check(
     }
     Ok(Checked {
         findings: found.findings,
-        lagging,
+        deferred,
         cost: lookup.cost,
     })
 }

@@ -219,8 +219,8 @@ fn of_kind<'c, D: FromDerived + 'c>(fields: &[&'c DerivedField]) -> Vec<&'c D> {
 }
 
 /// The name of the step that leaves a refresh to the worker of the outbox.
-fn queued(refresh: String) -> String {
-    format!("queued refresh of {refresh}")
+fn deferred_step(refresh: String) -> String {
+    format!("deferred refresh of {refresh}")
 }
 
 /// The name of the step that refreshes fields of a collection.

@@ -21,7 +21,7 @@
 //! that it works off. So a unit works off records of one level only. Otherwise a record of a new write, worked off together with
 //! a record from the end of a chain, would pass the older time on to its own chain, and that chain to the next.
 
-mod lag;
+mod deferred;
 mod work;
 
 use std::collections::BTreeSet;
@@ -33,12 +33,14 @@ use crate::{
     catalog::{CopyDefinition, DerivedField, FieldDefinition, FromDerived, OUTBOX},
     model::ObjectId,
 };
-pub(super) use lag::split_lagging;
-pub use lag::{Lag, ParkedRecord};
-pub(crate) use lag::{has_records, has_waiting, lag, newest_waiting, oldest_waiting};
+pub(super) use deferred::split_deferred;
+pub use deferred::{DeferredRefreshes, FailedRefresh};
+pub(crate) use deferred::{
+    deferred_refreshes, has_records, has_waiting, newest_waiting, oldest_waiting,
+};
 use odm_mql::{key, path};
 use odm_store::{Error, ErrorKind, Result, mutants::mutant};
-pub(crate) use work::{FailedRefresh, Retry, Waiting};
+pub(crate) use work::{RefreshError, Retry, Waiting};
 
 /// Documents to refresh.
 #[derive(Debug, Clone, PartialEq)]
@@ -119,7 +121,7 @@ struct Record {
     at: bson::DateTime,
     /// The last document that was refreshed.
     after: Option<RawBson>,
-    parked: bool,
+    failed: bool,
     /// The first error of a document that could not be refreshed: its kind, and its message.
     error: Option<(String, String)>,
 }
@@ -161,7 +163,7 @@ impl Record {
             },
             at: path::get(record, "at").and_then(RawBsonRef::as_datetime)?,
             after: path::get(record, "after").map(RawBson::from),
-            parked: path::get(record, "parked").and_then(RawBsonRef::as_bool)?,
+            failed: path::get(record, "parked").and_then(RawBsonRef::as_bool)?,
             error,
         })
     }

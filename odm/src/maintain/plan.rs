@@ -70,8 +70,8 @@ pub struct PlannedChanges {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PlanStep {
-    /// The write, or the derived fields that the step refreshes, or leaves to the [worker](crate::Database::caught_up)
-    /// that refreshes them in the background.
+    /// The write, or the derived fields that the step refreshes, or leaves to the [worker](crate::Database::wait_for_refreshes)
+    /// that refreshes them later.
     pub name: String,
     /// The cost of the step's calls to the store. Its `documents_written` counts the documents that the step changed; the last
     /// step writes them together.

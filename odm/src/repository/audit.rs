@@ -64,9 +64,9 @@ pub struct Progress {
     /// The number of documents at the beginning, including the documents before the position at which the audit was
     /// [resumed](Audit::resume).
     pub total: u64,
-    /// The number of derived fields that are stale because their refresh waits: see [`Database::lag`](crate::Database::lag). They are no
+    /// The number of derived fields that are stale because their refresh waits: see [`Database::deferred_refreshes`](crate::Database::deferred_refreshes). They are no
     /// findings, and a repair corrects them.
-    pub lagging: u64,
+    pub deferred: u64,
     /// The position at which the audit can be resumed. It is at most a chunk before the last returned finding. `None` at the beginning.
     pub position: Option<Cursor>,
 }
@@ -105,7 +105,7 @@ struct Auditor {
     left: VecDeque<String>,
     after: Option<RawBson>,
     progress: Progress,
-    /// Whether a document with a parked record in the outbox was repaired.
+    /// Whether a document with a failed refresh in the outbox was repaired.
     has_repaired_parked: bool,
     started: bool,
     /// The position at which it was told to start.
@@ -142,7 +142,7 @@ impl Audit {
         let progress = Progress {
             checked: 0,
             total: 0,
-            lagging: 0,
+            deferred: 0,
             position: None,
         };
         let auditor = Auditor {
@@ -277,9 +277,9 @@ impl Auditor {
             .await?;
         let mut findings = checked.findings;
         match self.mode {
-            AuditMode::Report => self.progress.lagging += checked.lagging.len() as u64,
+            AuditMode::Report => self.progress.deferred += checked.deferred.len() as u64,
             // The fields are refreshed at once, without waiting for the worker.
-            AuditMode::Repair | AuditMode::Backfill => findings.extend(checked.lagging),
+            AuditMode::Repair | AuditMode::Backfill => findings.extend(checked.deferred),
         }
         if let (AuditMode::Backfill, Some(catalog)) = (self.mode, &self.catalog) {
             // A backfill computes only pending fields, so it can repair no other unreadable fields.
@@ -318,8 +318,8 @@ impl Auditor {
             self.session.complete(catalog, complete).await?;
         }
         if std::mem::take(&mut self.has_repaired_parked) {
-            // Retried parked records find nothing to do, if all their documents were repaired.
-            self.session.retry_parked().await?;
+            // Retried failed refreshes find nothing to do, if all their documents were repaired.
+            self.session.retry_failed_refreshes().await?;
         }
         Ok(())
     }
@@ -427,7 +427,7 @@ impl Auditor {
             let same = left_at.get(&place(finding)).into_iter().flatten();
             finding.repaired = !same.copied().any(|left| left == finding);
             self.has_repaired_parked |=
-                finding.repaired && matches!(finding.problem, Problem::Parked(_));
+                finding.repaired && matches!(finding.problem, Problem::FailedRefresh(_));
             if !finding.repaired {
                 self.keep_pending(finding);
             }
@@ -486,7 +486,7 @@ impl Stream for Audit {
                     Poll::Ready(Ok((auditor, found))) => {
                         self.progress.checked = auditor.progress.checked;
                         self.progress.total = auditor.progress.total;
-                        self.progress.lagging = auditor.progress.lagging;
+                        self.progress.deferred = auditor.progress.deferred;
                         self.state = AuditState::Ready(auditor);
                         self.found = found.into();
                     }

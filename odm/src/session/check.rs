@@ -41,7 +41,7 @@ impl Session {
         Ok((documents, checked))
     }
 
-    /// Checks the documents with these `_id`s, on one state of the data. The findings include lagging fields.
+    /// Checks the documents with these `_id`s, on one state of the data. The findings include fields that wait for their refresh.
     pub(crate) async fn check_documents(
         &self,
         scope: AuditScope,
@@ -62,7 +62,7 @@ impl Session {
                 cost,
             )
             .await?;
-        checked.findings.append(&mut checked.lagging);
+        checked.findings.append(&mut checked.deferred);
         Ok(checked.findings)
     }
 

@@ -234,7 +234,7 @@ impl Lease {
         {
             tracing::warn!(
                 target: "odm", database = session.database(), %error,
-                "outbox: the last transaction of a worker that is gone was not ended, and may keep documents from others for a \
+                "deferred refreshes: the last transaction of a worker that is gone was not ended, and may keep documents from others for a \
                  minute"
             );
         }
@@ -296,7 +296,7 @@ impl Drop for Lease {
         let (store, turn) = (self.store.clone(), self.stored.turn);
         runtime.spawn(async move {
             if let Err(error) = give_back(&*store, turn).await {
-                tracing::debug!(target: "odm", %error, "outbox: a lease was not given back, and runs out");
+                tracing::debug!(target: "odm", %error, "deferred refreshes: a lease was not given back, and runs out");
             }
         });
     }

@@ -12,8 +12,8 @@ use super::{
 use crate::{
     backoff::Backoff,
     maintain::{
-        FailedRefresh, Lag, Retry, Waiting, has_records, has_waiting, lag, newest_waiting,
-        oldest_waiting,
+        DeferredRefreshes, RefreshError, Retry, Waiting, deferred_refreshes, has_records,
+        has_waiting, newest_waiting, oldest_waiting,
     },
     model::DateTime,
     trace::Operation,
@@ -29,7 +29,7 @@ const DOCUMENTS: usize = 500;
 const DOCUMENTS_SIDE_BY_SIDE: usize = 100;
 const FIRST_DOCUMENTS_SIDE_BY_SIDE: usize = 10;
 
-/// How long `caught_up` waits for another worker before it looks again.
+/// How long `wait_for_refreshes` waits for another worker before it looks again.
 const WAIT: Duration = Duration::from_millis(50);
 
 /// How many documents a unit refreshes that locks them first, and how many such units follow a lost conflict: while such a unit runs,
@@ -98,9 +98,9 @@ impl Session {
     }
 
     /// The refreshes that are left to the worker.
-    pub(crate) async fn lag(&self) -> Result<Lag> {
+    pub(crate) async fn deferred_refreshes(&self) -> Result<DeferredRefreshes> {
         let source = self.source().await?;
-        lag(source.reader()).await
+        deferred_refreshes(source.reader()).await
     }
 
     /// Whether there may be work for a worker: a field is deferred, or was until now.
@@ -156,12 +156,12 @@ impl Session {
     }
 
     /// Works off the records of all writes that were made before the call, or waits for the worker that does.
-    pub(crate) async fn catch_up(&self) -> Result<()> {
-        self.refuse_in_snapshot(|| "caught_up".to_owned())?;
+    pub(crate) async fn wait_for_refreshes(&self) -> Result<()> {
+        self.refuse_in_snapshot(|| "wait_for_refreshes".to_owned())?;
         if self.is_bound() {
             return Err(Error::new(
                 ErrorKind::InvalidQuery,
-                "caught_up inside a transaction, in which records of it would be worked off: call it after its end",
+                "wait_for_refreshes inside a transaction, in which records of it would be worked off: call it after its end",
             ));
         }
         self.refuse_inside_transaction()?;
@@ -175,9 +175,9 @@ impl Session {
         Ok(())
     }
 
-    /// Retries the parked records, and returns their number.
-    pub(crate) async fn retry_parked(&self) -> Result<u64> {
-        self.refuse_in_snapshot(|| "retry_parked".to_owned())?;
+    /// Retries the failed refreshes, and returns their number.
+    pub(crate) async fn retry_failed_refreshes(&self) -> Result<u64> {
+        self.refuse_in_snapshot(|| "retry_failed_refreshes".to_owned())?;
         let retry = Arc::new(Retry { limit: RECORDS });
         let mut retried = 0;
         loop {
@@ -257,8 +257,8 @@ impl Session {
                         database = self.database(),
                         documents = worked.documents,
                         done = worked.done,
-                        parked = worked.parked,
-                        "outbox: batch worked off"
+                        failed = worked.failed,
+                        "deferred refreshes: a unit is done"
                     );
                     metrics::outbox_batch(self.database());
                     self.record(operation, worked.cost);
@@ -282,9 +282,9 @@ impl Session {
                             target: "odm",
                             database = self.database(),
                             %error,
-                            "outbox: a document was not refreshed, and its record is parked"
+                            "deferred refreshes: a refresh has failed, and is not tried again by itself"
                         );
-                        failed = Some(FailedRefresh::new(&error));
+                        failed = Some(RefreshError::new(&error));
                     }
                     _ => pacing.documents /= 2,
                 },
@@ -308,12 +308,17 @@ impl Session {
     /// Reports the remaining refreshes to the metrics.
     async fn measure_outbox(&self) -> Result<()> {
         if metrics::IS_ON {
-            let lag = self.lag().await?;
+            let refreshes = self.deferred_refreshes().await?;
             let now = DateTime::now().timestamp_millis();
-            let age = lag
+            let age = refreshes
                 .oldest
                 .map_or(0, |oldest| now.saturating_sub(oldest.timestamp_millis()));
-            metrics::outbox(self.database(), lag.waiting, age, lag.parked.len());
+            metrics::outbox(
+                self.database(),
+                refreshes.waiting,
+                age,
+                refreshes.failed.len(),
+            );
         }
         Ok(())
     }

@@ -20,4 +20,4 @@ struct PartLink {
 fn main() {}
 
 // - #[denormalize(from = "Part.name", refresh = "batched")]
-// + #[denormalize(from = "Part.name", fan_out = "background")]
+// + #[denormalize(from = "Part.name", refresh = "later")]

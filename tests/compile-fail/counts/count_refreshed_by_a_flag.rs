@@ -23,4 +23,4 @@ struct Log {
 fn main() {}
 
 // - #[count(of = "Log", refresh)]
-// + #[count(of = "Log", refresh = "batched")]
+// + #[count(of = "Log", refresh = "later")]

@@ -442,7 +442,7 @@ fn a_unit_that_writes_more_than_half_of_what_it_may_is_a_warning() {
         db.things.insert(thing(29)).await.unwrap();
         rename("screw").await;
         let message = "message=large unit: it writes more than half of the 60 documents that one may; if these are \
-                       copies, let them follow later, by `fan_out = \"background\"`;";
+                       copies, let them follow later, by `refresh = \"later\"`;";
         assert_eq!(large(), [message]);
         assert_eq!(
             db.things.find(Thing::fields().part_name.eq("screw")).count().await.unwrap(),

@@ -38,7 +38,7 @@ async fn fill(library: &Library) {
     let books =
         books.map(|(book, author, shelf)| numbered(id(book), author, shelf, i32::from(book) * 100));
     library.books.insert_many(books).await.unwrap();
-    library.caught_up().await.unwrap();
+    library.wait_for_refreshes().await.unwrap();
 }
 
 /// A library through a proxy, and past it.

@@ -31,7 +31,7 @@ async fn leave_work(library: &Library, round: usize) {
     rename.await.unwrap();
     let moved = library.books.update_where(Book::fields().pages.eq(100));
     moved.set(Book::fields().shelf, 1 + (round % 2) as i32).await.unwrap();
-    assert!(library.lag().await.unwrap().waiting > 2);
+    assert!(library.deferred_refreshes().await.unwrap().waiting > 2);
 }
 
 /// Passes the turn of a dead worker to another one, as at the end of its lease.
@@ -51,7 +51,7 @@ fn another_worker_goes_on_from_any_message_at_which_one_has_died_on_mongodb() {
         direct.shelves.insert_many([1, 2].map(shelf)).await.unwrap();
         let books = (1..=6).map(|pages| book(1, 1, pages * 50));
         direct.books.insert_many(books).await.unwrap();
-        direct.caught_up().await.unwrap();
+        direct.wait_for_refreshes().await.unwrap();
         let leases = server.database.collection::<Document>("_odm_leases");
         let (mut deaths, mut kills, mut rounds) = (0, 0, 0);
         for side in [Side::Request, Side::Answer] {
@@ -67,14 +67,14 @@ fn another_worker_goes_on_from_any_message_at_which_one_has_died_on_mongodb() {
                 let has_ended = tokio::select! {
                     biased;
                     () = cut_off.dark() => false,
-                    ended = dying.caught_up() => {
+                    ended = dying.wait_for_refreshes() => {
                         ended.unwrap();
                         true
                     }
                 };
                 end_turn(&store).await;
                 // The next worker ends the transaction of the dead one.
-                let is_left = direct.lag().await.unwrap().waiting > 0;
+                let is_left = direct.deferred_refreshes().await.unwrap().waiting > 0;
                 let has_turn = leases.count_documents(doc! {}).await.unwrap() > 0;
                 proxy.plan(None);
                 assert_right(&direct, &format!("{side:?} {at}")).await;
@@ -113,7 +113,7 @@ fn a_worker_that_may_not_end_the_transaction_of_a_dead_one_warns_and_goes_on_on_
         leases.insert_one(dead).await.unwrap();
         let unauthorized = Refusal::new(13, "Unauthorized");
         proxy.refuse_each(&["killSessions"], unauthorized);
-        library.caught_up().await.unwrap();
+        library.wait_for_refreshes().await.unwrap();
         assert!(proxy.commands().contains(&"killSessions".to_owned()));
         assert!(
             told.has("the last transaction of a worker that is gone was not ended"),
@@ -133,7 +133,7 @@ fn a_worker_goes_on_beside_what_an_open_transaction_keeps_on_mongodb() {
         library.authors.insert_many((1..=8).map(author)).await.unwrap();
         library.shelves.insert(shelf(1)).await.unwrap();
         library.books.insert_many((1..=8).map(|id| book(id, 1, 1))).await.unwrap();
-        library.caught_up().await.unwrap();
+        library.wait_for_refreshes().await.unwrap();
         let all = library.authors.update_where(Filter::all());
         all.set(Author::fields().name, "new").await.unwrap();
 
@@ -155,7 +155,7 @@ fn a_worker_goes_on_beside_what_an_open_transaction_keeps_on_mongodb() {
             old == [1, 2]
         };
         tokio::select! {
-            ended = library.caught_up() => panic!("all is refreshed: {ended:?}"),
+            ended = library.wait_for_refreshes() => panic!("all is refreshed: {ended:?}"),
             in_time = tokio::time::timeout(Duration::from_secs(30), async {
                 while !refreshed().await {
                     tokio::time::sleep(Duration::from_millis(50)).await;

@@ -1,4 +1,4 @@
-//! A library whose books are copied into, counted and shown at once, and in the background.
+//! A library whose books are copied into, counted and shown at once, and later.
 
 use std::collections::BTreeMap;
 
@@ -26,9 +26,9 @@ pub(crate) struct Shelf {
     pub(crate) longest: Subset<Line>,
     #[count(of = "Book")]
     pub(crate) books: i64,
-    #[count(of = "Book", refresh = "batched")]
+    #[count(of = "Book", refresh = "later")]
     pub(crate) books_later: i64,
-    #[denormalize(from = "Book.author_later", via = "Book.shelf", fan_out = "background")]
+    #[denormalize(from = "Book.author_later", via = "Book.shelf", refresh = "later")]
     pub(crate) authors_later: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Book {
     pub(crate) author: Ref<Author>,
     #[denormalize(from = "Author.name")]
     pub(crate) author_name: String,
-    #[denormalize(from = "Author.name", fan_out = "background")]
+    #[denormalize(from = "Author.name", refresh = "later")]
     pub(crate) author_later: String,
     #[reference(parent, on_delete = "cascade")]
     pub(crate) shelf: Ref<Shelf>,
@@ -135,10 +135,10 @@ pub(crate) async fn state(store: &impl TestStore) -> State {
 /// Makes sure that an audit finds only waiting refreshes now, and nothing once they are done.
 pub(crate) async fn assert_right(library: &Library, when: &str) {
     assert_eq!(library.audit().await.unwrap(), [], "{when}");
-    library.caught_up().await.unwrap();
+    library.wait_for_refreshes().await.unwrap();
     let mut audit = library.audit();
     let found = audit.try_next().await.unwrap();
-    assert_eq!((found, audit.progress().lagging), (None, 0), "{when}");
-    let lag = library.lag().await.unwrap();
-    assert_eq!((lag.waiting, &*lag.parked), (0, &[][..]), "{when}");
+    assert_eq!((found, audit.progress().deferred), (None, 0), "{when}");
+    let refreshes = library.deferred_refreshes().await.unwrap();
+    assert_eq!((refreshes.waiting, &*refreshes.failed), (0, &[][..]), "{when}");
 }

@@ -121,7 +121,7 @@ fn a_worker_goes_on_soon_after_an_outage_however_rarely_it_looks_for_work_on_mon
         library.authors.insert(author(1)).await.unwrap();
         library.shelves.insert(shelf(1)).await.unwrap();
         library.books.insert(book(1, 1, 1)).await.unwrap();
-        library.caught_up().await.unwrap();
+        library.wait_for_refreshes().await.unwrap();
         let records = server.database.collection::<Document>("_odm_outbox");
         let mut number = 0;
         // If the worker is done before the outage, another one begins.
@@ -138,7 +138,8 @@ fn a_worker_goes_on_soon_after_an_outage_however_rarely_it_looks_for_work_on_mon
         tokio::time::sleep(AWAY).await;
         proxy.darken(false);
         let refreshed = tokio::time::timeout(Duration::from_secs(60), async {
-            while !library.lag().await.is_ok_and(|lag| lag.waiting == 0) {
+            while !library.deferred_refreshes().await.is_ok_and(|refreshes| refreshes.waiting == 0)
+            {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         });

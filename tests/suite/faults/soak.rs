@@ -180,7 +180,7 @@ fn add(total: &Done, printed: &str) {
     total.lost.fetch_add(of("lost"), Ordering::Relaxed);
 }
 
-/// Kills workers at random, and prints the lag, until the writers have ended. Returns the work of the writers, and how many workers were
+/// Kills workers at random, and prints how many refreshes wait, until the writers have ended. Returns the work of the writers, and how many workers were
 /// killed.
 async fn oversee(library: &Library, database: &str, processes: u64) -> (Done, u64) {
     let begin = Instant::now();
@@ -200,13 +200,13 @@ async fn oversee(library: &Library, database: &str, processes: u64) -> (Done, u6
         }
         if printed.elapsed() > Duration::from_secs(10) {
             printed = Instant::now();
-            let lag = library.lag().await.unwrap();
+            let refreshes = library.deferred_refreshes().await.unwrap();
             let now = DateTime::now().timestamp_millis();
-            let age = lag.oldest.map_or(0, |oldest| now - oldest.timestamp_millis());
+            let age = refreshes.oldest.map_or(0, |oldest| now - oldest.timestamp_millis());
             println!(
                 "after {:3} s: {:5} records wait, the oldest for {:6.1} s; {killed} workers were killed",
                 begin.elapsed().as_secs(),
-                lag.waiting,
+                refreshes.waiting,
                 age as f64 / 1_000.0
             );
         }
@@ -236,12 +236,12 @@ fn soak_of_writers_and_of_workers_that_die_leaves_nothing_wrong_on_mongodb() {
             })
             .collect();
         library.books.insert_many(books).await.unwrap();
-        library.caught_up().await.unwrap();
+        library.wait_for_refreshes().await.unwrap();
         let begin = Instant::now();
         let (done, killed) = oversee(&library, database, processes).await;
         let took = begin.elapsed();
-        library.caught_up().await.unwrap();
-        let caught_up = begin.elapsed() - took;
+        library.wait_for_refreshes().await.unwrap();
+        let refreshed = begin.elapsed() - took;
         let writes = done.writes.into_inner();
         println!(
             "{writes} writes in {:.1} s, {:.0} a second; {} have lost all conflicts; {killed} workers were killed; caught \
@@ -249,7 +249,7 @@ fn soak_of_writers_and_of_workers_that_die_leaves_nothing_wrong_on_mongodb() {
             took.as_secs_f64(),
             writes as f64 / took.as_secs_f64(),
             done.lost.into_inner(),
-            caught_up.as_secs_f64()
+            refreshed.as_secs_f64()
         );
         let authors = library.authors.all().await.unwrap();
         let stored: u64 = authors.iter().map(|author| author.changes as u64).sum();

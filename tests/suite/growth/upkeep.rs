@@ -59,7 +59,7 @@ struct Holder {
     id: i64,
     #[reference(child)]
     source: Ref<Source>,
-    #[denormalize(from = "Source.name", fan_out = "background")]
+    #[denormalize(from = "Source.name", refresh = "later")]
     #[index(unique)]
     name: String,
 }
@@ -136,13 +136,13 @@ grows_with_input! {
 
     250: async fn the_lag_of_many_records_that_wait(size: usize) -> Taken {
         let db = waiting(size).await;
-        taken(async { assert_eq!(db.lag().await.unwrap().waiting, size as u64 - 1) }).await
+        taken(async { assert_eq!(db.deferred_refreshes().await.unwrap().waiting, size as u64 - 1) }).await
     }
 
     100: async fn the_lag_of_many_records_that_are_parked(size: usize) -> Taken {
         let db = waiting(size).await;
-        db.caught_up().await.unwrap();
-        taken(async { assert_eq!(db.lag().await.unwrap().parked.len(), size - 1) }).await
+        db.wait_for_refreshes().await.unwrap();
+        taken(async { assert_eq!(db.deferred_refreshes().await.unwrap().failed.len(), size - 1) }).await
     }
 
     500: async fn many_documents_that_have_expired(size: usize) -> Taken {

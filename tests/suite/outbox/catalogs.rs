@@ -49,10 +49,10 @@ macro_rules! version {
 }
 
 version!(at_once, "shop", 1,);
-version!(changed, "shop", 1, , fan_out = "background");
-version!(background, "shop", 2, , fan_out = "background");
+version!(changed, "shop", 1, , refresh = "later");
+version!(deferred, "shop", 2, , refresh = "later");
 version!(again_at_once, "shop", 3,);
-version!(other, "other", 1, , fan_out = "background");
+version!(other, "other", 1, , refresh = "later");
 
 fn by_hand() -> OpenOptions {
     OpenOptions::default().refresh_every(None)
@@ -71,29 +71,29 @@ on_every_store! {
     async fn a_field_that_becomes_deferred_needs_no_backfill(store: AnyStore) {
         let old = at_once(store.clone()).await;
         let options = by_hand().refuse_backfill();
-        let new = background::Shop::open_with(store.clone(), options).await.unwrap();
+        let new = deferred::Shop::open_with(store.clone(), options).await.unwrap();
         assert_eq!(new.pending_backfills(), [""; 0]);
-        background::rename(&new, "b").await;
-        assert_eq!(background::copied(&new).await, "a");
+        deferred::rename(&new, "b").await;
+        assert_eq!(deferred::copied(&new).await, "a");
         // An older version goes on, and follows the new setting.
         at_once::rename(&old, "c").await;
         assert_eq!(at_once::copied(&old).await, "a");
-        old.caught_up().await.unwrap();
-        assert_eq!(background::copied(&new).await, "c");
+        old.wait_for_refreshes().await.unwrap();
+        assert_eq!(deferred::copied(&new).await, "c");
     }
 
     async fn records_are_worked_off_when_a_field_is_deferred_no_more(store: AnyStore) {
         drop(at_once(store.clone()).await);
-        let shop = background::Shop::open_with(store.clone(), by_hand()).await.unwrap();
-        background::rename(&shop, "b").await;
+        let shop = deferred::Shop::open_with(store.clone(), by_hand()).await.unwrap();
+        deferred::rename(&shop, "b").await;
         drop(shop);
         // By the worker, which exists although no field is deferred.
         let shop = again_at_once::Shop::open(store.clone()).await.unwrap();
-        shop.caught_up().await.unwrap();
+        shop.wait_for_refreshes().await.unwrap();
         assert_eq!(again_at_once::copied(&shop).await, "b");
         again_at_once::rename(&shop, "c").await;
         assert_eq!(again_at_once::copied(&shop).await, "c");
-        assert_eq!(shop.lag().await.unwrap().waiting, 0);
+        assert_eq!(shop.deferred_refreshes().await.unwrap().waiting, 0);
         assert_eq!(shop.audit().await.unwrap(), []);
     }
 
@@ -109,8 +109,8 @@ on_every_store! {
         let other = other::Shop::open_with(store.clone(), by_hand()).await.unwrap();
         other::rename(&other, "b").await;
         assert_eq!(other::copied(&other).await, "b");
-        let newer = background::Shop::open_with(store.clone(), by_hand()).await.unwrap();
-        background::rename(&newer, "c").await;
+        let newer = deferred::Shop::open_with(store.clone(), by_hand()).await.unwrap();
+        deferred::rename(&newer, "c").await;
         assert_eq!(other::copied(&other).await, "b");
         drop(shop);
     }

@@ -12,7 +12,7 @@ use proptest::{
 use tests::TestStore;
 
 use super::{
-    Details, Maker, Offer, Part, Seller, Shelf, Shop, assert_caught_up, lagging, maker, offer,
+    Details, Maker, Offer, Part, Seller, Shelf, Shop, assert_refreshed, deferred, maker, offer,
     part, shelf, shop,
 };
 
@@ -135,17 +135,18 @@ async fn run(shop: &Shop, op: &Op) -> odm::Result<()> {
             }
         }
         Op::Work(millis) => {
-            let work = tokio::time::timeout(Duration::from_millis(millis), shop.caught_up());
+            let work =
+                tokio::time::timeout(Duration::from_millis(millis), shop.wait_for_refreshes());
             work.await.unwrap_or(Ok(()))
         }
         Op::CatchUp => {
-            assert_caught_up(shop).await;
+            assert_refreshed(shop).await;
             Ok(())
         }
         Op::Repair => {
             let left = shop.repair().await?;
             assert!(left.iter().all(|finding| finding.repaired), "{left:?}");
-            assert_eq!(lagging(shop).await, 0);
+            assert_eq!(deferred(shop).await, 0);
             Ok(())
         }
         Op::Reopen => Ok(()),
@@ -210,9 +211,9 @@ fn histories<S: TestStore>(cases: u32, new: impl AsyncFn() -> S) {
                     if matches!(op, Op::Reopen) {
                         shop = super::shop(store.clone()).await;
                     }
-                    lagging(&shop).await;
+                    deferred(&shop).await;
                 }
-                assert_caught_up(&shop).await;
+                assert_refreshed(&shop).await;
                 assert_defined(&shop).await;
             });
             Ok(())

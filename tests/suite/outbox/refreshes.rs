@@ -4,7 +4,7 @@ use odm::{prelude::*, store::Durability};
 use tests::{on_every_store, rounds};
 
 use super::{
-    Details, Line, Maker, Offer, Part, Seller, assert_caught_up, lagging, maker, offer, part,
+    Details, Line, Maker, Offer, Part, Seller, assert_refreshed, deferred, maker, offer, part,
     rename, shelf, shop, waiting,
 };
 
@@ -14,11 +14,11 @@ async fn names(shop: &super::Shop) -> Vec<Option<String>> {
 }
 
 on_every_store! {
-    async fn a_copy_in_the_background_follows_its_source_later(store: AnyStore) {
+    async fn a_deferred_copy_follows_its_source_later(store: AnyStore) {
         let shop = shop(store).await;
         shop.makers.insert_many([maker(1, "Acme"), maker(2, "Bolt")]).await.unwrap();
         // A rival may have copied their names before.
-        assert_caught_up(&shop).await;
+        assert_refreshed(&shop).await;
         let sellers = vec![
             Seller { id: Ref::new(2), name: String::new() },
             Seller { id: Ref::new(1), name: String::new() },
@@ -38,9 +38,9 @@ on_every_store! {
         assert_eq!(part.maker_city.as_deref(), Some("Wien"));
         // Along the references of the part, of its rival, of its sellers and of its details.
         assert_eq!(waiting(&shop).await, 4);
-        assert_eq!(lagging(&shop).await, 3);
+        assert_eq!(deferred(&shop).await, 3);
 
-        assert_caught_up(&shop).await;
+        assert_refreshed(&shop).await;
         let part = shop.parts.get(1).with(Part::fields().details).await.unwrap();
         assert_eq!(part.maker_name.as_deref(), Some("Acme & Sons"));
         assert_eq!(part.sellers[0].name, "Bolt");
@@ -49,23 +49,23 @@ on_every_store! {
         assert_eq!(details.designer_name.as_deref(), Some("Acme & Sons"));
     }
 
-    async fn a_chain_of_copies_in_the_background_is_followed_to_its_end(store: AnyStore) {
+    async fn a_chain_of_deferred_copies_is_followed_to_its_end(store: AnyStore) {
         let shop = shop(store).await;
         shop.makers.insert(maker(1, "Acme")).await.unwrap();
         shop.parts.insert(part(1, Some(1))).await.unwrap();
         shop.shelves.insert(shelf(1)).await.unwrap();
         shop.offers.insert(offer(1, 1, 1, 5)).await.unwrap();
-        assert_caught_up(&shop).await;
+        assert_refreshed(&shop).await;
         rename(&shop, 1, "Bolt").await;
-        shop.caught_up().await.unwrap();
+        shop.wait_for_refreshes().await.unwrap();
         let offer = shop.offers.get(1).await.unwrap();
         assert_eq!(offer.maker_name.as_deref(), Some("Bolt"));
         let shelf = shop.shelves.get(1).await.unwrap();
         assert_eq!(shelf.cheapest[0].maker_name.as_deref(), Some("Bolt"));
-        assert_caught_up(&shop).await;
+        assert_refreshed(&shop).await;
     }
 
-    async fn batched_fields_follow_their_children_later(store: AnyStore) {
+    async fn deferred_fields_follow_their_children_later(store: AnyStore) {
         let shop = shop(store).await;
         shop.parts.insert(part(1, None)).await.unwrap();
         shop.shelves.insert_many([shelf(1), shelf(2)]).await.unwrap();
@@ -74,8 +74,8 @@ on_every_store! {
         let own = shop.shelves.get(1).await.unwrap();
         assert_eq!((own.offers, own.offers_now, own.cheapest.len(), own.prices.len()), (0, 3, 0, 0));
         assert_eq!(waiting(&shop).await, 3);
-        assert_eq!(lagging(&shop).await, 3);
-        assert_caught_up(&shop).await;
+        assert_eq!(deferred(&shop).await, 3);
+        assert_refreshed(&shop).await;
         let own = shop.shelves.get(1).await.unwrap();
         let line = |id, price| Line { id, price, maker_name: None };
         assert_eq!(*own.cheapest, [line(2, 7), line(3, 8)]);
@@ -84,8 +84,8 @@ on_every_store! {
         let moved = shop.offers.update(2).set(Offer::fields().shelf, 2);
         moved.await.unwrap();
         shop.offers.delete(3).await.unwrap();
-        assert!(lagging(&shop).await > 0);
-        assert_caught_up(&shop).await;
+        assert!(deferred(&shop).await > 0);
+        assert_refreshed(&shop).await;
         assert_eq!(*shop.shelves.get(1).await.unwrap().cheapest, [line(1, 9)]);
         let other = shop.shelves.get(2).await.unwrap();
         assert_eq!((&*other.cheapest, other.offers), (&[line(2, 7)][..], 1));
@@ -101,11 +101,11 @@ on_every_store! {
             fast.offers.insert(offer(id, 1, 1, id)).await.unwrap();
         }
         assert_eq!(waiting(&shop).await, 3 * number as u64);
-        let (done, cost) = odm::measure(shop.caught_up()).await;
+        let (done, cost) = odm::measure(shop.wait_for_refreshes()).await;
         done.unwrap();
         // Each refresh reads the shelf and counts its offers: two are enough.
         assert!(cost.queries <= 20, "{cost:?}");
-        assert_caught_up(&shop).await;
+        assert_refreshed(&shop).await;
         let own = shop.shelves.get(1).await.unwrap();
         assert_eq!((own.offers, own.offers_now, own.prices.len()), (number as i64, number as i64, number as usize));
     }
@@ -115,16 +115,16 @@ on_every_store! {
         shop.parts.insert(part(1, None)).await.unwrap();
         shop.shelves.insert(shelf(1)).await.unwrap();
         shop.offers.insert(offer(1, 1, 1, 5)).await.unwrap();
-        assert_caught_up(&shop).await;
+        assert_refreshed(&shop).await;
         let stored = shop.shelves.replace(shelf(1)).await.unwrap();
         assert_eq!((stored.offers, stored.cheapest.len()), (1, 1));
-        assert_eq!(lagging(&shop).await, 0);
+        assert_eq!(deferred(&shop).await, 0);
     }
 
     async fn a_unit_leaves_one_record_for_each_reference_and_source(store: AnyStore) {
         let shop = shop(store).await;
         shop.makers.insert_many([maker(1, "a"), maker(2, "b")]).await.unwrap();
-        assert_caught_up(&shop).await;
+        assert_refreshed(&shop).await;
         let all = shop.makers.update_where(Maker::fields().id.gt(0));
         let plan = all.set(Maker::fields().name, "c").plan().await.unwrap();
         // The records do not count as documents of the user.
@@ -153,13 +153,13 @@ on_every_store! {
         // The references are emptied, or kept.
         shop.makers.delete(1).await.unwrap();
         assert_eq!(names(&shop).await, [None, None, None]);
-        assert_caught_up(&shop).await;
+        assert_refreshed(&shop).await;
         let part = shop.parts.get(1).await.unwrap();
         assert_eq!(part.rival_name.as_deref(), Some("a"), "the last value that it was given");
         // A source that is inserted late is followed later.
         shop.makers.insert(maker(1, "a3")).await.unwrap();
         assert!(waiting(&shop).await > 0);
-        assert_caught_up(&shop).await;
+        assert_refreshed(&shop).await;
         let part = shop.parts.get(1).await.unwrap();
         assert_eq!(part.rival_name.as_deref(), Some("a3"));
     }
@@ -168,11 +168,11 @@ on_every_store! {
         let shop = shop(store).await;
         shop.makers.insert(maker(1, "a")).await.unwrap();
         shop.parts.insert(part(1, Some(1))).await.unwrap();
-        assert_caught_up(&shop).await;
+        assert_refreshed(&shop).await;
         let guard = shop.begin().await.unwrap();
         rename(&guard, 1, "b").await;
-        assert!(guard.lag().await.unwrap().waiting > 0);
-        assert!(guard.caught_up().await.is_err());
+        assert!(guard.deferred_refreshes().await.unwrap().waiting > 0);
+        assert!(guard.wait_for_refreshes().await.is_err());
         guard.rollback().await.unwrap();
         assert_eq!(waiting(&shop).await, 0);
         shop.transaction(async |shop| {
@@ -182,7 +182,7 @@ on_every_store! {
         .await
         .unwrap();
         assert_eq!(names(&shop).await, [Some("a".into()), Some("c".into())]);
-        assert_caught_up(&shop).await;
+        assert_refreshed(&shop).await;
         assert_eq!(names(&shop).await, [Some("c".into()), Some("c".into())]);
     }
 
@@ -192,8 +192,8 @@ on_every_store! {
         let parts = (0..1_200).map(|id| part(id, Some(1)));
         shop.parts.insert_many(parts).await.unwrap();
         rename(&shop, 1, "b").await;
-        assert_eq!(lagging(&shop).await, 1_200);
-        assert_caught_up(&shop).await;
+        assert_eq!(deferred(&shop).await, 1_200);
+        assert_refreshed(&shop).await;
         let right = shop.parts.find(Part::fields().maker_name.eq("b")).count().await.unwrap();
         assert_eq!(right, 1_200);
     }
@@ -209,8 +209,8 @@ on_every_store! {
         from.export(&mut lines).await.unwrap();
         let shop = shop(store).await;
         shop.import(&lines[..]).await.unwrap();
-        lagging(&shop).await;
-        assert_caught_up(&shop).await;
+        deferred(&shop).await;
+        assert_refreshed(&shop).await;
         assert_eq!(shop.parts.get(7).await.unwrap().maker_name.as_deref(), Some("b"));
         assert_eq!(shop.shelves.get(1).await.unwrap().offers, 30);
     }

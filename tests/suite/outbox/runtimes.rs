@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use tests::told::Told;
 use tokio::runtime::{Builder, Runtime};
 
-use super::{Part, Shop, lagging, maker, part, rename, waiting};
+use super::{Part, Shop, deferred, maker, part, rename, waiting};
 
 fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
@@ -35,7 +35,7 @@ async fn until_nothing_waits(shop: &Shop) {
         }
     });
     waited.await.expect("the worker goes on");
-    assert_eq!(lagging(shop).await, 0);
+    assert_eq!(deferred(shop).await, 0);
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn a_worker_goes_on_in_the_runtime_in_which_the_database_is_used_next() {
     first.block_on(until_nothing_waits(&shop));
     assert!(!told.has("runtime"));
     drop(first);
-    assert!(told.has("outbox: the runtime of the worker has ended"), "{told:?}");
+    assert!(told.has("deferred refreshes: the runtime of the worker has ended"), "{told:?}");
     for name in ["b", "c"] {
         let next = runtime();
         next.block_on(async {
@@ -89,9 +89,10 @@ fn a_worker_whose_runtime_ends_in_the_middle_of_its_work_leaves_it_to_others() {
         drop(short);
         if turns % 10 == 9 {
             runtime().block_on(async {
-                let caught_up = tokio::time::timeout(Duration::from_secs(60), shop.caught_up());
-                caught_up.await.expect("nobody is in its way").unwrap();
-                assert_eq!(lagging(&shop).await, 0);
+                let refreshed =
+                    tokio::time::timeout(Duration::from_secs(60), shop.wait_for_refreshes());
+                refreshed.await.expect("nobody is in its way").unwrap();
+                assert_eq!(deferred(&shop).await, 0);
             });
         }
     }

@@ -13,7 +13,7 @@ use odm_store_suite::MapStore;
 use serde::{Deserialize, Serialize};
 use tests::{poll_once, stored};
 
-use super::{Maker, Shop, assert_caught_up, by_hand, maker, offer, part, rename, shelf};
+use super::{Maker, Shop, assert_refreshed, by_hand, maker, offer, part, rename, shelf};
 
 /// Its files may be inserted before it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -21,9 +21,9 @@ use super::{Maker, Shop, assert_caught_up, by_hand, maker, offer, part, rename, 
 struct Folder {
     #[serde(rename = "_id")]
     id: i32,
-    #[subset(limit = 2, sort = "-size", refresh = "batched")]
+    #[subset(limit = 2, sort = "-size", refresh = "later")]
     largest: Subset<File>,
-    #[count(of = "File", refresh = "batched")]
+    #[count(of = "File", refresh = "later")]
     files: i64,
 }
 
@@ -81,17 +81,17 @@ async fn meet<D: Database>(
         }
         finish(inner()).await.unwrap();
         finish(running).await.unwrap();
-        finish(db.caught_up()).await.unwrap();
+        finish(db.wait_for_refreshes()).await.unwrap();
         let mut audit = db.audit();
         let found = finish(audit.try_next()).await.unwrap();
         assert_eq!(found, None, "before call {call}");
-        assert_eq!(audit.progress().lagging, 0, "before call {call}");
+        assert_eq!(audit.progress().deferred, 0, "before call {call}");
     }
 }
 
 /// Works records off until one is about the referrers of this part, and returns its time.
 async fn work_until_left(store: &MapStore, shop: &Shop, part: i32) -> DateTime {
-    let mut working = act(shop.caught_up().into_future());
+    let mut working = act(shop.wait_for_refreshes().into_future());
     loop {
         for record in finish(stored(store, "_odm_outbox")).await {
             let is_of_offers = record.get_str("holder").unwrap() == "offers";
@@ -116,7 +116,7 @@ fn what_follows_from_a_new_write_is_not_as_old_as_a_chain_of_before() {
             shop.shelves.insert(shelf(1)).await.unwrap();
             let offers = [1, 2].map(|id| offer(id, id, 1, id));
             shop.offers.insert_many(offers).await.unwrap();
-            shop.caught_up().await.unwrap();
+            shop.wait_for_refreshes().await.unwrap();
         })
         .await;
         finish(rename(&shop, 1, "b")).await;
@@ -128,7 +128,7 @@ fn what_follows_from_a_new_write_is_not_as_old_as_a_chain_of_before() {
         finish(rename(&shop, 2, "b")).await;
         let chain = work_until_left(&store, &shop, 2).await;
         assert!(chain > after_first);
-        finish(assert_caught_up(&shop)).await;
+        finish(assert_refreshed(&shop)).await;
     });
 }
 
@@ -144,7 +144,7 @@ fn a_new_copy_of_the_old_value_is_right_in_the_end() {
             act(async move {
                 let name = Maker::fields().name;
                 shop.makers.update(1).set(name, "b").await?;
-                shop.caught_up().await
+                shop.wait_for_refreshes().await
             })
         };
         let insert = || {
@@ -166,7 +166,7 @@ fn a_new_parent_of_old_children_is_right_in_the_end() {
             let file = File { id, folder, size };
             finish(async { disk.files.insert(file).await }).await.unwrap();
         }
-        finish(disk.caught_up()).await.unwrap();
+        finish(disk.wait_for_refreshes()).await.unwrap();
         let insert = || {
             let disk = disk.clone();
             let folder = Folder { id: 1, largest: Subset::default(), files: 0 };
@@ -177,14 +177,14 @@ fn a_new_parent_of_old_children_is_right_in_the_end() {
             act(async move {
                 let size = File::fields().size;
                 disk.files.update(1).set(size, 100).await?;
-                disk.caught_up().await
+                disk.wait_for_refreshes().await
             })
         };
         let remove = || {
             let disk = disk.clone();
             act(async move {
                 disk.files.delete(3).await?;
-                disk.caught_up().await
+                disk.wait_for_refreshes().await
             })
         };
         for change in [&grow as &dyn Fn() -> Act<'static>, &remove] {

@@ -6,7 +6,7 @@ use odm::{Embedded, ErrorKind, OpenOptions, prelude::*};
 use odm_store_suite::MapStore;
 use tests::{TestStore, on_every_store, on_single_writer_stores};
 
-use super::{Part, Shop, assert_caught_up, by_hand, lagging, maker, part, rename, shop, waiting};
+use super::{Part, Shop, assert_refreshed, by_hand, deferred, maker, part, rename, shop, waiting};
 
 async fn until(what: impl AsyncFn() -> bool) {
     let waited = tokio::time::timeout(Duration::from_secs(100), async {
@@ -41,7 +41,7 @@ on_every_store! {
         .await
         .unwrap();
         until(async || waiting(&shop).await == 0).await;
-        assert_eq!(lagging(&shop).await, 0);
+        assert_eq!(deferred(&shop).await, 0);
     }
 
     async fn a_worker_finds_what_others_left(store: AnyStore) {
@@ -50,7 +50,7 @@ on_every_store! {
         let shop = with_parts(store, by_hand(), 10).await;
         rename(&shop, 1, "b").await;
         until(async || waiting(&shop).await == 0).await;
-        assert_eq!(lagging(&working).await, 0);
+        assert_eq!(deferred(&working).await, 0);
     }
 
     async fn two_workers_and_a_caller_share_the_work(store: AnyStore) {
@@ -62,7 +62,7 @@ on_every_store! {
             rename(&shop, 1, name).await;
             rename(&other, 1, &format!("{name}2")).await;
         }
-        assert_caught_up(&third).await;
+        assert_refreshed(&third).await;
         assert_eq!(shop.parts.find(Part::fields().maker_name.eq("d2")).count().await.unwrap(), 400);
     }
 
@@ -71,14 +71,14 @@ on_every_store! {
         let shop = with_parts(store, options, 300).await;
         rename(&shop, 1, "b").await;
         shop.close().await.unwrap();
-        let closed = shop.lag().await.unwrap_err();
+        let closed = shop.deferred_refreshes().await.unwrap_err();
         assert_eq!(closed.kind(), ErrorKind::Closed);
-        assert_eq!(shop.caught_up().await.unwrap_err().kind(), ErrorKind::Closed);
+        assert_eq!(shop.wait_for_refreshes().await.unwrap_err().kind(), ErrorKind::Closed);
     }
 }
 
 on_single_writer_stores! {
-    async fn a_fan_out_goes_on_where_a_dropped_one_was(store: AnyStore) {
+    async fn a_refresh_goes_on_where_a_dropped_one_was(store: AnyStore) {
         let shop = with_parts(store, by_hand(), 3_000).await;
         rename(&shop, 1, "b").await;
         let right = async || shop.parts.find(Part::fields().maker_name.eq("b")).count().await.unwrap();
@@ -87,7 +87,7 @@ on_single_writer_stores! {
         while waiting(&shop).await > 0 {
             millis += 2;
             let before = right().await;
-            let work = tokio::time::timeout(Duration::from_millis(millis), shop.caught_up());
+            let work = tokio::time::timeout(Duration::from_millis(millis), shop.wait_for_refreshes());
             drop(work.await);
             assert!(right().await >= before);
             let found = shop.audit().await.unwrap();
@@ -104,7 +104,7 @@ on_single_writer_stores! {
         };
         let working = tokio::spawn({
             let shop = shop.clone();
-            async move { shop.caught_up().await }
+            async move { shop.wait_for_refreshes().await }
         });
         until(async || number("1").await > 0).await;
         // In the middle of the work, the source changes twice, and a holder moves to it.
@@ -119,7 +119,7 @@ on_single_writer_stores! {
             least = now;
         }
         working.await.unwrap().unwrap();
-        assert_caught_up(&shop).await;
+        assert_refreshed(&shop).await;
         assert_eq!(newest().await, 1_401);
     }
 }
@@ -134,7 +134,7 @@ fn a_store_that_is_opened_again_goes_on() {
         drop(shop);
         let shop = Shop::open(Embedded::open(&path).await.unwrap()).await.unwrap();
         until(async || waiting(&shop).await == 0).await;
-        assert_eq!(lagging(&shop).await, 0);
+        assert_eq!(deferred(&shop).await, 0);
         assert_eq!(shop.parts.find(Part::fields().maker_name.eq("b")).count().await.unwrap(), 50);
     });
 }
@@ -155,11 +155,11 @@ fn a_source_that_changes_all_the_time_keeps_nobody_from_the_last_holders() {
         });
         let other = shop.clone();
         // It returns although later changes wait.
-        other.caught_up().await.unwrap();
+        other.wait_for_refreshes().await.unwrap();
         let last = shop.parts.get(349).await.unwrap();
         assert_ne!(last.maker_name.as_deref(), Some("a"));
         changing.await.unwrap();
-        assert_caught_up(&shop).await;
+        assert_refreshed(&shop).await;
     });
 }
 
@@ -171,18 +171,18 @@ fn the_lease_of_a_worker_that_is_gone_runs_out() {
         let shop = shop(store.clone()).await;
         shop.makers.insert(maker(1, "a")).await.unwrap();
         shop.parts.insert(part(1, Some(1))).await.unwrap();
-        shop.caught_up().await.unwrap();
+        shop.wait_for_refreshes().await.unwrap();
         rename(&shop, 1, "b").await;
         let until =
             |millis: i64| DateTime::from_millis(DateTime::now().timestamp_millis() + millis);
         let lease = doc! { "_id": "outbox", "turn": ObjectId::new(), "until": until(60_000) };
         tests::insert_behind_the_back(&store, "_odm_leases", lease).await;
-        let working = tokio::time::timeout(Duration::from_millis(200), shop.caught_up());
+        let working = tokio::time::timeout(Duration::from_millis(200), shop.wait_for_refreshes());
         assert!(working.await.is_err(), "it waits for the other worker");
-        assert_eq!(lagging(&shop).await, 1);
+        assert_eq!(deferred(&shop).await, 1);
         let soon = doc! { "$set": { "until": until(100) } };
         tests::behind_the_back(&store, "_odm_leases", doc! {}, soon).await;
-        assert_caught_up(&shop).await;
+        assert_refreshed(&shop).await;
         assert_eq!(tests::stored(&store, "_odm_leases").await, [], "it is given back");
     });
 }

@@ -143,7 +143,7 @@ macro_rules! version {
                 #[count(of = "Order")]
                 #[serde(default)]
                 orders: i64,
-                #[count(of = "Order", refresh = "batched")]
+                #[count(of = "Order", refresh = "later")]
                 #[serde(default)]
                 orders_later: i64,
                 /// In an order that its elements do not show.
@@ -235,7 +235,7 @@ macro_rules! version {
                 #[denormalize(from = "Item.score")]
                 #[serde(default)]
                 score: i64,
-                #[denormalize(from = "Item.title", fan_out = "background")]
+                #[denormalize(from = "Item.title", refresh = "later")]
                 #[serde(default)]
                 title_later: String,
                 /// A copy of a subset.
@@ -251,7 +251,7 @@ macro_rules! version {
                 /// It restricts.
                 #[reference(child)]
                 region: Option<Ref<Region>>,
-                #[denormalize(from = "Region.name", fan_out = "background")]
+                #[denormalize(from = "Region.name", refresh = "later")]
                 region_later: Option<String>,
             }
 

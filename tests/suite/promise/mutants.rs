@@ -50,7 +50,7 @@ const MUTANTS: [(&str, &str); 66] = [
     ("doubled reference", "a list of inverse references may name one twice"),
     ("dangling reference", "a reference may name nothing"),
     ("second dangling reference", "only the first new reference is checked"),
-    ("deferred copy", "no record is left for copies in the background"),
+    ("deferred copy", "no record is left for deferred copies"),
     ("deferred count", "nor for a count"),
     ("second record", "only the first record of a unit is stored"),
     ("refresh of a record", "a record of copies is removed, and nothing refreshed"),

@@ -272,7 +272,7 @@ pub(crate) trait Program {
     fn repair(&self) -> Audit;
     fn backfill(&self) -> Audit;
     fn pending(&self) -> Vec<String>;
-    fn caught_up(&self) -> LocalBoxFuture<'_, odm::Result<()>>;
+    fn wait_for_refreshes(&self) -> LocalBoxFuture<'_, odm::Result<()>>;
     fn export(&self) -> LocalBoxFuture<'_, odm::Result<Vec<u8>>>;
     fn import<'a>(&'a self, lines: &'a [u8]) -> LocalBoxFuture<'a, odm::Result<u64>>;
     fn copy_into(&self, store: Embedded) -> LocalBoxFuture<'_, odm::Result<()>>;
@@ -333,8 +333,8 @@ macro_rules! programs {
                 self.pending_backfills()
             }
 
-            fn caught_up(&self) -> LocalBoxFuture<'_, odm::Result<()>> {
-                Database::caught_up(self).boxed_local()
+            fn wait_for_refreshes(&self) -> LocalBoxFuture<'_, odm::Result<()>> {
+                Database::wait_for_refreshes(self).boxed_local()
             }
 
             fn export(&self) -> LocalBoxFuture<'_, odm::Result<Vec<u8>>> {

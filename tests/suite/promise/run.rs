@@ -166,8 +166,8 @@ impl<S: TestStore> Run<S> {
 
     /// Waits for the deferred fields, and returns the documents that are stored then.
     async fn settled(&self) -> Checked<World> {
-        let caught_up = self.newest().caught_up().await;
-        caught_up.map_err(|error| failed("deferred fields", &error))?;
+        let refreshed = self.newest().wait_for_refreshes().await;
+        refreshed.map_err(|error| failed("deferred fields", &error))?;
         Ok(World::read(self.store()).await)
     }
 

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use stateright::{Checker, Model, Property};
 
-/// A document of the model. A holder has a copy of the name of the source, and a late copy that is refreshed in the background. The parent
+/// A document of the model. A holder has a copy of the name of the source, and a late copy, which a worker refreshes. The parent
 /// shows the best of its children.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Key {

@@ -189,7 +189,7 @@ fn a_fan_out_over_the_limit_is_refused_with_its_number() {
         let error = db.makers.update(1).set(Maker::fields().name, "x").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit);
         assert!(error.to_string().contains("60 documents of `products`"), "{error}");
-        let advice = "the copies in `products` can be refreshed after it: declare them with `fan_out = \"background\"`";
+        let advice = "the copies in `products` can be refreshed after it: declare them with `refresh = \"later\"`";
         assert!(error.to_string().contains(advice), "{error}");
         assert_right(&db).await;
     });

@@ -45,7 +45,7 @@ struct Note {
     id: i64,
     #[reference(parent)]
     author: Ref<Author>,
-    #[denormalize(from = "Author.name", fan_out = "background")]
+    #[denormalize(from = "Author.name", refresh = "later")]
     #[serde(default)]
     by: String,
     tags: Vec<String>,
@@ -220,7 +220,7 @@ on_every_store! {
         // A write that changes nothing, or derived fields alone, does not count as a change.
         db.notes.update(0).set(note.tags, vec!["a".to_owned(), "b".to_owned()]).await.unwrap();
         db.authors.update(1).set(Author::fields().name, "bob").await.unwrap();
-        db.caught_up().await.unwrap();
+        db.wait_for_refreshes().await.unwrap();
         assert_eq!(db.notes.get(0).await.unwrap().by, "bob");
         for (id, version) in [(1, i64::MIN + 1), (2, i64::MAX)] {
             db.notes.update(id).set(note.until, DateTime::from_millis(5)).await.unwrap();
@@ -286,8 +286,8 @@ on_every_store! {
             db.authors.update(1).set(Author::fields().name, name.clone()).await.unwrap();
             let at = doc! { "$set": { "at": BsonDate::from_millis(millis) } };
             behind_the_back(&store, "_odm_outbox", doc! {}, at).await;
-            assert_eq!(db.lag().await.unwrap().oldest, Some(DateTime::from_millis(millis)));
-            db.caught_up().await.unwrap();
+            assert_eq!(db.deferred_refreshes().await.unwrap().oldest, Some(DateTime::from_millis(millis)));
+            db.wait_for_refreshes().await.unwrap();
             assert_eq!(db.notes.get(1).await.unwrap().by, name);
         }
     }
@@ -308,7 +308,7 @@ async fn used(builder: Builder) -> odm::Result<()> {
     let guard = db.begin().await?;
     guard.notes.delete(3).await?;
     guard.commit().await?;
-    db.caught_up().await?;
+    db.wait_for_refreshes().await?;
     assert_eq!(db.notes.all().count().await?, 3);
     db.close().await
 }
@@ -380,7 +380,7 @@ fn the_workers_of_a_database_take_any_interval() {
             db.authors.insert(author()).await.unwrap();
             db.notes.insert_many((0..5).map(note)).await.unwrap();
             db.authors.update(1).set(Author::fields().name, "bob").await.unwrap();
-            while db.lag().await.unwrap().waiting > 0 {
+            while db.deferred_refreshes().await.unwrap().waiting > 0 {
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
             assert_eq!(db.notes.get(1).await.unwrap().by, "bob");

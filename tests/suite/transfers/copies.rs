@@ -273,12 +273,12 @@ on_every_store! {
         let part = |id| Part { id, maker: Ref::new(1), maker_name: String::new() };
         shop.parts.insert_many((0..600).map(part)).await.unwrap();
         shop.makers.update(1).set(Maker::fields().name, "Acme & Sons").await.unwrap();
-        assert!(shop.lag().await.unwrap().waiting > 0);
+        assert!(shop.deferred_refreshes().await.unwrap().waiting > 0);
         let copy = Shop::open_with(store, options()).await.unwrap();
         shop.copy_to(&copy).await.unwrap();
         assert_eq!(copy.parts.get(7).await.unwrap().maker_name, "Acme & Sons");
         assert_eq!(copy.makers.get(1).await.unwrap().parts, 600);
-        assert_eq!(copy.lag().await.unwrap().waiting, 0);
+        assert_eq!(copy.deferred_refreshes().await.unwrap().waiting, 0);
         // The source is unchanged.
         assert_eq!(shop.parts.get(7).await.unwrap().maker_name, "Acme");
     }
@@ -325,7 +325,7 @@ struct Maker {
     #[serde(rename = "_id")]
     id: i64,
     name: String,
-    #[count(of = "Part", refresh = "batched")]
+    #[count(of = "Part", refresh = "later")]
     parts: i64,
 }
 
@@ -336,7 +336,7 @@ struct Part {
     id: i64,
     #[reference(parent)]
     maker: Ref<Maker>,
-    #[denormalize(from = "Maker.name", fan_out = "background")]
+    #[denormalize(from = "Maker.name", refresh = "later")]
     maker_name: String,
 }
 

@@ -20,11 +20,11 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>, denormalize: &Denormalize, fie
     let Some(from) = &denormalize.from else {
         return;
     };
-    if denormalize.freeze && denormalize.background {
+    if denormalize.freeze && denormalize.deferred {
         cx.error(
             &from.literal,
-            "a frozen copy does not follow its source, neither at once nor in the background: remove `freeze` or \
-             `fan_out`",
+            "a frozen copy does not follow its source, neither at once nor later: remove `freeze` or \
+             `refresh`",
         );
     }
     match &denormalize.via {

@@ -67,7 +67,7 @@ fn position(structure: &Structure, of: &Member) -> Option<usize> {
 ///             frozen: false,
 ///             unchecked: false,
 ///             skipped: false,
-///             background: false,
+///             deferred: false,
 ///         },
 ///     )
 /// // or, backwards, for a `Vec<i64>`
@@ -81,7 +81,7 @@ fn position(structure: &Structure, of: &Member) -> Option<usize> {
 fn copied(head: &Head, structure: &Structure, member: &Member, copy: &Copy) -> TokenStream {
     let (from, frozen, ty) = (&copy.from, copy.frozen, &member.ty);
     let (unchecked, skipped) = (copy.unchecked, member.skipped.is_some());
-    let background = copy.background;
+    let deferred = copy.deferred;
     let (document, span) = (&from.ty, from.literal.span());
     // So that calls as a whole stand where the literal does.
     let private = types::located(head.private.clone(), span);
@@ -94,7 +94,7 @@ fn copied(head: &Head, structure: &Structure, member: &Member, copy: &Copy) -> T
             frozen: #frozen,
             unchecked: #unchecked,
             skipped: #skipped,
-            background: #background,
+            deferred: #deferred,
         }
     };
     let (typed, known, along) = along(head, structure, member, copy, &declared);

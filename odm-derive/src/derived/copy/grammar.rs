@@ -1,4 +1,4 @@
-//! `#[denormalize(from = "Part.name", via = "part", freeze, fan_out = "background")]`.
+//! `#[denormalize(from = "Part.name", via = "part", freeze, refresh = "later")]`.
 
 use proc_macro2::Ident;
 use syn::{Attribute, LitStr, Meta, Type};
@@ -18,7 +18,7 @@ pub(crate) struct Denormalize {
     /// Whether it keeps the value of the time of writing.
     pub(crate) freeze: bool,
     /// Whether it follows its source after the unit that changes it.
-    pub(crate) background: bool,
+    pub(crate) deferred: bool,
 }
 
 /// `shop::Part.price.currency`.
@@ -46,19 +46,19 @@ impl Denormalize {
         let mut from = Once::new("from");
         let mut via = Once::new("via");
         let mut freeze = Once::new("freeze");
-        let mut fan_out = Once::new("fan_out");
+        let mut refresh = Once::new("refresh");
         let before = cx.count();
         for (key, meta) in keys_with(cx, attr, Some("from")) {
             match key.as_str() {
                 "from" => from.set(cx, &meta, self::from(cx, &meta)),
                 "via" => via.set(cx, &meta, self::via(cx, &meta)),
                 "freeze" => freeze.set(cx, &meta, flag(cx, &meta)),
-                "fan_out" => fan_out.set(cx, &meta, self::fan_out(cx, &meta)),
+                "refresh" => refresh.set(cx, &meta, self::refresh(cx, &meta)),
                 _ => unknown(
                     cx,
                     &meta,
                     "denormalize",
-                    "`from`, `via`, `freeze` or `fan_out`",
+                    "`from`, `via`, `freeze` or `refresh`",
                 ),
             }
         }
@@ -73,14 +73,14 @@ impl Denormalize {
             from,
             via: via.get(),
             freeze: freeze.get().is_some(),
-            background: fan_out.get().is_some(),
+            deferred: refresh.get().is_some(),
         }
     }
 }
 
-fn fan_out(cx: &Ctxt, meta: &Meta) -> Option<()> {
+fn refresh(cx: &Ctxt, meta: &Meta) -> Option<()> {
     let without = "copies are new when the write of their source returns";
-    only(cx, meta, "background", without)
+    only(cx, meta, "later", without)
 }
 
 fn from(cx: &Ctxt, meta: &Meta) -> Option<From> {

@@ -1,4 +1,4 @@
-//! `#[subset(limit = 10, sort = "-a, b.c", via = "parent", filter = path, refresh = "batched")]`.
+//! `#[subset(limit = 10, sort = "-a, b.c", via = "parent", filter = path, refresh = "later")]`.
 
 use syn::{Attribute, Expr, ExprLit, ExprUnary, Lit, LitStr, Meta, Path, UnOp};
 
@@ -23,7 +23,7 @@ pub(crate) struct Subset {
     /// A function that returns a filter.
     pub(crate) filter: Option<Path>,
     /// Whether it follows the children after the unit that changes them.
-    pub(crate) batched: bool,
+    pub(crate) deferred: bool,
 }
 
 impl Subset {
@@ -61,7 +61,7 @@ impl Subset {
             sort,
             via: via.get(),
             filter: filter.get(),
-            batched: refresh.get().is_some(),
+            deferred: refresh.get().is_some(),
         }
     }
 }

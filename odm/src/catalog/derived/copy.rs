@@ -65,7 +65,7 @@ impl CopyDefinition {
             },
             frozen: shape.frozen,
             optional: shape.optional,
-            deferred: shape.background,
+            deferred: shape.deferred,
         })
     }
 

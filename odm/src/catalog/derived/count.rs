@@ -45,7 +45,7 @@ impl CountDefinition {
             child: shape.collection.to_owned(),
             reference: shape.via.to_owned(),
             filter,
-            deferred: shape.batched,
+            deferred: shape.deferred,
         })
     }
 }

@@ -66,7 +66,7 @@ impl SubsetDefinition {
                 names.map(str::to_owned).collect()
             }),
             filter,
-            deferred: shape.batched,
+            deferred: shape.deferred,
         })
     }
 }

@@ -21,7 +21,7 @@ struct Maker {
     #[serde(rename = "_id")]
     id: i32,
     name: String,
-    #[subset(limit = 2, sort = "-label", refresh = "batched")]
+    #[subset(limit = 2, sort = "-label", refresh = "later")]
     last: Subset<Line>,
 }
 
@@ -38,7 +38,7 @@ struct Part {
     id: i32,
     #[reference(parent)]
     maker: Ref<Maker>,
-    #[denormalize(from = "Maker.name", fan_out = "background")]
+    #[denormalize(from = "Maker.name", refresh = "later")]
     label: String,
 }
 
@@ -57,7 +57,7 @@ struct Order {
 struct OrderLine {
     #[reference(child)]
     part: Ref<Part>,
-    #[denormalize(from = "Part.label", fan_out = "background")]
+    #[denormalize(from = "Part.label", refresh = "later")]
     label: String,
 }
 
@@ -106,7 +106,7 @@ async fn filled() -> Disk {
         lines: (0..PARTS).map(line).collect(),
     };
     shop.orders.insert(order).await.expect("an order");
-    shop.caught_up().await.expect("no lag");
+    shop.wait_for_refreshes().await.expect("all refreshes");
     store.close().await.expect("a close");
     disk.after_exit()
 }
@@ -116,7 +116,7 @@ async fn renamed(disk: &Disk, is_renamed: &mut bool) -> Result<()> {
     let name = Maker::fields().name;
     shop.makers.update(1).set(name, "new").await?;
     *is_renamed = true;
-    shop.caught_up().await?;
+    shop.wait_for_refreshes().await?;
     store.close().await
 }
 
@@ -126,11 +126,13 @@ async fn assert_goes_on(disk: &Disk, is_renamed: bool, at: usize) {
     let (_, shop) = opened.unwrap_or_else(|error| panic!("after operation {at}: {error}"));
     let found = shop.audit().await.expect("an audit");
     assert_eq!(found, [], "after operation {at}");
-    shop.caught_up().await.expect("the rest of the work");
+    shop.wait_for_refreshes()
+        .await
+        .expect("the rest of the work");
     let mut audit = shop.audit();
     let found = audit.try_next().await.expect("an audit");
     assert_eq!(
-        (found, audit.progress().lagging),
+        (found, audit.progress().deferred),
         (None, 0),
         "after operation {at}"
     );
@@ -139,7 +141,13 @@ async fn assert_goes_on(disk: &Disk, is_renamed: bool, at: usize) {
     for order in shop.orders.all().await.expect("orders") {
         assert!(order.lines.iter().all(|line| line.label == name));
     }
-    assert_eq!(shop.lag().await.expect("a lag").waiting, 0);
+    assert_eq!(
+        shop.deferred_refreshes()
+            .await
+            .expect("the waiting refreshes")
+            .waiting,
+        0
+    );
 }
 
 #[test]

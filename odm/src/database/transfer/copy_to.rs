@@ -116,7 +116,7 @@ impl CopyTo {
                 copied => break copied?,
             }
         }
-        self.target.catch_up().await?;
+        self.target.wait_for_refreshes().await?;
         let mut audit = Audit::of_models(&self.target, AuditMode::Report);
         let mut checked = 0;
         while let Some(finding) = audit.try_next().await? {

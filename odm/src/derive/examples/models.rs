@@ -79,7 +79,7 @@ pub struct Warranty {
     pub id: i64,
     #[reference(parent, one, on_delete = "cascade")]
     pub product: Ref<Product>,
-    #[denormalize(from = "Product.name", fan_out = "background")]
+    #[denormalize(from = "Product.name", refresh = "later")]
     pub product_name: String,
     pub months: i32,
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use bson::RawBson;
 
-use super::{Derivation, DerivedKind, Inputs, of_kind, queued, step_name};
+use super::{Derivation, DerivedKind, Inputs, deferred_step, of_kind, step_name};
 use crate::{
     catalog::{Along, CopyDefinition, DerivedField, FieldDefinition, FromDerived, OrderedField},
     maintain::{
@@ -55,7 +55,7 @@ impl Derivation for Copies {
             }
             let deferred = group.copies.iter().filter(|copy| copy.is_deferred());
             let deferred: Vec<String> = deferred.map(|copy| copy.path().into_owned()).collect();
-            unit.end_step(|| queued(step_name(deferred.iter().map(String::as_str), holder)));
+            unit.end_step(|| deferred_step(step_name(deferred.iter().map(String::as_str), holder)));
         }
         Ok(())
     }

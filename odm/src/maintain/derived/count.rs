@@ -11,7 +11,7 @@ use bson::{RawBson, RawBsonRef, RawDocument, spec::ElementType};
 use odm_mql::{Filter, Test, key, path};
 use odm_store::{Find, FindByKey, Result, mutants::mutant};
 
-use super::{Derivation, DerivedKind, Inputs, counts, of_kind, queued, step_name};
+use super::{Derivation, DerivedKind, Inputs, counts, deferred_step, of_kind, step_name};
 use crate::{
     catalog::{CountDefinition, DerivedField, FromDerived, OrderedField, references},
     maintain::{
@@ -33,7 +33,7 @@ impl Derivation for Counts {
                 let name = || step_name([&*count.path].into_iter(), &count.parent);
                 unit.end_step(name);
                 unit.queue_refreshes(deferred).await?;
-                unit.end_step(|| queued(name()));
+                unit.end_step(|| deferred_step(name()));
             }
         }
         Ok(())

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 use async_trait::async_trait;
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr};
 
-use super::{Derivation, DerivedKind, Inputs, counts, of_kind, queued, step_name};
+use super::{Derivation, DerivedKind, Inputs, counts, deferred_step, of_kind, step_name};
 use crate::{
     catalog::{DerivedField, FromDerived, OrderedField, SubsetDefinition, references},
     maintain::{
@@ -50,7 +50,9 @@ impl Derivation for Subsets {
             unit.queue_refreshes(deferred).await?;
             let deferred = subsets.iter().map(|refreshed| refreshed.subset);
             let deferred = deferred.filter(|subset| subset.deferred);
-            unit.end_step(|| queued(step_name(deferred.map(|subset| &*subset.path), parent)));
+            unit.end_step(|| {
+                deferred_step(step_name(deferred.map(|subset| &*subset.path), parent))
+            });
         }
         Ok(())
     }

@@ -19,14 +19,14 @@ use crate::{
 
 /// Why a document could not be refreshed.
 #[derive(Debug)]
-pub(crate) struct FailedRefresh {
+pub(crate) struct RefreshError {
     kind: String,
     message: String,
 }
 
-impl FailedRefresh {
+impl RefreshError {
     pub(crate) fn new(error: &Error) -> Self {
-        FailedRefresh {
+        RefreshError {
             kind: format!("{:?}", error.kind()),
             message: error.to_string(),
         }
@@ -41,7 +41,7 @@ pub(crate) struct Batch {
     /// The greatest number of documents to refresh.
     pub(crate) limit: usize,
     /// The error of the first document to refresh, which is left out: its record gets the error.
-    pub(crate) failed: Option<FailedRefresh>,
+    pub(crate) failed: Option<RefreshError>,
     /// The targets to lock before anything is read, so that other units lose conflicts to this unit, and it loses no conflict to
     /// them.
     locked_first: Vec<Target>,
@@ -56,8 +56,8 @@ pub(crate) struct BatchResult {
     pub(crate) documents: usize,
     /// How many records are done.
     pub(crate) done: usize,
-    /// How many records are parked now.
-    pub(crate) parked: usize,
+    /// How many refreshes have failed.
+    pub(crate) failed: usize,
     /// The records with documents left to refresh.
     pub(crate) left: Vec<RawBson>,
     has_queued: bool,
@@ -102,7 +102,7 @@ impl Work for Batch {
 
     /// All later changes of the unit are consequences of the records.
     fn step(&self) -> String {
-        "records of the outbox".to_owned()
+        "deferred refreshes".to_owned()
     }
 
     async fn change(&self, unit: &mut Unit<'_>, progress: &mut BatchProgress) -> Result<bool> {
@@ -160,7 +160,7 @@ impl Work for Batch {
                 right.insert(group.target.key(), (group.target.id, group.newest));
             }
         }
-        forget_parked(unit, right).await
+        forget_failed(unit, right).await
     }
 
     fn outcome(BatchProgress { result, .. }: BatchProgress, totals: Totals) -> BatchResult {
@@ -219,7 +219,7 @@ async fn groups(unit: &mut Unit<'_>, ids: &[RawBson]) -> Result<RecordGroups> {
             all.push((id(document).into(), Record::read(document)?));
         }
     }
-    all.retain(|(_, record)| !record.parked);
+    all.retain(|(_, record)| !record.failed);
     let levels = Levels::new(unit.catalog);
     let level = all.first().map(|(_, first)| levels.of(&first.target));
     let begun = all.iter().filter(|(_, record)| record.after.is_some());
@@ -316,7 +316,7 @@ async fn end(
     unit: &mut Unit<'_>,
     records: Vec<RawBson>,
     fate: Fate,
-    failed: Option<&FailedRefresh>,
+    failed: Option<&RefreshError>,
     worked: &mut BatchResult,
 ) -> Result<bool> {
     let mut is_right = matches!(fate, Fate::Done);
@@ -328,7 +328,7 @@ async fn end(
         let has_failed = failed.is_some() || Record::read(document)?.error.is_some();
         is_right &= !has_failed;
         let mut fields = FieldValues::new();
-        if let Some(FailedRefresh { kind, message }) = failed {
+        if let Some(RefreshError { kind, message }) = failed {
             let mut error = RawDocumentBuf::new();
             error.append(cstr!("kind"), kind.as_str());
             error.append(cstr!("message"), message.as_str());
@@ -336,7 +336,7 @@ async fn end(
         }
         match &fate {
             Fate::Done if has_failed => {
-                worked.parked += 1;
+                worked.failed += 1;
                 fields.push(("parked".to_owned(), Some(true.into())));
                 fields.push(("after".to_owned(), None));
             }
@@ -358,8 +358,8 @@ async fn end(
     Ok(is_right)
 }
 
-/// Removes the parked records of targets that are right now, except records that are newer than the records worked off.
-async fn forget_parked(
+/// Removes the failed refreshes of targets that are right now, except records that are newer than the records worked off.
+async fn forget_failed(
     unit: &mut Unit<'_>,
     right: BTreeMap<TargetKey, (RawBson, bson::DateTime)>,
 ) -> Result<()> {
@@ -367,18 +367,18 @@ async fn forget_parked(
         return Ok(());
     }
     let ids: Vec<RawBson> = right.values().map(|(id, _)| id.clone()).collect();
-    let parked = Find {
+    let failed = Find {
         collection: OUTBOX.to_owned(),
-        filter: is_parked(true).and(Filter::Path("id".into(), Test::In(ids.into()))),
+        filter: is_failed(true).and(Filter::Path("id".into(), Test::In(ids.into()))),
         ..Find::default()
     };
-    for at in unit.search_images(&parked).await? {
+    for at in unit.search_images(&failed).await? {
         let Some(document) = unit.document(OUTBOX, at) else {
             continue;
         };
         let record = Record::read(document)?;
         let newest = right.get(&record.target.key());
-        if record.parked && newest.is_some_and(|(_, newest)| record.at <= *newest) {
+        if record.failed && newest.is_some_and(|(_, newest)| record.at <= *newest) {
             unit.remove(OUTBOX, at).await?;
         }
     }
@@ -389,15 +389,15 @@ async fn forget_parked(
 pub(super) fn next_records(limit: u64) -> Find {
     Find {
         collection: OUTBOX.to_owned(),
-        filter: is_parked(false),
+        filter: is_failed(false),
         sort: Sort::new().by("at", Direction::Ascending),
         limit: Some(limit),
         ..Find::default()
     }
 }
 
-pub(super) fn is_parked(parked: bool) -> Filter {
-    Filter::Path("parked".into(), Test::Eq(parked.into()))
+pub(super) fn is_failed(failed: bool) -> Filter {
+    Filter::Path("parked".into(), Test::Eq(failed.into()))
 }
 
 /// Records that wait, oldest first, as they were read.
@@ -463,7 +463,7 @@ impl Waiting {
     }
 }
 
-/// Makes parked records wait again, from their first documents on. Returns their number.
+/// Makes failed refreshes wait again, from their first documents on. Returns their number.
 #[derive(Debug)]
 pub(crate) struct Retry {
     pub(crate) limit: u64,
@@ -478,23 +478,23 @@ impl Work for Retry {
     }
 
     fn step(&self) -> String {
-        "parked records of the outbox".to_owned()
+        "failed refreshes".to_owned()
     }
 
     async fn change(&self, unit: &mut Unit<'_>, retried: &mut usize) -> Result<bool> {
-        let parked = Find {
-            filter: is_parked(true),
+        let failed = Find {
+            filter: is_failed(true),
             ..next_records(self.limit)
         };
-        let parked = unit.search_images(&parked).await?;
-        for &at in &parked {
+        let failed = unit.search_images(&failed).await?;
+        for &at in &failed {
             let fields = vec![
                 ("error".to_owned(), None),
                 ("parked".to_owned(), Some(false.into())),
             ];
             unit.set_derived(OUTBOX, at, fields).await?;
         }
-        *retried = parked.len();
+        *retried = failed.len();
         Ok(false)
     }
 

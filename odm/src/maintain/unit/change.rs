@@ -390,7 +390,7 @@ impl Unit<'_> {
         let mut message = format!("{error}; it changes {}", texts.join(", "));
         if !holders.is_empty() {
             let advice = format!(
-                "; the copies in {} can be refreshed after it: declare them with `fan_out = \"background\"`",
+                "; the copies in {} can be refreshed after it: declare them with `refresh = \"later\"`",
                 holders.join(", ")
             );
             message.push_str(&advice);

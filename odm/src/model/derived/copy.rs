@@ -18,8 +18,8 @@ pub struct CopyShape {
     pub frozen: bool,
     /// Whether the copy can be absent: it is an `Option`.
     pub optional: bool,
-    /// Whether it follows its source after the unit that changes it: `fan_out = "background"`.
-    pub background: bool,
+    /// Whether it follows its source after the unit that changes it: `refresh = "later"`.
+    pub deferred: bool,
 }
 
 /// The reference that a copy follows to its source.

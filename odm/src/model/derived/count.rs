@@ -16,8 +16,8 @@ pub struct CountShape {
     pub via: &'static str,
     /// The children that count; all by default.
     pub filter: Option<fn() -> Result<mql::Filter>>,
-    /// Whether it follows the children after the unit that changes them: `refresh = "batched"`.
-    pub batched: bool,
+    /// Whether it follows the children after the unit that changes them: `refresh = "later"`.
+    pub deferred: bool,
 }
 
 /// A field that is marked `#[count(..)]`.
@@ -25,13 +25,13 @@ pub const fn count<T: Counter, C: Document>(
     name: &'static str,
     via: &'static str,
     filter: Option<fn() -> Result<mql::Filter>>,
-    batched: bool,
+    deferred: bool,
 ) -> FieldShape {
     let kind = FieldKind::Derived(DerivedShape::Count(CountShape {
         collection: C::COLLECTION,
         via,
         filter,
-        batched,
+        deferred,
     }));
     FieldShape::new(name, kind)
 }

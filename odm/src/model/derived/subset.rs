@@ -26,8 +26,8 @@ pub struct SubsetShape {
     pub item: fn() -> &'static Shape,
     /// The children that count; all by default.
     pub filter: Option<fn() -> Result<mql::Filter>>,
-    /// Whether it follows the children after the unit that changes them: `refresh = "batched"`.
-    pub batched: bool,
+    /// Whether it follows the children after the unit that changes them: `refresh = "later"`.
+    pub deferred: bool,
 }
 
 /// The declaration in `#[subset(..)]`.
@@ -40,8 +40,8 @@ pub struct DeclaredSubset {
     pub via: &'static str,
     /// The children that count.
     pub filter: Option<fn() -> Result<mql::Filter>>,
-    /// Whether it follows the children after the unit that changes them: `refresh = "batched"`.
-    pub batched: bool,
+    /// Whether it follows the children after the unit that changes them: `refresh = "later"`.
+    pub deferred: bool,
 }
 
 /// A field that is marked `#[subset(..)]`.
@@ -57,7 +57,7 @@ pub const fn subset<T: SubsetField>(name: &'static str, declared: DeclaredSubset
             None => <T::Child as Structure>::shape,
         },
         filter: declared.filter,
-        batched: declared.batched,
+        deferred: declared.deferred,
     }));
     FieldShape::new(name, kind)
 }

@@ -1,9 +1,9 @@
-//! The reports of the lag, an audit and a repair about waiting refreshes.
+//! What `deferred_refreshes`, an audit and a repair say about waiting refreshes.
 
 use odm::{bson::doc, prelude::*};
 use tests::{behind_the_back, on_every_store};
 
-use super::{assert_caught_up, lagging, maker, part, rename, shop, waiting};
+use super::{assert_refreshed, deferred, maker, part, rename, shop, waiting};
 
 on_every_store! {
     async fn the_lag_tells_the_time_of_the_oldest_write(store: AnyStore) {
@@ -13,9 +13,9 @@ on_every_store! {
         shop.parts.insert(part(1, Some(1))).await.unwrap();
         rename(&shop, 1, "b").await;
         let after = DateTime::now();
-        let oldest = shop.lag().await.unwrap().oldest.unwrap();
+        let oldest = shop.deferred_refreshes().await.unwrap().oldest.unwrap();
         assert!(before <= oldest && oldest <= after);
-        assert_caught_up(&shop).await;
+        assert_refreshed(&shop).await;
     }
 
     async fn what_is_wrong_for_another_reason_is_a_finding(store: AnyStore) {
@@ -28,7 +28,7 @@ on_every_store! {
         let finding = audit.try_next().await.unwrap().unwrap();
         assert_eq!((finding.path.as_str(), finding.id), ("maker_name", 2.into()));
         assert_eq!(audit.try_next().await.unwrap(), None);
-        assert_eq!(audit.progress().lagging, 1);
+        assert_eq!(audit.progress().deferred, 1);
     }
 
     async fn a_repair_does_not_wait(store: AnyStore) {
@@ -39,11 +39,11 @@ on_every_store! {
         let repaired = shop.repair().await.unwrap();
         assert_eq!(repaired.len(), 1);
         assert!(repaired[0].repaired);
-        assert_eq!(lagging(&shop).await, 0);
+        assert_eq!(deferred(&shop).await, 0);
         let part = shop.parts.get(1).await.unwrap();
         assert_eq!(part.maker_name.as_deref(), Some("b"));
         // The record has no work left.
         assert!(waiting(&shop).await > 0);
-        assert_caught_up(&shop).await;
+        assert_refreshed(&shop).await;
     }
 }

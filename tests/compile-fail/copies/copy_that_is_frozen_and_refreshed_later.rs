@@ -13,11 +13,11 @@ struct Part {
 struct PartLink {
     #[reference(child)]
     id: Ref<Part>,
-    #[denormalize(from = "Part.name", fan_out = "later")]
+    #[denormalize(from = "Part.name", freeze, refresh = "later")]
     name: String,
 }
 
 fn main() {}
 
-// - #[denormalize(from = "Part.name", fan_out = "later")]
-// + #[denormalize(from = "Part.name", fan_out = "background")]
+// - #[denormalize(from = "Part.name", freeze, refresh = "later")]
+// + #[denormalize(from = "Part.name", freeze)]

@@ -13,11 +13,11 @@ struct Part {
 struct PartLink {
     #[reference(child)]
     id: Ref<Part>,
-    #[denormalize(from = "Part.name", freeze, fan_out = "background")]
+    #[denormalize(from = "Part.name", fan_out = "background")]
     name: String,
 }
 
 fn main() {}
 
-// - #[denormalize(from = "Part.name", freeze, fan_out = "background")]
-// + #[denormalize(from = "Part.name", freeze)]
+// - #[denormalize(from = "Part.name", fan_out = "background")]
+// + #[denormalize(from = "Part.name", refresh = "later")]

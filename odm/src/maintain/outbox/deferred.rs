@@ -1,4 +1,4 @@
-//! The lag: the refreshes that are left to the worker and not done yet.
+//! The refreshes that are left to the worker and not done yet.
 
 use std::{collections::HashMap, sync::OnceLock};
 
@@ -18,46 +18,45 @@ use crate::{
     model::DateTime,
 };
 
-/// The refreshes that have been left to the worker of the outbox and are not done yet: of fields with `fan_out = "background"` or
-/// `refresh = "batched"`.
+/// The refreshes of fields with `refresh = "later"` that a worker has not done yet, and those that have failed.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
-/// let lag = shop.lag().await?;
-/// assert_eq!((lag.waiting, lag.oldest, lag.parked.len()), (0, None, 0));
+/// let refreshes = shop.deferred_refreshes().await?;
+/// assert_eq!((refreshes.waiting, refreshes.oldest, refreshes.failed.len()), (0, None, 0));
 /// # Ok(()) });
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Lag {
-    /// The number of records that wait. Each is for the referrers of one changed document, or for one field of one document.
+pub struct DeferredRefreshes {
+    /// The number of refreshes that wait. Each is for the referrers of one changed document, or for one field of one document.
     pub waiting: u64,
-    /// The time of the oldest write that caused a waiting record.
+    /// The time of the oldest write that caused one of them.
     pub oldest: Option<DateTime>,
-    /// The records whose work has failed for a reason that does not pass by itself. They are tried again by
-    /// [`retry_parked`](crate::Database::retry_parked), and when a database is opened the next time.
-    pub parked: Vec<ParkedRecord>,
+    /// The refreshes that have failed for a permanent reason. They are tried again by
+    /// [`retry_failed_refreshes`](crate::Database::retry_failed_refreshes), and when a database is opened the next time.
+    pub failed: Vec<FailedRefresh>,
 }
 
-/// A record of the outbox whose work has failed.
+/// A deferred refresh that has failed for a permanent reason.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
-/// for record in shop.lag().await?.parked {
-///     println!("{}.{} of {:?}: {}", record.collection, record.path, record.id, record.error);
+/// for refresh in shop.deferred_refreshes().await?.failed {
+///     println!("{}.{} of {:?}: {}", refresh.collection, refresh.path, refresh.id, refresh.error);
 /// }
 /// # Ok(()) });
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct ParkedRecord {
+pub struct FailedRefresh {
     /// The collection of the documents that were to be refreshed.
     pub collection: String,
     /// The path of the field in these documents, or of their reference to the document whose copies they hold.
     pub path: String,
     /// The `_id` of the document with the field, or of the document that the reference names.
     pub id: RawBson,
-    /// The time of the write that caused the record.
+    /// The time of the write that caused it.
     pub at: DateTime,
     /// The kind of the first error.
     pub kind: String,
@@ -65,26 +64,26 @@ pub struct ParkedRecord {
     pub error: String,
 }
 
-/// Returns the lag in one state of the data.
-pub(crate) async fn lag(reader: &dyn Reader) -> Result<Lag> {
+/// Returns the deferred refreshes in one state of the data.
+pub(crate) async fn deferred_refreshes(reader: &dyn Reader) -> Result<DeferredRefreshes> {
     let waiting = Find {
         limit: None,
         ..work::next_records(0)
     };
     let (waiting, _) = reader.count(&waiting).await?;
-    let parked = Find {
-        filter: work::is_parked(true),
+    let failed = Find {
+        filter: work::is_failed(true),
         limit: None,
         ..work::next_records(0)
     };
-    let (parked, _) = reader.find_all(&parked).await?;
-    let parked = parked
+    let (failed, _) = reader.find_all(&failed).await?;
+    let failed = failed
         .iter()
-        .map(|record| Ok(Record::read(record)?.parked()));
-    Ok(Lag {
+        .map(|record| Ok(Record::read(record)?.failed()));
+    Ok(DeferredRefreshes {
         waiting,
         oldest: oldest_waiting(reader).await?,
-        parked: parked.collect::<Result<_>>()?,
+        failed: failed.collect::<Result<_>>()?,
     })
 }
 
@@ -107,12 +106,12 @@ pub(crate) async fn has_waiting(reader: &dyn Reader) -> Result<bool> {
     Ok(reader.count(&any).await?.0 > 0)
 }
 
-/// The time of the oldest write that caused a waiting record.
+/// The time of the oldest write that caused one of them.
 pub(crate) async fn oldest_waiting(reader: &dyn Reader) -> Result<Option<DateTime>> {
     time_of_first(reader, work::next_records(1)).await
 }
 
-/// The time of the newest write that caused a waiting record.
+/// The time of the newest write that caused one of them.
 pub(crate) async fn newest_waiting(reader: &dyn Reader) -> Result<Option<DateTime>> {
     let newest = Find {
         sort: Sort::new().by("at", Direction::Descending),
@@ -134,13 +133,13 @@ impl Record {
             let order = order::compare(after.as_raw_bson_ref(), id.as_raw_bson_ref());
             order.is_lt()
         };
-        !self.parked && self.after.as_ref().is_none_or(is_ahead)
+        !self.failed && self.after.as_ref().is_none_or(is_ahead)
     }
 
-    fn parked(self) -> ParkedRecord {
+    fn failed(self) -> FailedRefresh {
         let (kind, error) = self.error.unwrap_or_default();
         let (TargetFields::Along(path) | TargetFields::At(path)) = self.target.fields;
-        ParkedRecord {
+        FailedRefresh {
             collection: self.target.holder,
             path,
             id: self.target.id,
@@ -151,9 +150,9 @@ impl Record {
     }
 }
 
-/// Removes the wrong derived fields for which a record waits from findings, and returns them. Fields whose record is parked get
+/// Removes the wrong derived fields for which a record waits from findings, and returns them. Fields whose refresh has failed get
 /// its error.
-pub(in crate::maintain) async fn split_lagging(
+pub(in crate::maintain) async fn split_deferred(
     lookup: &mut dyn Inputs,
     catalog: &Catalog,
     collection: &str,
@@ -189,7 +188,7 @@ pub(in crate::maintain) async fn split_lagging(
         keys: ids,
     };
     let mut found = lookup.find_by_key(&find).await?.into_iter();
-    let mut lagging = Vec::new();
+    let mut deferred = Vec::new();
     let mut left = Vec::new();
     for (mut finding, target) in findings.drain(..).zip(targets) {
         let Some((fields, _)) = target else {
@@ -204,16 +203,16 @@ pub(in crate::maintain) async fn split_lagging(
             .filter(|record| record.target.fields == fields)
             .collect();
         if records.iter().any(|record| record.is_before(&finding.id)) {
-            lagging.push(finding);
+            deferred.push(finding);
             continue;
         }
         if let Some((_, error)) = records.pop().and_then(|record| record.error) {
-            finding.problem = Problem::Parked(error);
+            finding.problem = Problem::FailedRefresh(error);
         }
         left.push(finding);
     }
     *findings = left;
-    Ok(lagging)
+    Ok(deferred)
 }
 
 /// The fields and the `_id` in a record that would correct a wrong derived field.

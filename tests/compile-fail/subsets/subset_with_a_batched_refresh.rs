@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 struct Part {
     #[serde(rename = "_id")]
     id: i64,
-    name: String,
+    #[subset(limit = 3, sort = "at", refresh = "batched")]
+    logs: Subset<Log>,
 }
 
 #[derive(Serialize, Deserialize, Document)]
-#[document(collection = "uses")]
-struct Use {
+#[document(collection = "logs")]
+struct Log {
     #[serde(rename = "_id")]
     id: i64,
-    #[reference(child)]
+    #[reference(parent)]
     part: Ref<Part>,
-    #[denormalize(from = "Part.name", fan_out)]
-    name: String,
+    at: i64,
 }
 
 fn main() {}
 
-// - #[denormalize(from = "Part.name", fan_out)]
-// + #[denormalize(from = "Part.name", fan_out = "background")]
+// - #[subset(limit = 3, sort = "at", refresh = "batched")]
+// + #[subset(limit = 3, sort = "at", refresh = "later")]

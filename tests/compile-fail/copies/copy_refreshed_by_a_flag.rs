@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 struct Part {
     #[serde(rename = "_id")]
     id: i64,
-    #[subset(limit = 3, sort = "at", refresh = "later")]
-    logs: Subset<Log>,
+    name: String,
 }
 
 #[derive(Serialize, Deserialize, Document)]
-#[document(collection = "logs")]
-struct Log {
+#[document(collection = "uses")]
+struct Use {
     #[serde(rename = "_id")]
     id: i64,
-    #[reference(parent)]
+    #[reference(child)]
     part: Ref<Part>,
-    at: i64,
+    #[denormalize(from = "Part.name", refresh)]
+    name: String,
 }
 
 fn main() {}
 
-// - #[subset(limit = 3, sort = "at", refresh = "later")]
-// + #[subset(limit = 3, sort = "at", refresh = "batched")]
+// - #[denormalize(from = "Part.name", refresh)]
+// + #[denormalize(from = "Part.name", refresh = "later")]

@@ -20,7 +20,7 @@ struct Seat {
     id: i32,
     #[reference(child)]
     user: Ref<User>,
-    #[denormalize(from = "User.name", fan_out = "background")]
+    #[denormalize(from = "User.name", refresh = "later")]
     user_name: String,
     #[index(unique)]
     row: Option<i32>,
@@ -33,7 +33,7 @@ struct Table {
     id: i32,
     #[reference(child)]
     user: Ref<User>,
-    #[denormalize(from = "User.name", fan_out = "background")]
+    #[denormalize(from = "User.name", refresh = "later")]
     #[index(unique)]
     user_name: String,
 }
@@ -66,48 +66,48 @@ async fn clashing(store: impl TestStore) -> Hall {
     let seat = |id| Seat { id, user: Ref::new(2), user_name: String::new(), row: Some(id) };
     hall.seats.insert_many((1..=40).map(seat)).await.unwrap();
     rename(&hall, 2, "ann").await;
-    hall.caught_up().await.unwrap();
+    hall.wait_for_refreshes().await.unwrap();
     hall
 }
 
 on_every_store! {
     async fn a_refresh_that_fails_is_parked_and_holds_nothing_else_up(store: AnyStore) {
         let hall = clashing(store).await;
-        let lag = hall.lag().await.unwrap();
-        assert_eq!(lag.waiting, 0);
-        let [parked] = &lag.parked[..] else { panic!("{lag:?}") };
-        assert_eq!((parked.collection.as_str(), parked.path.as_str(), &parked.id), ("tables", "user", &2.into()));
-        assert_eq!(parked.kind, format!("{:?}", ErrorKind::DuplicateKey));
+        let refreshes = hall.deferred_refreshes().await.unwrap();
+        assert_eq!(refreshes.waiting, 0);
+        let [failed] = &refreshes.failed[..] else { panic!("{refreshes:?}") };
+        assert_eq!((failed.collection.as_str(), failed.path.as_str(), &failed.id), ("tables", "user", &2.into()));
+        assert_eq!(failed.kind, format!("{:?}", ErrorKind::DuplicateKey));
         let right = hall.seats.find(Seat::fields().user_name.eq("ann")).count().await.unwrap();
         assert_eq!(right, 40);
         let findings = hall.audit().await.unwrap();
         let [finding] = &findings[..] else { panic!("{findings:?}") };
         assert_eq!((finding.collection.as_str(), finding.path.as_str()), ("tables", "user_name"));
-        assert!(matches!(&finding.problem, Problem::Parked(error) if *error == parked.error), "{finding}");
+        assert!(matches!(&finding.problem, Problem::FailedRefresh(error) if *error == failed.error), "{finding}");
     }
 
-    async fn parked_refreshes_are_tried_again_when_asked_for(store: AnyStore) {
+    async fn failed_refreshes_are_tried_again_when_asked_for(store: AnyStore) {
         let hall = clashing(store).await;
-        assert_eq!(hall.retry_parked().await.unwrap(), 1);
-        hall.caught_up().await.unwrap();
-        assert_eq!(hall.lag().await.unwrap().parked.len(), 1, "the reason is still there");
+        assert_eq!(hall.retry_failed_refreshes().await.unwrap(), 1);
+        hall.wait_for_refreshes().await.unwrap();
+        assert_eq!(hall.deferred_refreshes().await.unwrap().failed.len(), 1, "the reason is still there");
         rename(&hall, 1, "cleo").await;
-        hall.caught_up().await.unwrap();
-        assert_eq!(hall.retry_parked().await.unwrap(), 1);
-        hall.caught_up().await.unwrap();
-        assert_eq!(hall.lag().await.unwrap().parked, []);
+        hall.wait_for_refreshes().await.unwrap();
+        assert_eq!(hall.retry_failed_refreshes().await.unwrap(), 1);
+        hall.wait_for_refreshes().await.unwrap();
+        assert_eq!(hall.deferred_refreshes().await.unwrap().failed, []);
         assert_eq!(hall.tables.get(2).await.unwrap().user_name, "ann");
         assert_eq!(hall.audit().await.unwrap(), []);
     }
 
     async fn a_parked_refresh_is_forgotten_when_a_later_one_has_refreshed_the_same(store: AnyStore) {
         let hall = clashing(store).await;
-        assert_eq!(hall.lag().await.unwrap().parked.len(), 1);
+        assert_eq!(hall.deferred_refreshes().await.unwrap().failed.len(), 1);
         // Another name, which the table can take.
         rename(&hall, 2, "dan").await;
-        hall.caught_up().await.unwrap();
-        let lag = hall.lag().await.unwrap();
-        assert_eq!((lag.waiting, &*lag.parked), (0, &[][..]));
+        hall.wait_for_refreshes().await.unwrap();
+        let refreshes = hall.deferred_refreshes().await.unwrap();
+        assert_eq!((refreshes.waiting, &*refreshes.failed), (0, &[][..]));
         assert_eq!(hall.tables.get(2).await.unwrap().user_name, "dan");
         assert_eq!(hall.audit().await.unwrap(), []);
     }
@@ -115,14 +115,14 @@ on_every_store! {
     async fn a_parked_refresh_of_another_document_stays(store: AnyStore) {
         let hall = clashing(store).await;
         rename(&hall, 1, "ann").await;
-        hall.caught_up().await.unwrap();
-        assert_eq!(hall.lag().await.unwrap().parked.len(), 1);
+        hall.wait_for_refreshes().await.unwrap();
+        assert_eq!(hall.deferred_refreshes().await.unwrap().failed.len(), 1);
         // It fails again.
         rename(&hall, 2, "x").await;
         rename(&hall, 2, "ann").await;
-        hall.caught_up().await.unwrap();
-        let parked = hall.lag().await.unwrap().parked;
-        assert!(!parked.is_empty() && parked.iter().all(|of| of.collection == "tables"), "{parked:?}");
+        hall.wait_for_refreshes().await.unwrap();
+        let failed = hall.deferred_refreshes().await.unwrap().failed;
+        assert!(!failed.is_empty() && failed.iter().all(|of| of.collection == "tables"), "{failed:?}");
     }
 
     async fn a_parked_refresh_is_forgotten_after_a_repair(store: AnyStore) {
@@ -131,22 +131,22 @@ on_every_store! {
         behind_the_back(&store, "users", doc! { "_id": 2 }, doc! { "$set": { "name": "eve" } }).await;
         let repaired = hall.repair().await.unwrap();
         assert!(repaired.iter().all(|finding| finding.repaired), "{repaired:?}");
-        hall.caught_up().await.unwrap();
-        let lag = hall.lag().await.unwrap();
-        assert_eq!((lag.waiting, &*lag.parked), (0, &[][..]));
+        hall.wait_for_refreshes().await.unwrap();
+        let refreshes = hall.deferred_refreshes().await.unwrap();
+        assert_eq!((refreshes.waiting, &*refreshes.failed), (0, &[][..]));
         assert_eq!(hall.tables.get(2).await.unwrap().user_name, "eve");
     }
 
-    async fn parked_refreshes_are_tried_again_at_the_next_open(store: AnyStore) {
+    async fn failed_refreshes_are_tried_again_at_the_next_open(store: AnyStore) {
         let first = clashing(store.clone()).await;
         rename(&first, 1, "cleo").await;
-        // The value is free as soon as the other table has its new one, without a report to the parked refresh.
-        first.caught_up().await.unwrap();
-        assert_eq!(first.lag().await.unwrap().parked.len(), 1);
+        // The value is free as soon as the other table has its new one, without a report to the failed refresh.
+        first.wait_for_refreshes().await.unwrap();
+        assert_eq!(first.deferred_refreshes().await.unwrap().failed.len(), 1);
         drop(first);
         let hall = self::hall(store).await;
-        hall.caught_up().await.unwrap();
-        assert_eq!(hall.lag().await.unwrap().parked, []);
+        hall.wait_for_refreshes().await.unwrap();
+        assert_eq!(hall.deferred_refreshes().await.unwrap().failed, []);
         assert_eq!(hall.audit().await.unwrap(), []);
     }
 
@@ -160,10 +160,10 @@ on_every_store! {
         let notes = doc! { "$set": { "notes": large } };
         behind_the_back(&store, "seats", doc! { "_id": 17 }, notes).await;
         rename(&hall, 2, &"y".repeat(2 << 20)).await;
-        hall.caught_up().await.unwrap();
-        let lag = hall.lag().await.unwrap();
-        assert_eq!(lag.parked.len(), 1);
-        assert_eq!(lag.parked[0].kind, format!("{:?}", ErrorKind::Limit));
+        hall.wait_for_refreshes().await.unwrap();
+        let refreshes = hall.deferred_refreshes().await.unwrap();
+        assert_eq!(refreshes.failed.len(), 1);
+        assert_eq!(refreshes.failed[0].kind, format!("{:?}", ErrorKind::Limit));
         let old = hall.seats.find(Seat::fields().user_name.eq("bob")).await.unwrap();
         assert_eq!(old.iter().map(|seat| seat.id).collect::<Vec<_>>(), [17]);
     }
