@@ -161,11 +161,10 @@ derives! {
     /// | `#[count(of = "Child")]` | the number of documents that reference this one |
     /// | `#[subset(.., via = "field")]` | also of a count: which reference, where there are several; `via = "link.field"` is in an embedded value |
     /// | `#[subset(.., filter = path)]` | also of a count: a function that returns a `Filter` of the children that count |
-    /// | `#[subset(.., refresh = "later")]` | also of a count: changes of the children are followed by a worker, several at once, after their writes have returned |
+    /// | `#[subset(.., refresh = "later")]` | also of a count or a copy: a worker refreshes the field after the writes have returned, once for several of them; `wait_for_refreshes` of the database waits for that |
     /// | `#[denormalize(from = "Model.field")]` | a copy of a field of the document that a reference beside it names, of the same type; the source may be derived itself, and a dot goes on into an embedded value |
     /// | `#[denormalize(.., via = "field")]` | which reference, where there are several; `via = "Model.field"`, or `via = "Model.links.id"` through an embedded link, follows references to this document, and the copy is a `Vec` of the different values |
     /// | `#[denormalize(.., freeze)]` | the copy of one document keeps the value of the time when the reference was added |
-    /// | `#[denormalize(.., refresh = "later")]` | a change of the source is followed by a worker after the write has returned; `wait_for_refreshes` of the database waits for it |
     /// | `#[split(collection = "..", key = "..")]` | a `Cold`, the cold part of the document in a collection of its own, where `key` holds the `_id` of the document; with `optional`, a document need not have one |
     /// | `#[id(auto)]` | on the `_id`: the library makes it where the struct of a new document is inserted |
     /// | `#[id(sequence)]` | on the `_id`: it is the next number of the collection, from 1 on, without gaps |

@@ -197,7 +197,10 @@ pub(crate) fn only(cx: &Ctxt, meta: &Meta, value: &str, without: &str) -> Option
     }
     cx.error(
         literal,
-        format!("`{key}` can only be `\"{value}\"`: without it, {without}"),
+        format!(
+            "unknown value `\"{}\"` of `{key}`: write `{key} = \"{value}\"`; without it, {without}",
+            literal.value()
+        ),
     );
     None
 }

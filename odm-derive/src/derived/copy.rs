@@ -1,5 +1,4 @@
-//! Copies of fields of other documents: `#[denormalize(from = "Part.name", via = "part", freeze, fan_out =
-//! "background")]`.
+//! Copies of fields of other documents: `#[denormalize(from = "Part.name", via = "part", freeze, refresh = "later")]`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::Type;

@@ -23,8 +23,7 @@ pub(super) fn check(cx: &Ctxt, input: &Input<'_>, denormalize: &Denormalize, fie
     if denormalize.freeze && denormalize.deferred {
         cx.error(
             &from.literal,
-            "a frozen copy does not follow its source, neither at once nor later: remove `freeze` or \
-             `refresh`",
+            "a frozen copy does not follow its source, neither at once nor later: remove `freeze` or `refresh`",
         );
     }
     match &denormalize.via {

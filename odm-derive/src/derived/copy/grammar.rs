@@ -54,6 +54,7 @@ impl Denormalize {
                 "via" => via.set(cx, &meta, self::via(cx, &meta)),
                 "freeze" => freeze.set(cx, &meta, flag(cx, &meta)),
                 "refresh" => refresh.set(cx, &meta, self::refresh(cx, &meta)),
+                "fan_out" => fan_out(cx, &meta),
                 _ => unknown(
                     cx,
                     &meta,
@@ -75,6 +76,15 @@ impl Denormalize {
             freeze: freeze.get().is_some(),
             deferred: refresh.get().is_some(),
         }
+    }
+}
+
+/// Refuses the former name of `refresh`.
+fn fan_out(cx: &Ctxt, meta: &Meta) {
+    let message = "the time of a refresh is set by `refresh`: write `refresh = \"later\"` in place of `fan_out`";
+    match meta {
+        Meta::NameValue(pair) => cx.error(&pair.value, message),
+        _ => cx.error(meta, message),
     }
 }
 
