@@ -411,8 +411,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// [`TransferProgress`]. The other store is opened first, by the same program, so that its indexes are there.
     ///
     /// Documents are read from the state that is committed when it begins. They are stored as by an [`import`](Database::import), with
-    /// consistent data after each unit, but keep every byte, with cold parts, versions and times. A field that still [waits](Database::deferred_refreshes)
-    /// for its refresh in the source is refreshed. At the end the copy is [audited](Database::audit).
+    /// consistent data after each unit, but keep every byte, with cold parts, versions and times. A field whose refresh still
+    /// [waits](Database::deferred_refreshes) in the source is refreshed. At the end the copy is [audited](Database::audit).
     ///
     /// After an error, or when the future is dropped, the same call goes on where the first one ended: it leaves the
     /// documents that are there. So the other store has to be empty, except for documents from an earlier call. Collections of the source
@@ -463,15 +463,15 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         Box::pin(async move { expiry::delete_expired(&session, &Self::models()).await })
     }
 
-    /// Returns the state of the outbox, from which a worker refreshes the fields with `refresh = "later"`:
-    /// how many records wait, and since when, and which are parked, since their work has failed.
+    /// Returns the deferred refreshes, those of fields with `refresh = "later"`: how many wait for a worker, and since when, and which have
+    /// failed.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
     /// // `#[denormalize(from = "Product.name", refresh = "later")]` in `Warranty`
     /// shop.products.update(1).set(Product::fields().name, "wall shelf").await?;
     /// let refreshes = shop.deferred_refreshes().await?;
-    /// println!("{} wait, the oldest since {:?}, and {} have failed", refreshes.waiting, refreshes.oldest, refreshes.failed.len());
+    /// println!("{} wait, the oldest since {:?}; failed: {:?}", refreshes.waiting, refreshes.oldest, refreshes.failed);
     /// # assert!(refreshes.waiting <= 1);
     /// # Ok(()) });
     /// ```
@@ -480,8 +480,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         Box::pin(async move { session.deferred_refreshes().await })
     }
 
-    /// Waits until all fields are [refreshed](Database::deferred_refreshes) that follow from writes which returned before this call, by any program on the
-    /// store, through all their chains; the records of fields that cannot be refreshed are parked then.
+    /// Waits until all [deferred refreshes](Database::deferred_refreshes) are done that follow from writes which returned before this call,
+    /// by any program on the store, through all their chains. Those that fail for a permanent reason are failed refreshes then.
     ///
     /// It refreshes the fields itself, beside the worker of the database if there is one ([`OpenOptions::refresh_every`]), so that it also
     /// serves a program without a worker. Dropping the future ends it between two units, or undoes the last one.
@@ -502,7 +502,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         Box::pin(async move { session.wait_for_refreshes().await })
     }
 
-    /// Retries all [failed](DeferredRefreshes::failed) refreshes, from the first document on, and returns their number. Opening a database does the same.
+    /// Retries all [failed refreshes](DeferredRefreshes::failed), from the first document on, and returns their number. Opening a database
+    /// does the same.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -518,8 +519,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// inverse references with each other, split documents with their cold parts. It also finds dangling references,
     /// and documents that cannot be read as their models. Nothing is written.
     ///
-    /// A field with `refresh = "later"` that is not refreshed yet is no finding:
-    /// [`Progress::deferred`](crate::Progress::deferred) counts it. If its refresh has failed, it is a finding (`FailedRefresh`).
+    /// A field with `refresh = "later"` that is not refreshed yet is no finding: [`Progress::deferred`](crate::Progress::deferred) counts
+    /// it. If its refresh has failed, it is a finding ([`FailedRefresh`](crate::Problem::FailedRefresh)).
     ///
     /// A store that is only written through this library has no findings, unless a document was
     /// inserted without its cold part, or a backfill is [pending](Database::pending_backfills).

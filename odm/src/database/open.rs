@@ -92,10 +92,9 @@ impl OpenOptions {
         self.expiry_interval.0
     }
 
-    /// Sets how often the worker looks for [refreshes](crate::Database::deferred_refreshes) that other databases on the store have left, of fields with
-    /// `refresh = "later"`. Refreshes after writes of this database begin at once. The default is a second,
-    /// the least a millisecond. `None` turns the worker off: for a program that calls [`wait_for_refreshes`](crate::Database::wait_for_refreshes) itself, or
-    /// leaves the work to others.
+    /// Sets how often the worker looks for [deferred refreshes](crate::Database::deferred_refreshes) after writes by other databases on the
+    /// store. Those after writes of this database begin at once. The default is a second, the least a millisecond. `None` turns the worker
+    /// off: for a program that calls [`wait_for_refreshes`](crate::Database::wait_for_refreshes) itself, or leaves the work to others.
     ///
     /// The worker is a task in the runtime of `open`. When that runtime ends, a `tracing` event at the level `WARN` reports it, and the
     /// worker goes on in the runtime in which the database is used next.

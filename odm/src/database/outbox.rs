@@ -28,7 +28,7 @@ pub(super) async fn start(session: &Session, interval: Option<Duration>) -> Resu
     let Some(interval) = interval else {
         tracing::debug!(
             target: "odm", database = session.database(),
-            "deferred refreshes: this program has no worker, so that deferred fields are refreshed by `wait_for_refreshes` or another program"
+            "deferred refreshes: this program has no worker, and leaves them to `wait_for_refreshes` or another program"
         );
         return Ok(None);
     };

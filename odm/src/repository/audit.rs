@@ -64,7 +64,7 @@ pub struct Progress {
     /// The number of documents at the beginning, including the documents before the position at which the audit was
     /// [resumed](Audit::resume).
     pub total: u64,
-    /// The number of derived fields that are stale because their refresh waits: see [`Database::deferred_refreshes`](crate::Database::deferred_refreshes). They are no
+    /// The number of derived fields that are stale because their [deferred refresh](crate::Database::deferred_refreshes) waits. They are no
     /// findings, and a repair corrects them.
     pub deferred: u64,
     /// The position at which the audit can be resumed. It is at most a chunk before the last returned finding. `None` at the beginning.

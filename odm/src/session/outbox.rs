@@ -161,7 +161,7 @@ impl Session {
         if self.is_bound() {
             return Err(Error::new(
                 ErrorKind::InvalidQuery,
-                "wait_for_refreshes inside a transaction, in which records of it would be worked off: call it after its end",
+                "wait_for_refreshes inside a transaction, which would do refreshes of its own writes: call it after its end",
             ));
         }
         self.refuse_inside_transaction()?;

@@ -180,8 +180,8 @@ fn add(total: &Done, printed: &str) {
     total.lost.fetch_add(of("lost"), Ordering::Relaxed);
 }
 
-/// Kills workers at random, and prints how many refreshes wait, until the writers have ended. Returns the work of the writers, and how many workers were
-/// killed.
+/// Kills workers at random, and prints how many refreshes wait, until the writers have ended. Returns the work of the writers, and how many
+/// workers were killed.
 async fn oversee(library: &Library, database: &str, processes: u64) -> (Done, u64) {
     let begin = Instant::now();
     let writers: Vec<_> = (1..=processes)
@@ -244,8 +244,8 @@ fn soak_of_writers_and_of_workers_that_die_leaves_nothing_wrong_on_mongodb() {
         let refreshed = begin.elapsed() - took;
         let writes = done.writes.into_inner();
         println!(
-            "{writes} writes in {:.1} s, {:.0} a second; {} have lost all conflicts; {killed} workers were killed; caught \
-             up {:.1} s later",
+            "{writes} writes in {:.1} s, {:.0} a second; {} have lost all conflicts; {killed} workers were killed; all \
+             was refreshed {:.1} s later",
             took.as_secs_f64(),
             writes as f64 / took.as_secs_f64(),
             done.lost.into_inner(),
