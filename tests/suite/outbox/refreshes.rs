@@ -129,7 +129,7 @@ on_every_store! {
         let plan = all.set(Maker::fields().name, "c").plan().await.unwrap();
         // The records do not count as documents of the user.
         assert_eq!(plan.collections.len(), 1);
-        let steps = plan.steps.iter().filter(|step| step.name.starts_with("queued refresh of"));
+        let steps = plan.steps.iter().filter(|step| step.name.starts_with("deferred refresh of"));
         assert!(steps.clone().any(|step| step.name.contains("`maker_name` of `parts`")));
         assert_eq!(steps.map(|step| step.cost.documents_written).sum::<u64>(), 8);
         let all = shop.makers.update_where(Maker::fields().id.gt(0));
