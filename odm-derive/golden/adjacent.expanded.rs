@@ -41,28 +41,11 @@ const _: () = {
                 name: "Side",
                 fields: &[
                     ::odm::derive::plain("length")
-                        .comparable(::odm::derive::Probe::<f64>::OPERAND),
+                        .of(::odm::derive::Probe::<f64>::DESCRIBED)
+                        .required(true),
                 ],
             };
             &ONE
-        }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::object_schema::<
-                Self,
-            >(
-                types,
-                &[
-                    ::odm::derive::Property {
-                        name: "length",
-                        required: !::odm::derive::Probe::<f64>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<f64>::SCHEMA,
-                        rules: &[],
-                    },
-                ],
-                false,
-            )
         }
     }
     #[automatically_derived]
@@ -182,13 +165,11 @@ const _: () = {
                 name: "Figure",
                 fields: &[
                     ::odm::derive::plain("kind")
-                        .comparable(
-                            ::odm::derive::Probe::<::std::string::String>::OPERAND,
-                        ),
+                        .of(::odm::derive::Probe::<::std::string::String>::DESCRIBED),
                     ::odm::derive::embed::<Side>("of")
-                        .comparable(::odm::derive::Probe::<Side>::OPERAND),
+                        .of(::odm::derive::Probe::<Side>::DESCRIBED),
                     ::odm::derive::plain("of")
-                        .comparable(::odm::derive::Probe::<String>::OPERAND),
+                        .of(::odm::derive::Probe::<String>::DESCRIBED),
                 ],
             };
             &ONE
@@ -205,14 +186,14 @@ const _: () = {
                         name: "Square",
                         form: ::odm::derive::EnumForm::Adjacent("kind", "of"),
                         content: ::core::option::Option::Some(
-                            ::odm::derive::Probe::<Side>::SCHEMA,
+                            ::odm::derive::Probe::<Side>::DESCRIBED.schema,
                         ),
                     },
                     ::odm::derive::VariantSchema {
                         name: "Text",
                         form: ::odm::derive::EnumForm::Adjacent("kind", "of"),
                         content: ::core::option::Option::Some(
-                            ::odm::derive::Probe::<String>::SCHEMA,
+                            ::odm::derive::Probe::<String>::DESCRIBED.schema,
                         ),
                     },
                 ],

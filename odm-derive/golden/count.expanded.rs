@@ -61,7 +61,7 @@ const _: () = {
                 name: "Project",
                 fields: &[
                     ::odm::derive::plain("_id")
-                        .comparable(::odm::derive::Probe::<i64>::OPERAND),
+                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
                     ::odm::derive::count::<
                         u32,
                         Task,
@@ -71,7 +71,7 @@ const _: () = {
                             ::core::option::Option::None,
                             false,
                         )
-                        .comparable(::odm::derive::Probe::<u32>::OPERAND),
+                        .of(::odm::derive::Probe::<u32>::DESCRIBED),
                     ::odm::derive::count::<
                         i64,
                         Task,
@@ -88,54 +88,17 @@ const _: () = {
                             >(open)),
                             false,
                         )
-                        .comparable(::odm::derive::Probe::<i64>::OPERAND),
+                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
                 ],
             };
             &ONE
-        }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::object_schema::<
-                Self,
-            >(
-                types,
-                &[
-                    ::odm::derive::Property {
-                        name: "_id",
-                        required: false,
-                        schema: ::odm::derive::Probe::<i64>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "tasks",
-                        required: false,
-                        schema: ::odm::derive::Probe::<u32>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "open_tasks",
-                        required: false,
-                        schema: ::odm::derive::Probe::<i64>::SCHEMA,
-                        rules: &[],
-                    },
-                ],
-                false,
-            )
         }
     }
     #[automatically_derived]
     impl ::odm::derive::Referable for Project {
         type Key = i64;
         type StoredKey = i64;
-        const KEY_OPERAND: ::core::option::Option<::odm::derive::Operand> = ::odm::derive::Probe::<
-            i64,
-        >::OPERAND;
-        fn key_schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::Probe::<i64>::SCHEMA(types)
-        }
+        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
     impl ::odm::derive::Document for Project {
@@ -274,7 +237,7 @@ const _: () = {
                 name: "Task",
                 fields: &[
                     ::odm::derive::plain("_id")
-                        .comparable(::odm::derive::Probe::<ObjectId>::OPERAND),
+                        .of(::odm::derive::Probe::<ObjectId>::DESCRIBED),
                     ::odm::derive::reference::<
                         Ref<Project>,
                     >(
@@ -287,56 +250,23 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .comparable(::odm::derive::Probe::<Ref<Project>>::OPERAND),
+                        .of(::odm::derive::Probe::<Ref<Project>>::DESCRIBED)
+                        .required(!::odm::derive::Probe::<Ref<Project>>::FROM_NOTHING),
                     ::odm::derive::plain("done")
-                        .comparable(::odm::derive::Probe::<bool>::OPERAND),
+                        .of(::odm::derive::Probe::<bool>::DESCRIBED)
+                        .required(true),
                 ],
             };
             &ONE
-        }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::object_schema::<
-                Self,
-            >(
-                types,
-                &[
-                    ::odm::derive::Property {
-                        name: "_id",
-                        required: false,
-                        schema: ::odm::derive::Probe::<ObjectId>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "project",
-                        required: !::odm::derive::Probe::<Ref<Project>>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<Ref<Project>>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "done",
-                        required: !::odm::derive::Probe::<bool>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<bool>::SCHEMA,
-                        rules: &[],
-                    },
-                ],
-                false,
-            )
         }
     }
     #[automatically_derived]
     impl ::odm::derive::Referable for Task {
         type Key = ObjectId;
         type StoredKey = ObjectId;
-        const KEY_OPERAND: ::core::option::Option<::odm::derive::Operand> = ::odm::derive::Probe::<
+        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<
             ObjectId,
-        >::OPERAND;
-        fn key_schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::Probe::<ObjectId>::SCHEMA(types)
-        }
+        >::DESCRIBED;
     }
     #[automatically_derived]
     impl ::odm::derive::Document for Task {

@@ -41,42 +41,17 @@ const _: () = {
                 name: "Part",
                 fields: &[
                     ::odm::derive::plain("_id")
-                        .comparable(::odm::derive::Probe::<i64>::OPERAND),
+                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
                 ],
             };
             &ONE
-        }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::object_schema::<
-                Self,
-            >(
-                types,
-                &[
-                    ::odm::derive::Property {
-                        name: "_id",
-                        required: false,
-                        schema: ::odm::derive::Probe::<i64>::SCHEMA,
-                        rules: &[],
-                    },
-                ],
-                false,
-            )
         }
     }
     #[automatically_derived]
     impl ::odm::derive::Referable for Part {
         type Key = i64;
         type StoredKey = i64;
-        const KEY_OPERAND: ::core::option::Option<::odm::derive::Operand> = ::odm::derive::Probe::<
-            i64,
-        >::OPERAND;
-        fn key_schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::Probe::<i64>::SCHEMA(types)
-        }
+        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
     impl ::odm::derive::Document for Part {
@@ -204,7 +179,7 @@ const _: () = {
                 name: "Product",
                 fields: &[
                     ::odm::derive::plain("_id")
-                        .comparable(::odm::derive::Probe::<i64>::OPERAND),
+                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
                     ::odm::derive::reference::<
                         Vec<Ref<Part>>,
                     >(
@@ -217,48 +192,18 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .comparable(::odm::derive::Probe::<Vec<Ref<Part>>>::OPERAND),
+                        .of(::odm::derive::Probe::<Vec<Ref<Part>>>::DESCRIBED)
+                        .required(!::odm::derive::Probe::<Vec<Ref<Part>>>::FROM_NOTHING),
                 ],
             };
             &ONE
-        }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::object_schema::<
-                Self,
-            >(
-                types,
-                &[
-                    ::odm::derive::Property {
-                        name: "_id",
-                        required: false,
-                        schema: ::odm::derive::Probe::<i64>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "parts",
-                        required: !::odm::derive::Probe::<Vec<Ref<Part>>>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<Vec<Ref<Part>>>::SCHEMA,
-                        rules: &[],
-                    },
-                ],
-                false,
-            )
         }
     }
     #[automatically_derived]
     impl ::odm::derive::Referable for Product {
         type Key = i64;
         type StoredKey = i64;
-        const KEY_OPERAND: ::core::option::Option<::odm::derive::Operand> = ::odm::derive::Probe::<
-            i64,
-        >::OPERAND;
-        fn key_schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::Probe::<i64>::SCHEMA(types)
-        }
+        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
     impl ::odm::derive::Document for Product {

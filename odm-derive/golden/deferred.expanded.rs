@@ -61,9 +61,10 @@ const _: () = {
                 name: "Author",
                 fields: &[
                     ::odm::derive::plain("_id")
-                        .comparable(::odm::derive::Probe::<i64>::OPERAND),
+                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
                     ::odm::derive::plain("name")
-                        .comparable(::odm::derive::Probe::<String>::OPERAND),
+                        .of(::odm::derive::Probe::<String>::DESCRIBED)
+                        .required(true),
                     ::odm::derive::count::<
                         u32,
                         Post,
@@ -73,54 +74,17 @@ const _: () = {
                             ::core::option::Option::None,
                             true,
                         )
-                        .comparable(::odm::derive::Probe::<u32>::OPERAND),
+                        .of(::odm::derive::Probe::<u32>::DESCRIBED),
                 ],
             };
             &ONE
-        }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::object_schema::<
-                Self,
-            >(
-                types,
-                &[
-                    ::odm::derive::Property {
-                        name: "_id",
-                        required: false,
-                        schema: ::odm::derive::Probe::<i64>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "name",
-                        required: !::odm::derive::Probe::<String>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<String>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "posts",
-                        required: false,
-                        schema: ::odm::derive::Probe::<u32>::SCHEMA,
-                        rules: &[],
-                    },
-                ],
-                false,
-            )
         }
     }
     #[automatically_derived]
     impl ::odm::derive::Referable for Author {
         type Key = i64;
         type StoredKey = i64;
-        const KEY_OPERAND: ::core::option::Option<::odm::derive::Operand> = ::odm::derive::Probe::<
-            i64,
-        >::OPERAND;
-        fn key_schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::Probe::<i64>::SCHEMA(types)
-        }
+        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
     impl ::odm::derive::Document for Author {
@@ -312,7 +276,7 @@ const _: () = {
                 name: "Post",
                 fields: &[
                     ::odm::derive::plain("_id")
-                        .comparable(::odm::derive::Probe::<ObjectId>::OPERAND),
+                        .of(::odm::derive::Probe::<ObjectId>::DESCRIBED),
                     ::odm::derive::reference::<
                         Ref<Author>,
                     >(
@@ -325,43 +289,14 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .comparable(::odm::derive::Probe::<Ref<Author>>::OPERAND),
+                        .of(::odm::derive::Probe::<Ref<Author>>::DESCRIBED)
+                        .required(!::odm::derive::Probe::<Ref<Author>>::FROM_NOTHING),
                     ::odm::derive::copy::<Post>(0usize)
                         .copied(::odm::derive::Probe::<String>::INNER)
-                        .comparable(::odm::derive::Probe::<String>::OPERAND),
+                        .of(::odm::derive::Probe::<String>::DESCRIBED),
                 ],
             };
             &ONE
-        }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::object_schema::<
-                Self,
-            >(
-                types,
-                &[
-                    ::odm::derive::Property {
-                        name: "_id",
-                        required: false,
-                        schema: ::odm::derive::Probe::<ObjectId>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "author",
-                        required: !::odm::derive::Probe::<Ref<Author>>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<Ref<Author>>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "author_name",
-                        required: false,
-                        schema: ::odm::derive::Probe::<String>::SCHEMA,
-                        rules: &[],
-                    },
-                ],
-                false,
-            )
         }
     }
     const _: () = {
@@ -371,14 +306,9 @@ const _: () = {
     impl ::odm::derive::Referable for Post {
         type Key = ObjectId;
         type StoredKey = ObjectId;
-        const KEY_OPERAND: ::core::option::Option<::odm::derive::Operand> = ::odm::derive::Probe::<
+        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<
             ObjectId,
-        >::OPERAND;
-        fn key_schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::Probe::<ObjectId>::SCHEMA(types)
-        }
+        >::DESCRIBED;
     }
     #[automatically_derived]
     impl ::odm::derive::Document for Post {

@@ -120,45 +120,16 @@ const _: () = {
                 name: "Part",
                 fields: &[
                     ::odm::derive::plain("_id")
-                        .comparable(::odm::derive::Probe::<i64>::OPERAND),
+                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
                     ::odm::derive::plain("weight")
-                        .comparable(::odm::derive::Probe::<Option<f64>>::OPERAND),
+                        .of(::odm::derive::Probe::<Option<f64>>::DESCRIBED)
+                        .required(!::odm::derive::Probe::<Option<f64>>::FROM_NOTHING),
                     ::odm::derive::copy::<Part>(0usize)
                         .copied(::odm::derive::Probe::<Vec<String>>::INNER)
-                        .comparable(::odm::derive::Probe::<Vec<String>>::OPERAND),
+                        .of(::odm::derive::Probe::<Vec<String>>::DESCRIBED),
                 ],
             };
             &ONE
-        }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::object_schema::<
-                Self,
-            >(
-                types,
-                &[
-                    ::odm::derive::Property {
-                        name: "_id",
-                        required: false,
-                        schema: ::odm::derive::Probe::<i64>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "weight",
-                        required: !::odm::derive::Probe::<Option<f64>>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<Option<f64>>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "product_names",
-                        required: false,
-                        schema: ::odm::derive::Probe::<Vec<String>>::SCHEMA,
-                        rules: &[],
-                    },
-                ],
-                false,
-            )
         }
     }
     const _: () = {
@@ -168,14 +139,7 @@ const _: () = {
     impl ::odm::derive::Referable for Part {
         type Key = i64;
         type StoredKey = i64;
-        const KEY_OPERAND: ::core::option::Option<::odm::derive::Operand> = ::odm::derive::Probe::<
-            i64,
-        >::OPERAND;
-        fn key_schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::Probe::<i64>::SCHEMA(types)
-        }
+        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
     impl ::odm::derive::Document for Part {
@@ -376,9 +340,10 @@ const _: () = {
                 name: "Product",
                 fields: &[
                     ::odm::derive::plain("_id")
-                        .comparable(::odm::derive::Probe::<i64>::OPERAND),
+                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
                     ::odm::derive::plain("name")
-                        .comparable(::odm::derive::Probe::<String>::OPERAND),
+                        .of(::odm::derive::Probe::<String>::DESCRIBED)
+                        .required(true),
                     ::odm::derive::reference::<
                         Ref<Part>,
                     >(
@@ -391,49 +356,14 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .comparable(::odm::derive::Probe::<Ref<Part>>::OPERAND),
+                        .of(::odm::derive::Probe::<Ref<Part>>::DESCRIBED)
+                        .required(!::odm::derive::Probe::<Ref<Part>>::FROM_NOTHING),
                     ::odm::derive::copy::<Product>(0usize)
                         .copied(::odm::derive::Probe::<Option<f64>>::INNER)
-                        .comparable(::odm::derive::Probe::<Option<f64>>::OPERAND),
+                        .of(::odm::derive::Probe::<Option<f64>>::DESCRIBED),
                 ],
             };
             &ONE
-        }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::object_schema::<
-                Self,
-            >(
-                types,
-                &[
-                    ::odm::derive::Property {
-                        name: "_id",
-                        required: false,
-                        schema: ::odm::derive::Probe::<i64>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "name",
-                        required: !::odm::derive::Probe::<String>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<String>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "part",
-                        required: !::odm::derive::Probe::<Ref<Part>>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<Ref<Part>>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "part_weight",
-                        required: false,
-                        schema: ::odm::derive::Probe::<Option<f64>>::SCHEMA,
-                        rules: &[],
-                    },
-                ],
-                false,
-            )
         }
     }
     const _: () = {
@@ -443,14 +373,7 @@ const _: () = {
     impl ::odm::derive::Referable for Product {
         type Key = i64;
         type StoredKey = i64;
-        const KEY_OPERAND: ::core::option::Option<::odm::derive::Operand> = ::odm::derive::Probe::<
-            i64,
-        >::OPERAND;
-        fn key_schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::Probe::<i64>::SCHEMA(types)
-        }
+        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
     impl ::odm::derive::Document for Product {

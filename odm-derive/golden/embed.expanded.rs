@@ -53,36 +53,14 @@ const _: () = {
                 name: "Money",
                 fields: &[
                     ::odm::derive::plain("value")
-                        .comparable(::odm::derive::Probe::<i64>::OPERAND),
+                        .of(::odm::derive::Probe::<i64>::DESCRIBED)
+                        .required(true),
                     ::odm::derive::plain("currency")
-                        .comparable(::odm::derive::Probe::<String>::OPERAND),
+                        .of(::odm::derive::Probe::<String>::DESCRIBED)
+                        .required(true),
                 ],
             };
             &ONE
-        }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::object_schema::<
-                Self,
-            >(
-                types,
-                &[
-                    ::odm::derive::Property {
-                        name: "value",
-                        required: !::odm::derive::Probe::<i64>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<i64>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "currency",
-                        required: !::odm::derive::Probe::<String>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<String>::SCHEMA,
-                        rules: &[],
-                    },
-                ],
-                false,
-            )
         }
     }
     #[automatically_derived]
@@ -403,59 +381,27 @@ const _: () = {
                 name: "Product",
                 fields: &[
                     ::odm::derive::plain("_id")
-                        .comparable(::odm::derive::Probe::<Sku>::OPERAND),
+                        .of(::odm::derive::Probe::<Sku>::DESCRIBED),
                     ::odm::derive::embed::<Price>("price")
-                        .comparable(::odm::derive::Probe::<Price>::OPERAND),
+                        .of(::odm::derive::Probe::<Price>::DESCRIBED)
+                        .required(!::odm::derive::Probe::<Price>::FROM_NOTHING),
                     ::odm::derive::embed::<Option<Vec<Money>>>("past")
-                        .comparable(::odm::derive::Probe::<Option<Vec<Money>>>::OPERAND),
+                        .of(::odm::derive::Probe::<Option<Vec<Money>>>::DESCRIBED)
+                        .required(
+                            !::odm::derive::Probe::<Option<Vec<Money>>>::FROM_NOTHING,
+                        ),
                     {
                         ::core::assert!(
                             ::odm::derive::is_flat:: < Money > (),
                             "only an embedded value, or an `Option` of one, can be flattened"
                         );
                         ::odm::derive::embed::<Money>("")
-                    },
+                    }
+                        .schema(::odm::derive::Probe::<Money>::DESCRIBED.schema)
+                        .required(true),
                 ],
             };
             &ONE
-        }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::object_schema::<
-                Self,
-            >(
-                types,
-                &[
-                    ::odm::derive::Property {
-                        name: "_id",
-                        required: false,
-                        schema: ::odm::derive::Probe::<Sku>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "price",
-                        required: !::odm::derive::Probe::<Price>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<Price>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "past",
-                        required: !::odm::derive::Probe::<
-                            Option<Vec<Money>>,
-                        >::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<Option<Vec<Money>>>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "",
-                        required: true,
-                        schema: ::odm::derive::Probe::<Money>::SCHEMA,
-                        rules: &[],
-                    },
-                ],
-                false,
-            )
         }
         fn has_checks(types: &mut ::odm::derive::SchemaTypes) -> bool {
             false
@@ -499,14 +445,7 @@ const _: () = {
     impl ::odm::derive::Referable for Product {
         type Key = Sku;
         type StoredKey = Sku;
-        const KEY_OPERAND: ::core::option::Option<::odm::derive::Operand> = ::odm::derive::Probe::<
-            Sku,
-        >::OPERAND;
-        fn key_schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::Probe::<Sku>::SCHEMA(types)
-        }
+        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<Sku>::DESCRIBED;
     }
     #[automatically_derived]
     impl ::odm::derive::Document for Product {

@@ -112,130 +112,92 @@ const _: () = {
                 name: "Account",
                 fields: &[
                     ::odm::derive::plain("_id")
-                        .comparable(::odm::derive::Probe::<ObjectId>::OPERAND),
+                        .of(::odm::derive::Probe::<ObjectId>::DESCRIBED),
                     ::odm::derive::plain("name")
-                        .comparable(::odm::derive::Probe::<String>::OPERAND),
+                        .of(::odm::derive::Probe::<String>::DESCRIBED)
+                        .required(true)
+                        .rules(
+                            &[
+                                ::odm::derive::Rule {
+                                    keyword: "minLength",
+                                    value: ::odm::derive::RuleValue::Integer(1i64),
+                                },
+                                ::odm::derive::Rule {
+                                    keyword: "maxLength",
+                                    value: ::odm::derive::RuleValue::Integer(40i64),
+                                },
+                            ],
+                        ),
                     ::odm::derive::plain("email")
-                        .comparable(::odm::derive::Probe::<String>::OPERAND),
+                        .of(::odm::derive::Probe::<String>::DESCRIBED)
+                        .required(true)
+                        .rules(
+                            &[
+                                ::odm::derive::Rule {
+                                    keyword: "pattern",
+                                    value: ::odm::derive::RuleValue::Text("^[^@]+@[^@]+$"),
+                                },
+                            ],
+                        ),
                     ::odm::derive::plain("country")
-                        .comparable(::odm::derive::Probe::<String>::OPERAND),
+                        .of(::odm::derive::Probe::<String>::DESCRIBED)
+                        .required(true)
+                        .rules(
+                            &[
+                                ::odm::derive::Rule {
+                                    keyword: "enum",
+                                    value: ::odm::derive::RuleValue::List(
+                                        &[
+                                            ::odm::derive::RuleValue::Text("at"),
+                                            ::odm::derive::RuleValue::Text("de"),
+                                        ],
+                                    ),
+                                },
+                            ],
+                        ),
                     ::odm::derive::plain("score")
-                        .comparable(::odm::derive::Probe::<i32>::OPERAND),
+                        .of(::odm::derive::Probe::<i32>::DESCRIBED)
+                        .required(true)
+                        .rules(
+                            &[
+                                ::odm::derive::Rule {
+                                    keyword: "minimum",
+                                    value: ::odm::derive::RuleValue::Integer(0i64),
+                                },
+                                ::odm::derive::Rule {
+                                    keyword: "maximum",
+                                    value: ::odm::derive::RuleValue::Integer(100i64),
+                                },
+                                ::odm::derive::Rule {
+                                    keyword: "exclusiveMaximum",
+                                    value: ::odm::derive::RuleValue::Bool(true),
+                                },
+                            ],
+                        ),
                     ::odm::derive::plain("tags")
-                        .comparable(::odm::derive::Probe::<Vec<String>>::OPERAND),
+                        .of(::odm::derive::Probe::<Vec<String>>::DESCRIBED)
+                        .required(!::odm::derive::Probe::<Vec<String>>::FROM_NOTHING)
+                        .rules(
+                            &[
+                                ::odm::derive::Rule {
+                                    keyword: "maxItems",
+                                    value: ::odm::derive::RuleValue::Integer(9i64),
+                                },
+                                ::odm::derive::Rule {
+                                    keyword: "uniqueItems",
+                                    value: ::odm::derive::RuleValue::Bool(true),
+                                },
+                            ],
+                        ),
                     ::odm::derive::plain("joined")
-                        .comparable(::odm::derive::Probe::<DateTime>::OPERAND),
+                        .of(::odm::derive::Probe::<DateTime>::DESCRIBED)
+                        .required(true),
                     ::odm::derive::plain("seen")
-                        .comparable(::odm::derive::Probe::<DateTime>::OPERAND),
+                        .of(::odm::derive::Probe::<DateTime>::DESCRIBED)
+                        .required(true),
                 ],
             };
             &ONE
-        }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::object_schema::<
-                Self,
-            >(
-                types,
-                &[
-                    ::odm::derive::Property {
-                        name: "_id",
-                        required: false,
-                        schema: ::odm::derive::Probe::<ObjectId>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "name",
-                        required: !::odm::derive::Probe::<String>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<String>::SCHEMA,
-                        rules: &[
-                            ::odm::derive::Rule {
-                                keyword: "minLength",
-                                value: ::odm::derive::RuleValue::Integer(1i64),
-                            },
-                            ::odm::derive::Rule {
-                                keyword: "maxLength",
-                                value: ::odm::derive::RuleValue::Integer(40i64),
-                            },
-                        ],
-                    },
-                    ::odm::derive::Property {
-                        name: "email",
-                        required: !::odm::derive::Probe::<String>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<String>::SCHEMA,
-                        rules: &[
-                            ::odm::derive::Rule {
-                                keyword: "pattern",
-                                value: ::odm::derive::RuleValue::Text("^[^@]+@[^@]+$"),
-                            },
-                        ],
-                    },
-                    ::odm::derive::Property {
-                        name: "country",
-                        required: !::odm::derive::Probe::<String>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<String>::SCHEMA,
-                        rules: &[
-                            ::odm::derive::Rule {
-                                keyword: "enum",
-                                value: ::odm::derive::RuleValue::List(
-                                    &[
-                                        ::odm::derive::RuleValue::Text("at"),
-                                        ::odm::derive::RuleValue::Text("de"),
-                                    ],
-                                ),
-                            },
-                        ],
-                    },
-                    ::odm::derive::Property {
-                        name: "score",
-                        required: !::odm::derive::Probe::<i32>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<i32>::SCHEMA,
-                        rules: &[
-                            ::odm::derive::Rule {
-                                keyword: "minimum",
-                                value: ::odm::derive::RuleValue::Integer(0i64),
-                            },
-                            ::odm::derive::Rule {
-                                keyword: "maximum",
-                                value: ::odm::derive::RuleValue::Integer(100i64),
-                            },
-                            ::odm::derive::Rule {
-                                keyword: "exclusiveMaximum",
-                                value: ::odm::derive::RuleValue::Bool(true),
-                            },
-                        ],
-                    },
-                    ::odm::derive::Property {
-                        name: "tags",
-                        required: !::odm::derive::Probe::<Vec<String>>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<Vec<String>>::SCHEMA,
-                        rules: &[
-                            ::odm::derive::Rule {
-                                keyword: "maxItems",
-                                value: ::odm::derive::RuleValue::Integer(9i64),
-                            },
-                            ::odm::derive::Rule {
-                                keyword: "uniqueItems",
-                                value: ::odm::derive::RuleValue::Bool(true),
-                            },
-                        ],
-                    },
-                    ::odm::derive::Property {
-                        name: "joined",
-                        required: !::odm::derive::Probe::<DateTime>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<DateTime>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "seen",
-                        required: !::odm::derive::Probe::<DateTime>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<DateTime>::SCHEMA,
-                        rules: &[],
-                    },
-                ],
-                false,
-            )
         }
     }
     const _: () = ::odm::derive::validates_text::<String>();
@@ -247,14 +209,9 @@ const _: () = {
     impl ::odm::derive::Referable for Account {
         type Key = ObjectId;
         type StoredKey = ObjectId;
-        const KEY_OPERAND: ::core::option::Option<::odm::derive::Operand> = ::odm::derive::Probe::<
+        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<
             ObjectId,
-        >::OPERAND;
-        fn key_schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::Probe::<ObjectId>::SCHEMA(types)
-        }
+        >::DESCRIBED;
     }
     #[automatically_derived]
     impl ::odm::derive::Document for Account {

@@ -53,50 +53,20 @@ const _: () = {
                 name: "Part",
                 fields: &[
                     ::odm::derive::plain("_id")
-                        .comparable(::odm::derive::Probe::<i64>::OPERAND),
+                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
                     ::odm::derive::plain("name")
-                        .comparable(::odm::derive::Probe::<String>::OPERAND),
+                        .of(::odm::derive::Probe::<String>::DESCRIBED)
+                        .required(true),
                 ],
             };
             &ONE
-        }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::object_schema::<
-                Self,
-            >(
-                types,
-                &[
-                    ::odm::derive::Property {
-                        name: "_id",
-                        required: false,
-                        schema: ::odm::derive::Probe::<i64>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "name",
-                        required: !::odm::derive::Probe::<String>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<String>::SCHEMA,
-                        rules: &[],
-                    },
-                ],
-                false,
-            )
         }
     }
     #[automatically_derived]
     impl ::odm::derive::Referable for Part {
         type Key = i64;
         type StoredKey = i64;
-        const KEY_OPERAND: ::core::option::Option<::odm::derive::Operand> = ::odm::derive::Probe::<
-            i64,
-        >::OPERAND;
-        fn key_schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::Probe::<i64>::SCHEMA(types)
-        }
+        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
     impl ::odm::derive::Document for Part {
@@ -285,37 +255,14 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .comparable(::odm::derive::Probe::<Ref<Part>>::OPERAND),
+                        .of(::odm::derive::Probe::<Ref<Part>>::DESCRIBED)
+                        .required(!::odm::derive::Probe::<Ref<Part>>::FROM_NOTHING),
                     ::odm::derive::copy::<PartLink>(0usize)
                         .copied(::odm::derive::Probe::<String>::INNER)
-                        .comparable(::odm::derive::Probe::<String>::OPERAND),
+                        .of(::odm::derive::Probe::<String>::DESCRIBED),
                 ],
             };
             &ONE
-        }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::object_schema::<
-                Self,
-            >(
-                types,
-                &[
-                    ::odm::derive::Property {
-                        name: "id",
-                        required: !::odm::derive::Probe::<Ref<Part>>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<Ref<Part>>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "name",
-                        required: false,
-                        schema: ::odm::derive::Probe::<String>::SCHEMA,
-                        rules: &[],
-                    },
-                ],
-                false,
-            )
         }
     }
     const _: () = {

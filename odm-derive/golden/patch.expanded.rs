@@ -41,28 +41,11 @@ const _: () = {
                 name: "Price",
                 fields: &[
                     ::odm::derive::plain("value")
-                        .comparable(::odm::derive::Probe::<f64>::OPERAND),
+                        .of(::odm::derive::Probe::<f64>::DESCRIBED)
+                        .required(true),
                 ],
             };
             &ONE
-        }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::object_schema::<
-                Self,
-            >(
-                types,
-                &[
-                    ::odm::derive::Property {
-                        name: "value",
-                        required: !::odm::derive::Probe::<f64>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<f64>::SCHEMA,
-                        rules: &[],
-                    },
-                ],
-                false,
-            )
         }
     }
     #[automatically_derived]
@@ -199,54 +182,21 @@ const _: () = {
                 name: "Offer",
                 fields: &[
                     ::odm::derive::plain("_id")
-                        .comparable(::odm::derive::Probe::<i64>::OPERAND),
+                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
                     ::odm::derive::plain("title")
-                        .comparable(::odm::derive::Probe::<String>::OPERAND),
+                        .of(::odm::derive::Probe::<String>::DESCRIBED)
+                        .required(true),
                     ::odm::derive::plain("until")
-                        .comparable(::odm::derive::Probe::<Option<DateTime>>::OPERAND),
+                        .of(::odm::derive::Probe::<Option<DateTime>>::DESCRIBED)
+                        .required(
+                            !::odm::derive::Probe::<Option<DateTime>>::FROM_NOTHING,
+                        ),
                     ::odm::derive::embed::<Price>("price")
-                        .comparable(::odm::derive::Probe::<Price>::OPERAND),
+                        .of(::odm::derive::Probe::<Price>::DESCRIBED)
+                        .required(!::odm::derive::Probe::<Price>::FROM_NOTHING),
                 ],
             };
             &ONE
-        }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::object_schema::<
-                Self,
-            >(
-                types,
-                &[
-                    ::odm::derive::Property {
-                        name: "_id",
-                        required: false,
-                        schema: ::odm::derive::Probe::<i64>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "title",
-                        required: !::odm::derive::Probe::<String>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<String>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "until",
-                        required: !::odm::derive::Probe::<
-                            Option<DateTime>,
-                        >::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<Option<DateTime>>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "price",
-                        required: !::odm::derive::Probe::<Price>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<Price>::SCHEMA,
-                        rules: &[],
-                    },
-                ],
-                false,
-            )
         }
         fn has_checks(types: &mut ::odm::derive::SchemaTypes) -> bool {
             false
@@ -267,14 +217,7 @@ const _: () = {
     impl ::odm::derive::Referable for Offer {
         type Key = i64;
         type StoredKey = i64;
-        const KEY_OPERAND: ::core::option::Option<::odm::derive::Operand> = ::odm::derive::Probe::<
-            i64,
-        >::OPERAND;
-        fn key_schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::Probe::<i64>::SCHEMA(types)
-        }
+        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
     impl ::odm::derive::Document for Offer {

@@ -70,66 +70,26 @@ const _: () = {
                 name: "Review",
                 fields: &[
                     ::odm::derive::plain("_id")
-                        .comparable(::odm::derive::Probe::<i64>::OPERAND),
+                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
                     ::odm::derive::plain("author")
-                        .comparable(::odm::derive::Probe::<String>::OPERAND),
+                        .of(::odm::derive::Probe::<String>::DESCRIBED)
+                        .required(true),
                     ::odm::derive::plain("rating")
-                        .comparable(::odm::derive::Probe::<i32>::OPERAND),
+                        .of(::odm::derive::Probe::<i32>::DESCRIBED)
+                        .required(true),
                     ::odm::derive::plain("text")
-                        .comparable(::odm::derive::Probe::<String>::OPERAND),
+                        .of(::odm::derive::Probe::<String>::DESCRIBED)
+                        .required(true),
                 ],
             };
             &ONE
-        }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::object_schema::<
-                Self,
-            >(
-                types,
-                &[
-                    ::odm::derive::Property {
-                        name: "_id",
-                        required: false,
-                        schema: ::odm::derive::Probe::<i64>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "author",
-                        required: !::odm::derive::Probe::<String>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<String>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "rating",
-                        required: !::odm::derive::Probe::<i32>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<i32>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "text",
-                        required: !::odm::derive::Probe::<String>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<String>::SCHEMA,
-                        rules: &[],
-                    },
-                ],
-                false,
-            )
         }
     }
     #[automatically_derived]
     impl ::odm::derive::Referable for Review {
         type Key = i64;
         type StoredKey = i64;
-        const KEY_OPERAND: ::core::option::Option<::odm::derive::Operand> = ::odm::derive::Probe::<
-            i64,
-        >::OPERAND;
-        fn key_schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::Probe::<i64>::SCHEMA(types)
-        }
+        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
     impl ::odm::derive::Document for Review {

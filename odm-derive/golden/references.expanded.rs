@@ -61,7 +61,7 @@ const _: () = {
                 name: "Person",
                 fields: &[
                     ::odm::derive::plain("_id")
-                        .comparable(::odm::derive::Probe::<i64>::OPERAND),
+                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
                     {
                         ::odm::derive::delete_rule::<
                             Vec<Ref<Task>>,
@@ -94,48 +94,18 @@ const _: () = {
                             },
                         )
                     }
-                        .comparable(::odm::derive::Probe::<Vec<Ref<Task>>>::OPERAND),
+                        .of(::odm::derive::Probe::<Vec<Ref<Task>>>::DESCRIBED)
+                        .required(!::odm::derive::Probe::<Vec<Ref<Task>>>::FROM_NOTHING),
                 ],
             };
             &ONE
-        }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::object_schema::<
-                Self,
-            >(
-                types,
-                &[
-                    ::odm::derive::Property {
-                        name: "_id",
-                        required: false,
-                        schema: ::odm::derive::Probe::<i64>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "tasks",
-                        required: !::odm::derive::Probe::<Vec<Ref<Task>>>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<Vec<Ref<Task>>>::SCHEMA,
-                        rules: &[],
-                    },
-                ],
-                false,
-            )
         }
     }
     #[automatically_derived]
     impl ::odm::derive::Referable for Person {
         type Key = i64;
         type StoredKey = i64;
-        const KEY_OPERAND: ::core::option::Option<::odm::derive::Operand> = ::odm::derive::Probe::<
-            i64,
-        >::OPERAND;
-        fn key_schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::Probe::<i64>::SCHEMA(types)
-        }
+        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
     impl ::odm::derive::Document for Person {
@@ -275,7 +245,7 @@ const _: () = {
                 name: "Task",
                 fields: &[
                     ::odm::derive::plain("_id")
-                        .comparable(::odm::derive::Probe::<ObjectId>::OPERAND),
+                        .of(::odm::derive::Probe::<ObjectId>::DESCRIBED),
                     {
                         ::odm::derive::delete_rule::<
                             Option<Ref<Person>>,
@@ -308,8 +278,9 @@ const _: () = {
                             },
                         )
                     }
-                        .comparable(
-                            ::odm::derive::Probe::<Option<Ref<Person>>>::OPERAND,
+                        .of(::odm::derive::Probe::<Option<Ref<Person>>>::DESCRIBED)
+                        .required(
+                            !::odm::derive::Probe::<Option<Ref<Person>>>::FROM_NOTHING,
                         ),
                     ::odm::derive::reference::<
                         Ref<Person>,
@@ -323,56 +294,20 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .comparable(::odm::derive::Probe::<Ref<Person>>::OPERAND),
+                        .of(::odm::derive::Probe::<Ref<Person>>::DESCRIBED)
+                        .required(!::odm::derive::Probe::<Ref<Person>>::FROM_NOTHING),
                 ],
             };
             &ONE
-        }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::object_schema::<
-                Self,
-            >(
-                types,
-                &[
-                    ::odm::derive::Property {
-                        name: "_id",
-                        required: false,
-                        schema: ::odm::derive::Probe::<ObjectId>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "owner",
-                        required: !::odm::derive::Probe::<
-                            Option<Ref<Person>>,
-                        >::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<Option<Ref<Person>>>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "author",
-                        required: !::odm::derive::Probe::<Ref<Person>>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<Ref<Person>>::SCHEMA,
-                        rules: &[],
-                    },
-                ],
-                false,
-            )
         }
     }
     #[automatically_derived]
     impl ::odm::derive::Referable for Task {
         type Key = ObjectId;
         type StoredKey = ObjectId;
-        const KEY_OPERAND: ::core::option::Option<::odm::derive::Operand> = ::odm::derive::Probe::<
+        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<
             ObjectId,
-        >::OPERAND;
-        fn key_schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::Probe::<ObjectId>::SCHEMA(types)
-        }
+        >::DESCRIBED;
     }
     #[automatically_derived]
     impl ::odm::derive::Document for Task {

@@ -124,112 +124,47 @@ const _: () = {
                 name: "Task",
                 fields: &[
                     ::odm::derive::plain("_id")
-                        .comparable(::odm::derive::Probe::<ObjectId>::OPERAND),
+                        .of(::odm::derive::Probe::<ObjectId>::DESCRIBED),
                     ::odm::derive::plain("titleText")
-                        .comparable(::odm::derive::Probe::<String>::OPERAND),
+                        .of(::odm::derive::Probe::<String>::DESCRIBED)
+                        .required(true),
                     ::odm::derive::plain("due")
-                        .comparable(::odm::derive::Probe::<Option<DateTime>>::OPERAND),
+                        .of(::odm::derive::Probe::<Option<DateTime>>::DESCRIBED)
+                        .required(
+                            !::odm::derive::Probe::<Option<DateTime>>::FROM_NOTHING,
+                        ),
                     ::odm::derive::plain("tags")
-                        .comparable(::odm::derive::Probe::<Vec<String>>::OPERAND),
+                        .of(::odm::derive::Probe::<Vec<String>>::DESCRIBED),
                     ::odm::derive::plain("priority")
                         .shown_as("weight")
-                        .comparable(::odm::derive::Probe::<i32>::OPERAND),
+                        .of(::odm::derive::Probe::<i32>::DESCRIBED)
+                        .required(true),
                     ::odm::derive::plain("note")
                         .hidden()
-                        .comparable(::odm::derive::Probe::<Option<String>>::OPERAND),
+                        .of(::odm::derive::Probe::<Option<String>>::DESCRIBED)
+                        .required(!::odm::derive::Probe::<Option<String>>::FROM_NOTHING),
                     ::odm::derive::plain("revision")
-                        .comparable(::odm::derive::Probe::<i64>::OPERAND),
+                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
                     ::odm::derive::plain("created")
-                        .comparable(::odm::derive::Probe::<DateTime>::OPERAND),
+                        .of(::odm::derive::Probe::<DateTime>::DESCRIBED)
+                        .required(true),
                     ::odm::derive::plain("updated")
-                        .comparable(::odm::derive::Probe::<Option<DateTime>>::OPERAND),
+                        .of(::odm::derive::Probe::<Option<DateTime>>::DESCRIBED)
+                        .required(
+                            !::odm::derive::Probe::<Option<DateTime>>::FROM_NOTHING,
+                        ),
                 ],
             };
             &ONE
-        }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::object_schema::<
-                Self,
-            >(
-                types,
-                &[
-                    ::odm::derive::Property {
-                        name: "_id",
-                        required: false,
-                        schema: ::odm::derive::Probe::<ObjectId>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "titleText",
-                        required: !::odm::derive::Probe::<String>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<String>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "due",
-                        required: !::odm::derive::Probe::<
-                            Option<DateTime>,
-                        >::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<Option<DateTime>>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "tags",
-                        required: false,
-                        schema: ::odm::derive::Probe::<Vec<String>>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "priority",
-                        required: !::odm::derive::Probe::<i32>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<i32>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "note",
-                        required: !::odm::derive::Probe::<Option<String>>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<Option<String>>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "revision",
-                        required: false,
-                        schema: ::odm::derive::Probe::<i64>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "created",
-                        required: !::odm::derive::Probe::<DateTime>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<DateTime>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "updated",
-                        required: !::odm::derive::Probe::<
-                            Option<DateTime>,
-                        >::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<Option<DateTime>>::SCHEMA,
-                        rules: &[],
-                    },
-                ],
-                false,
-            )
         }
     }
     #[automatically_derived]
     impl ::odm::derive::Referable for Task {
         type Key = ObjectId;
         type StoredKey = ObjectId;
-        const KEY_OPERAND: ::core::option::Option<::odm::derive::Operand> = ::odm::derive::Probe::<
+        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<
             ObjectId,
-        >::OPERAND;
-        fn key_schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::Probe::<ObjectId>::SCHEMA(types)
-        }
+        >::DESCRIBED;
     }
     #[automatically_derived]
     impl ::odm::derive::Document for Task {

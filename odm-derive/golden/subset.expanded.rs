@@ -79,7 +79,7 @@ const _: () = {
                 name: "Product",
                 fields: &[
                     ::odm::derive::plain("_id")
-                        .comparable(::odm::derive::Probe::<i64>::OPERAND),
+                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
                     {
                         ::core::assert!(
                             ! ::odm::derive::child:: < Subset < Summary > > ().nested,
@@ -134,48 +134,17 @@ const _: () = {
                             },
                         )
                     }
-                        .comparable(::odm::derive::Probe::<Subset<Summary>>::OPERAND),
+                        .of(::odm::derive::Probe::<Subset<Summary>>::DESCRIBED),
                 ],
             };
             &ONE
-        }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::object_schema::<
-                Self,
-            >(
-                types,
-                &[
-                    ::odm::derive::Property {
-                        name: "_id",
-                        required: false,
-                        schema: ::odm::derive::Probe::<i64>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "reviews",
-                        required: false,
-                        schema: ::odm::derive::Probe::<Subset<Summary>>::SCHEMA,
-                        rules: &[],
-                    },
-                ],
-                false,
-            )
         }
     }
     #[automatically_derived]
     impl ::odm::derive::Referable for Product {
         type Key = i64;
         type StoredKey = i64;
-        const KEY_OPERAND: ::core::option::Option<::odm::derive::Operand> = ::odm::derive::Probe::<
-            i64,
-        >::OPERAND;
-        fn key_schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::Probe::<i64>::SCHEMA(types)
-        }
+        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
     impl ::odm::derive::Document for Product {
@@ -337,7 +306,7 @@ const _: () = {
                 name: "Review",
                 fields: &[
                     ::odm::derive::plain("_id")
-                        .comparable(::odm::derive::Probe::<ObjectId>::OPERAND),
+                        .of(::odm::derive::Probe::<ObjectId>::DESCRIBED),
                     ::odm::derive::reference::<
                         Ref<Product>,
                     >(
@@ -350,64 +319,26 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .comparable(::odm::derive::Probe::<Ref<Product>>::OPERAND),
+                        .of(::odm::derive::Probe::<Ref<Product>>::DESCRIBED)
+                        .required(!::odm::derive::Probe::<Ref<Product>>::FROM_NOTHING),
                     ::odm::derive::plain("stars")
-                        .comparable(::odm::derive::Probe::<i32>::OPERAND),
+                        .of(::odm::derive::Probe::<i32>::DESCRIBED)
+                        .required(true),
                     ::odm::derive::plain("written")
-                        .comparable(::odm::derive::Probe::<DateTime>::OPERAND),
+                        .of(::odm::derive::Probe::<DateTime>::DESCRIBED)
+                        .required(true),
                 ],
             };
             &ONE
-        }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::object_schema::<
-                Self,
-            >(
-                types,
-                &[
-                    ::odm::derive::Property {
-                        name: "_id",
-                        required: false,
-                        schema: ::odm::derive::Probe::<ObjectId>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "product",
-                        required: !::odm::derive::Probe::<Ref<Product>>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<Ref<Product>>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "stars",
-                        required: !::odm::derive::Probe::<i32>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<i32>::SCHEMA,
-                        rules: &[],
-                    },
-                    ::odm::derive::Property {
-                        name: "written",
-                        required: !::odm::derive::Probe::<DateTime>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<DateTime>::SCHEMA,
-                        rules: &[],
-                    },
-                ],
-                false,
-            )
         }
     }
     #[automatically_derived]
     impl ::odm::derive::Referable for Review {
         type Key = ObjectId;
         type StoredKey = ObjectId;
-        const KEY_OPERAND: ::core::option::Option<::odm::derive::Operand> = ::odm::derive::Probe::<
+        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<
             ObjectId,
-        >::OPERAND;
-        fn key_schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::Probe::<ObjectId>::SCHEMA(types)
-        }
+        >::DESCRIBED;
     }
     #[automatically_derived]
     impl ::odm::derive::Document for Review {

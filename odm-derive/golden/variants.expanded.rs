@@ -182,9 +182,7 @@ const _: () = {
                 name: "Shape",
                 fields: &[
                     ::odm::derive::plain("type")
-                        .comparable(
-                            ::odm::derive::Probe::<::std::string::String>::OPERAND,
-                        ),
+                        .of(::odm::derive::Probe::<::std::string::String>::DESCRIBED),
                     {
                         ::core::assert!(
                             ::odm::derive::is_flat:: < ShapeCircle > (),
@@ -281,28 +279,11 @@ const _: () = {
                 name: "Shape::Circle",
                 fields: &[
                     ::odm::derive::plain("theRadius")
-                        .comparable(::odm::derive::Probe::<f64>::OPERAND),
+                        .of(::odm::derive::Probe::<f64>::DESCRIBED)
+                        .required(true),
                 ],
             };
             &ONE
-        }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::object_schema::<
-                Self,
-            >(
-                types,
-                &[
-                    ::odm::derive::Property {
-                        name: "theRadius",
-                        required: !::odm::derive::Probe::<f64>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<f64>::SCHEMA,
-                        rules: &[],
-                    },
-                ],
-                false,
-            )
         }
     }
     #[automatically_derived]
@@ -372,28 +353,11 @@ const _: () = {
                 name: "Shape::Square",
                 fields: &[
                     ::odm::derive::plain("sideLength")
-                        .comparable(::odm::derive::Probe::<f64>::OPERAND),
+                        .of(::odm::derive::Probe::<f64>::DESCRIBED)
+                        .required(true),
                 ],
             };
             &ONE
-        }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::object_schema::<
-                Self,
-            >(
-                types,
-                &[
-                    ::odm::derive::Property {
-                        name: "sideLength",
-                        required: !::odm::derive::Probe::<f64>::FROM_NOTHING,
-                        schema: ::odm::derive::Probe::<f64>::SCHEMA,
-                        rules: &[],
-                    },
-                ],
-                false,
-            )
         }
     }
     #[automatically_derived]

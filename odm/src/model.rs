@@ -145,8 +145,8 @@ pub use schema::{
 };
 #[doc(hidden)]
 pub use shape::{
-    Container, DerivedReads, Expires, FieldKind, FieldShape, Index, IndexField, Inner, Model,
-    OnDelete, Outline, ReferenceShape, Renamed, Shape, ShownNames, SplitShape,
+    Container, DerivedReads, Described, Expires, FieldKind, FieldShape, Index, IndexField, Inner,
+    Model, OnDelete, Outline, ReferenceShape, Renamed, Shape, ShownNames, SplitShape,
 };
 #[doc(hidden)]
 pub use subset::{HasSubset, SubsetField, SubsetItem, SubsetOf};

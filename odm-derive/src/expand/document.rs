@@ -120,7 +120,7 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
         .iter()
         .map(|Renamed { from, to }| quote!(#private::Renamed { from: #from, to: #to }));
     let key = document.native_id.as_ref().unwrap_or(id_type);
-    let key_schema = key_schema(head, key);
+    let described_key = self::key(head, key);
     let native_key = document
         .native_id
         .is_some()
@@ -155,7 +155,7 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
             type Key = #id_type;
             type StoredKey = #key;
 
-            #key_schema
+            #described_key
             #native_key
         }
 
@@ -212,22 +212,13 @@ fn validation(document: &Document) -> TokenStream {
 }
 
 /// ```ignore
-/// const KEY_OPERAND: Option<Operand> = Probe::<ObjectId>::OPERAND;
-///
-/// fn key_schema(types: &mut SchemaTypes) -> BsonDocument {
-///     Probe::<ObjectId>::SCHEMA(types)
-/// }
+/// const KEY: Described = Probe::<ObjectId>::DESCRIBED;
 /// ```
-fn key_schema(head: &Head, ty: &Type) -> Option<TokenStream> {
+fn key(head: &Head, ty: &Type) -> Option<TokenStream> {
     let private = &head.private;
     (!head.is_dependent(ty)).then(|| {
         quote! {
-            const KEY_OPERAND: ::core::option::Option<#private::Operand> =
-                #private::Probe::<#ty>::OPERAND;
-
-            fn key_schema(types: &mut #private::SchemaTypes) -> #private::BsonDocument {
-                #private::Probe::<#ty>::SCHEMA(types)
-            }
+            const KEY: #private::Described = #private::Probe::<#ty>::DESCRIBED;
         }
     })
 }

@@ -18,9 +18,10 @@ use crate::{
 ///     true || any_has_checks::<Self>(types, &[Probe::<Vec<Line>>::HAS_CHECKS])
 /// }
 ///
+/// // if there is a flattened value without known fields, which is not in the shape
 /// fn schema(types: &mut SchemaTypes) -> BsonDocument {
 ///     object_schema::<Self>(types, &[
-///         Property { name: "name", required: true, schema: Probe::<String>::SCHEMA, rules: &[..] },
+///         Property { name: "name", required: true, schema: Probe::<String>::DESCRIBED.schema, rules: &[..] },
 ///     ], false)
 /// }
 ///
@@ -47,7 +48,10 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
                     VariantContent::Fields(this) => {
                         some(quote!(<#this as #private::Structure>::schema))
                     }
-                    VariantContent::Value(ty) => some(schema_of(head, ty, true)),
+                    VariantContent::Value(ty) => {
+                        let schema = schema_of(head, ty, true);
+                        some(schema.unwrap_or_else(|| quote!(#private::any_schema)))
+                    }
                 };
                 let form = match &form.form {
                     Form::External => quote!(External),
@@ -64,6 +68,7 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
             let is_closed = structure.is_closed;
             quote!(#private::variants_schema::<Self>(types, &[#(#variants),*], #is_closed))
         }
+        None if is_by_shape(structure) => return checks(head, structure),
         None => {
             let properties = structure
                 .members
@@ -82,6 +87,42 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
 
         #checks
     }
+}
+
+/// Whether the schema is made of the description of the fields, in which a flattened value without known fields is not.
+fn is_by_shape(structure: &Structure) -> bool {
+    let is_described = |member: &Member| {
+        matches!(member.place, Place::At(_)) || !matches!(member.role, Role::Plain)
+    };
+    structure.forms.is_none() && structure.members.iter().all(is_described)
+}
+
+/// What the description of a field states for the schema.
+///
+/// ```ignore
+/// .schema(Probe::<Audit>::DESCRIBED.schema).required(true).rules(&[Rule { .. }])
+/// ```
+pub(super) fn of_field(
+    head: &Head,
+    structure: &Structure,
+    member: &Member,
+    has_schema: bool,
+) -> TokenStream {
+    let is_stated = head.derive != Derive::Projection && is_by_shape(structure);
+    if !is_stated || matches!(member.role, Role::Split(_)) {
+        return TokenStream::new();
+    }
+    let Property {
+        schema,
+        required,
+        rules,
+    } = property_of(head, structure, member);
+    let schema = schema
+        .filter(|_| !has_schema)
+        .map(|schema| quote!(.schema(#schema)));
+    let required = required.map(|required| quote!(.required(#required)));
+    let rules = (!rules.is_empty()).then(|| quote!(.rules(&[#(#rules),*])));
+    quote!(#schema #required #rules)
 }
 
 /// The schema and the checks of a type that is stored as the one value in it.
@@ -110,11 +151,17 @@ fn some(schema: TokenStream) -> TokenStream {
     quote!(::core::option::Option::Some(#schema))
 }
 
-fn property(head: &Head, structure: &Structure, member: &Member) -> TokenStream {
+/// The schema of a field. `None` stands for the schema of any value, and for a field that is not required.
+struct Property {
+    schema: Option<TokenStream>,
+    required: Option<TokenStream>,
+    rules: Vec<TokenStream>,
+}
+
+fn property_of(head: &Head, structure: &Structure, member: &Member) -> Property {
     let private = &head.private;
-    let name = member.stored(structure);
     let schema = match (&member.role, member.is_unseen()) {
-        (_, true) => quote!(#private::any_schema),
+        (_, true) => None,
         (Role::Reference { .. } | Role::Derived(_), _) => schema_of(head, &member.ty, false),
         _ => schema_of(head, &member.ty, true),
     };
@@ -123,7 +170,23 @@ fn property(head: &Head, structure: &Structure, member: &Member) -> TokenStream 
         let (keyword, value) = (rule.keyword, rule.value.emit(private));
         quote!(#private::Rule { keyword: #keyword, value: #value })
     });
-    let required = required(head, structure, member);
+    Property {
+        schema,
+        required: required(head, structure, member),
+        rules: rules.collect(),
+    }
+}
+
+fn property(head: &Head, structure: &Structure, member: &Member) -> TokenStream {
+    let private = &head.private;
+    let name = member.stored(structure);
+    let Property {
+        schema,
+        required,
+        rules,
+    } = property_of(head, structure, member);
+    let schema = schema.unwrap_or_else(|| quote!(#private::any_schema));
+    let required = required.unwrap_or_else(|| quote!(false));
     quote! {
         #private::Property {
             name: #name,
@@ -135,45 +198,47 @@ fn property(head: &Head, structure: &Structure, member: &Member) -> TokenStream 
 }
 
 /// `known` says whether a type that depends on a parameter has the bound.
-fn schema_of(head: &Head, ty: &Type, known: bool) -> TokenStream {
+fn schema_of(head: &Head, ty: &Type, known: bool) -> Option<TokenStream> {
     let private = &head.private;
     match (head.is_dependent(ty), known) {
-        (false, _) => quote!(#private::Probe::<#ty>::SCHEMA),
-        (true, true) => quote!(<#ty as #private::Known>::schema),
-        (true, false) => quote!(#private::any_schema),
+        (false, _) => Some(quote!(#private::Probe::<#ty>::DESCRIBED.schema)),
+        (true, true) => Some(quote!(<#ty as #private::Known>::schema)),
+        (true, false) => None,
     }
 }
 
-fn required(head: &Head, structure: &Structure, member: &Member) -> TokenStream {
+fn required(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
     let private = &head.private;
     let is_id = member.stored(structure) == "_id";
     // A document from before may lack a field that the library fills in.
     let is_filled_in =
         matches!(member.role, Role::Derived(_)) || matches!(member.kind, Kind::Version);
     if has_default(structure, member) || is_id || is_filled_in {
-        return quote!(false);
+        return None;
     }
-    let by_type = |ty: &Type| match (head.is_dependent(ty), member.otherwise) {
-        (true, _) => quote!(false),
-        // A function of its own is not asked where the field is missing.
-        (false, true) => quote!(true),
-        (false, false) => quote!(!#private::Probe::<#ty>::FROM_NOTHING),
+    let always = || Some(quote!(true));
+    let by_type = |ty: &Type| {
+        if head.is_dependent(ty) {
+            None
+        } else if member.otherwise || types::is_scalar(ty) {
+            // A function of its own is not asked where the field is missing.
+            always()
+        } else {
+            Some(quote!(!#private::Probe::<#ty>::FROM_NOTHING))
+        }
     };
     match member.place {
         Place::At(_) if structure.is_variant => match member.skipped {
-            Some(_) => quote!(false),
+            Some(_) => None,
             None => by_type(&member.ty),
         },
         Place::At(position) => match &structure.names[position].optional {
-            Optional::Never => quote!(true),
-            Optional::Always => quote!(false),
+            Optional::Never => always(),
+            Optional::Always => None,
             Optional::ByType(ty) => by_type(ty),
         },
-        Place::Flattened { optional } => {
-            let required = structure.is_variant || !optional;
-            quote!(#required)
-        }
-        Place::Whole => quote!(false),
+        Place::Flattened { optional } => (structure.is_variant || !optional).then(|| quote!(true)),
+        Place::Whole => None,
     }
 }
 

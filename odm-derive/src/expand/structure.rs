@@ -254,7 +254,7 @@ fn optional(head: &Head, optional: &Optional) -> TokenStream {
     }
 }
 
-/// The description of a field, with its operands and its name in requests.
+/// The description of a field, with its operands, its name in requests, and its schema.
 fn shape(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
     let private = &head.private;
     let ty = &member.ty;
@@ -285,11 +285,16 @@ fn shape(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStr
         && !matches!(member.role, Role::Split(_))
         && !member.otherwise
         && !head.is_dependent(ty);
-    Some(if is_comparable {
-        quote!(#shape.comparable(#private::Probe::<#ty>::OPERAND))
-    } else {
-        shape
-    })
+    let operand = is_comparable.then(|| {
+        let described = quote!(#private::Probe::<#ty>::DESCRIBED);
+        if member.is_unseen() {
+            quote!(.comparable(#described.operand))
+        } else {
+            quote!(.of(#described))
+        }
+    });
+    let schema = schema::of_field(head, structure, member, is_comparable);
+    Some(quote!(#shape #operand #schema))
 }
 
 /// The error of a field that has no name for clients.

@@ -10,9 +10,8 @@ use super::{
     validation::check_of,
 };
 use crate::model::{
-    Check, Cold, Container, Document, Embed, EmbedField, Inner, Known, Model, Native, Operand,
-    Outline, ReadCheck, SchemaOf, SchemaTypes, ShownNames, Structure, Subset, ValueLocation,
-    any_schema, check_readable,
+    Check, Cold, Container, Described, Document, Embed, EmbedField, Inner, Known, Model, Native,
+    Outline, ReadCheck, SchemaTypes, ShownNames, Structure, Subset, ValueLocation, check_readable,
 };
 
 /// Finds the traits that a concrete type implements: an inherent constant hides the constant of the trait if its bound holds. For a type
@@ -47,10 +46,8 @@ pub trait Unknown {
     const OUTLINE: &'static Outline = Outline::EMPTY;
     /// It is no cold part.
     const COLD: &'static Outline = Outline::EMPTY;
-    /// The schema of any value.
-    const SCHEMA: SchemaOf = any_schema;
-    /// No request compares a field of it.
-    const OPERAND: Option<Operand> = None;
+    /// The schema of any value, and no request compares a field of it.
+    const DESCRIBED: Described = Described::UNKNOWN;
     /// No function checks values of it.
     const HAS_CHECKS: fn(&mut SchemaTypes) -> bool = |_| false;
     /// It is no document.
@@ -72,10 +69,11 @@ impl<T: ?Sized> Unknown for Probe<T> {}
 impl<T: ?Sized + Known> Probe<T> {
     /// Whether it holds references or embedded values.
     pub const RELATED: bool = T::RELATED;
-    /// The schema of its values.
-    pub const SCHEMA: SchemaOf = T::schema;
-    /// The values that a request can compare a field of it with.
-    pub const OPERAND: Option<Operand> = T::OPERAND;
+    /// The schema of its values, and the values that a request can compare a field of it with.
+    pub const DESCRIBED: Described = Described {
+        operand: T::OPERAND,
+        schema: T::schema,
+    };
     /// Whether there are functions that check values of it.
     pub const HAS_CHECKS: fn(&mut SchemaTypes) -> bool = T::has_checks;
 

@@ -424,7 +424,7 @@ macro_rules! related {
     )* };
 }
 related! {
-    <T: Referable> Ref<T>: T::key_schema, T::KEY_OPERAND;
+    <T: Referable> Ref<T>: (T::KEY.schema), T::KEY.operand;
     <T> Subset<T>: any_array, None;
     <T> Cold<T>: any, None;
 }

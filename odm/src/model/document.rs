@@ -9,6 +9,7 @@ use super::{
     EmbedField, FieldSet, Model, ObjectId, Outline, Path, Ref, Referable, Root, SchemaTypes, Shape,
     ShownNames, Through, ValueLocation,
     derived::{Copied, Counter},
+    schema,
 };
 
 /// A type with named, stored fields: a document, an embedded value or a projection.
@@ -80,8 +81,8 @@ pub trait Structure: Sized + 'static {
 
     /// The schema of the fields.
     #[doc(hidden)]
-    fn schema(_types: &mut SchemaTypes) -> bson::Document {
-        bson::Document::new()
+    fn schema(types: &mut SchemaTypes) -> bson::Document {
+        schema::fields::<Self>(types, Self::shape(), Self::CLOSED)
     }
 
     /// Whether there are functions that check its fields.

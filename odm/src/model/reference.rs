@@ -9,7 +9,7 @@ use std::{
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Document, Operand, ReferenceField, SchemaTypes, hidden};
+use super::{Described, Document, ReferenceField, hidden};
 
 /// A reference to a document of `T`: its `_id`, stored bare.
 ///
@@ -40,13 +40,8 @@ pub trait Referable {
     /// The type that defines its stored form: the same type, or [`Native`](super::Native) of it.
     type StoredKey;
 
-    /// The values that a request can compare an `_id` with.
-    const KEY_OPERAND: Option<Operand> = None;
-
-    /// The schema of the `_id`.
-    fn key_schema(_types: &mut SchemaTypes) -> bson::Document {
-        bson::Document::new()
-    }
+    /// The values that a request can compare an `_id` with, and its schema.
+    const KEY: Described = Described::UNKNOWN;
 
     /// Writes an `_id`.
     fn write_key<S: Serializer>(key: &Self::Key, serializer: S) -> Result<S::Ok, S::Error>

@@ -7,6 +7,8 @@ use std::any::TypeId;
 
 use bson::{Bson, Document, doc};
 
+use super::{FieldKind, FieldShape, Shape};
+
 /// The types whose schemas are being made.
 #[derive(Debug, Default)]
 pub struct SchemaTypes(Vec<TypeId>);
@@ -159,6 +161,23 @@ pub fn object<T: 'static>(
         schema.into_schema()
     });
     made.unwrap_or_else(|| doc! { "bsonType": "object" })
+}
+
+/// The schema of a struct `T` of the described fields.
+pub(super) fn fields<T: 'static>(
+    types: &mut SchemaTypes,
+    shape: &Shape,
+    is_closed: bool,
+) -> Document {
+    // The schema of the cold part is of a collection of its own.
+    let own = |field: &&FieldShape| !matches!(field.kind, FieldKind::Split(_));
+    let properties = shape.fields.iter().filter(own).map(|field| Property {
+        name: field.name,
+        required: field.required,
+        schema: field.schema,
+        rules: field.rules,
+    });
+    object::<T>(types, &properties.collect::<Vec<_>>(), is_closed)
 }
 
 /// Whether functions check values in the fields of a type `T`.

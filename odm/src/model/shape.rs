@@ -7,7 +7,10 @@ use odm_mql::{self as mql, Direction};
 use odm_store::Result;
 use serde::{Deserialize, Serialize};
 
-use super::{Check, Operand, PathHash, ReadCheck, Validation, derived::DerivedShape};
+use super::{
+    Check, Operand, PathHash, ReadCheck, Rule, SchemaOf, Validation, any_schema,
+    derived::DerivedShape,
+};
 
 /// A model: the declarations of a `Document` besides its fields.
 #[derive(Debug, Clone, Copy)]
@@ -113,6 +116,30 @@ pub struct FieldShape {
     pub public: Option<&'static str>,
     /// The fields of the embedded value that it copies, and its container.
     pub copied: Option<Inner>,
+    /// The schema of its type.
+    pub schema: SchemaOf,
+    /// Whether every document has it.
+    pub required: bool,
+    /// The rules of `#[validate(..)]`.
+    pub rules: &'static [Rule],
+}
+
+/// The properties of a type that the description of a field states.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct Described {
+    /// The values that a request can compare a field of the type with.
+    pub operand: Option<Operand>,
+    /// The schema of its values.
+    pub schema: SchemaOf,
+}
+
+impl Described {
+    /// A type of which nothing is known.
+    pub const UNKNOWN: Self = Described {
+        operand: None,
+        schema: any_schema,
+    };
 }
 
 impl FieldShape {
@@ -124,7 +151,35 @@ impl FieldShape {
             operand: None,
             public: Some(name),
             copied: None,
+            schema: any_schema,
+            required: false,
+            rules: &[],
         }
+    }
+
+    /// The field, with the operand and the schema of its type.
+    pub const fn of(mut self, described: Described) -> Self {
+        self.operand = described.operand;
+        self.schema = described.schema;
+        self
+    }
+
+    /// The field, with the schema of its type.
+    pub const fn schema(mut self, schema: SchemaOf) -> Self {
+        self.schema = schema;
+        self
+    }
+
+    /// The field, which every document has, or not.
+    pub const fn required(mut self, required: bool) -> Self {
+        self.required = required;
+        self
+    }
+
+    /// The field, with the rules of `#[validate(..)]`.
+    pub const fn rules(mut self, rules: &'static [Rule]) -> Self {
+        self.rules = rules;
+        self
     }
 
     /// The field, as a copy of a value that may be embedded.
