@@ -32,17 +32,24 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Side {
-        const NAMES: &'static [&'static str] = &["length"];
-        const HASHES: &'static [::core::primitive::u64] = &[16866358008026078901u64];
-        const OPTIONAL: &'static [bool] = &[::odm::derive::Probe::<f64>::OPTIONAL];
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "length",
+                hash: 16866358008026078901u64,
+                optional: false,
+                defaulted: false,
+            },
+        ];
         type Fields<P: ::odm::derive::Path> = SideFields<P>;
         fn shape() -> &'static ::odm::derive::Shape {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Side",
                 fields: &[
-                    ::odm::derive::plain("length")
-                        .of(::odm::derive::Probe::<f64>::DESCRIBED)
-                        .required(true),
+                    ::odm::derive::known(
+                        "length",
+                        ::odm::derive::Probe::<f64>::DESCRIBED,
+                        true,
+                    ),
                 ],
             };
             &ONE
@@ -50,12 +57,6 @@ const _: () = {
     }
     #[automatically_derived]
     impl<D> ::odm::derive::RefersWithin<D> for Side {}
-    const _: () = {
-        ::core::assert!(
-            ! < f64 as ::odm::derive::Known > ::RELATED,
-            "`length` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
-    };
     #[automatically_derived]
     impl ::odm::derive::Through for Side {
         type To = Self;
@@ -144,11 +145,20 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Figure {
-        const NAMES: &'static [&'static str] = &["kind", "of"];
-        const HASHES: &'static [::core::primitive::u64] = &[
-            17265840922154185283u64, 626105934427877640u64,
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "kind",
+                hash: 17265840922154185283u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "of",
+                hash: 626105934427877640u64,
+                optional: true,
+                defaulted: false,
+            },
         ];
-        const OPTIONAL: &'static [bool] = &[false, true];
         const OUTLINE: &'static ::odm::derive::Outline = {
             &::odm::derive::Outline {
                 references: false,

@@ -46,22 +46,36 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Project {
-        const NAMES: &'static [&'static str] = &["_id", "tasks", "open_tasks"];
-        const HASHES: &'static [::core::primitive::u64] = &[
-            13334660529758004755u64, 565226122958520589u64, 475053930248715988u64,
-        ];
-        const OPTIONAL: &'static [bool] = &[
-            ::odm::derive::Probe::<i64>::OPTIONAL,
-            ::odm::derive::Probe::<u32>::OPTIONAL,
-            ::odm::derive::Probe::<i64>::OPTIONAL,
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "_id",
+                hash: 13334660529758004755u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "tasks",
+                hash: 565226122958520589u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "open_tasks",
+                hash: 475053930248715988u64,
+                optional: false,
+                defaulted: false,
+            },
         ];
         type Fields<P: ::odm::derive::Path> = ProjectFields<P>;
         fn shape() -> &'static ::odm::derive::Shape {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Project",
                 fields: &[
-                    ::odm::derive::plain("_id")
-                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
+                    ::odm::derive::known(
+                        "_id",
+                        ::odm::derive::Probe::<i64>::DESCRIBED,
+                        false,
+                    ),
                     ::odm::derive::count::<
                         u32,
                         Task,
@@ -151,18 +165,9 @@ const _: () = {
     where
         ::odm::derive::Ref<Task>: ::odm::derive::RefersWithin<D>,
     {}
-    const _: () = {
-        ::core::assert!(
-            ! < i64 as ::odm::derive::Known > ::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
-    };
     #[automatically_derived]
     impl ::odm::derive::SubsetItem for Project {
         type Child = Project;
-        const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::None;
-        const NESTED: bool = false;
-        const NAMES: &'static ::odm::derive::ShownNames = <Self as ::odm::derive::Structure>::SHOWN;
     }
 };
 
@@ -214,14 +219,25 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Task {
-        const NAMES: &'static [&'static str] = &["_id", "project", "done"];
-        const HASHES: &'static [::core::primitive::u64] = &[
-            13334660529758004755u64, 12400238528678257790u64, 15875746582901911185u64,
-        ];
-        const OPTIONAL: &'static [bool] = &[
-            ::odm::derive::Probe::<ObjectId>::OPTIONAL,
-            ::odm::derive::Probe::<Ref<Project>>::OPTIONAL,
-            ::odm::derive::Probe::<bool>::OPTIONAL,
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "_id",
+                hash: 13334660529758004755u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "project",
+                hash: 12400238528678257790u64,
+                optional: ::odm::derive::Probe::<Ref<Project>>::OPTIONAL,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "done",
+                hash: 15875746582901911185u64,
+                optional: false,
+                defaulted: false,
+            },
         ];
         const OUTLINE: &'static ::odm::derive::Outline = {
             &::odm::derive::Outline {
@@ -236,8 +252,11 @@ const _: () = {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Task",
                 fields: &[
-                    ::odm::derive::plain("_id")
-                        .of(::odm::derive::Probe::<ObjectId>::DESCRIBED),
+                    ::odm::derive::known(
+                        "_id",
+                        ::odm::derive::Probe::<ObjectId>::DESCRIBED,
+                        false,
+                    ),
                     ::odm::derive::reference::<
                         Ref<Project>,
                     >(
@@ -252,9 +271,11 @@ const _: () = {
                         )
                         .of(::odm::derive::Probe::<Ref<Project>>::DESCRIBED)
                         .required(!::odm::derive::Probe::<Ref<Project>>::FROM_NOTHING),
-                    ::odm::derive::plain("done")
-                        .of(::odm::derive::Probe::<bool>::DESCRIBED)
-                        .required(true),
+                    ::odm::derive::known(
+                        "done",
+                        ::odm::derive::Probe::<bool>::DESCRIBED,
+                        true,
+                    ),
                 ],
             };
             &ONE
@@ -324,10 +345,6 @@ const _: () = {
             ! < ObjectId as ::odm::derive::Known > ::RELATED,
             "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
         );
-        ::core::assert!(
-            ! < bool as ::odm::derive::Known > ::RELATED,
-            "`done` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
     };
     #[automatically_derived]
     impl ::odm::derive::ChildOf<Project, ::odm::derive::Any, 0usize> for Task {
@@ -336,8 +353,5 @@ const _: () = {
     #[automatically_derived]
     impl ::odm::derive::SubsetItem for Task {
         type Child = Task;
-        const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::None;
-        const NESTED: bool = false;
-        const NAMES: &'static ::odm::derive::ShownNames = <Self as ::odm::derive::Structure>::SHOWN;
     }
 };

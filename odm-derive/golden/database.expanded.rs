@@ -32,16 +32,24 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Part {
-        const NAMES: &'static [&'static str] = &["_id"];
-        const HASHES: &'static [::core::primitive::u64] = &[13334660529758004755u64];
-        const OPTIONAL: &'static [bool] = &[::odm::derive::Probe::<i64>::OPTIONAL];
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "_id",
+                hash: 13334660529758004755u64,
+                optional: false,
+                defaulted: false,
+            },
+        ];
         type Fields<P: ::odm::derive::Path> = PartFields<P>;
         fn shape() -> &'static ::odm::derive::Shape {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Part",
                 fields: &[
-                    ::odm::derive::plain("_id")
-                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
+                    ::odm::derive::known(
+                        "_id",
+                        ::odm::derive::Probe::<i64>::DESCRIBED,
+                        false,
+                    ),
                 ],
             };
             &ONE
@@ -101,18 +109,9 @@ const _: () = {
     }
     #[automatically_derived]
     impl<D> ::odm::derive::RefersWithin<D> for Part {}
-    const _: () = {
-        ::core::assert!(
-            ! < i64 as ::odm::derive::Known > ::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
-    };
     #[automatically_derived]
     impl ::odm::derive::SubsetItem for Part {
         type Child = Part;
-        const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::None;
-        const NESTED: bool = false;
-        const NAMES: &'static ::odm::derive::ShownNames = <Self as ::odm::derive::Structure>::SHOWN;
     }
 };
 
@@ -157,13 +156,19 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Product {
-        const NAMES: &'static [&'static str] = &["_id", "parts"];
-        const HASHES: &'static [::core::primitive::u64] = &[
-            13334660529758004755u64, 887663944871270597u64,
-        ];
-        const OPTIONAL: &'static [bool] = &[
-            ::odm::derive::Probe::<i64>::OPTIONAL,
-            ::odm::derive::Probe::<Vec<Ref<Part>>>::OPTIONAL,
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "_id",
+                hash: 13334660529758004755u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "parts",
+                hash: 887663944871270597u64,
+                optional: ::odm::derive::Probe::<Vec<Ref<Part>>>::OPTIONAL,
+                defaulted: false,
+            },
         ];
         const OUTLINE: &'static ::odm::derive::Outline = {
             &::odm::derive::Outline {
@@ -178,8 +183,11 @@ const _: () = {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Product",
                 fields: &[
-                    ::odm::derive::plain("_id")
-                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
+                    ::odm::derive::known(
+                        "_id",
+                        ::odm::derive::Probe::<i64>::DESCRIBED,
+                        false,
+                    ),
                     ::odm::derive::reference::<
                         Vec<Ref<Part>>,
                     >(
@@ -256,18 +264,9 @@ const _: () = {
     where
         Vec<Ref<Part>>: ::odm::derive::RefersWithin<D>,
     {}
-    const _: () = {
-        ::core::assert!(
-            ! < i64 as ::odm::derive::Known > ::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
-    };
     #[automatically_derived]
     impl ::odm::derive::SubsetItem for Product {
         type Child = Product;
-        const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::None;
-        const NESTED: bool = false;
-        const NAMES: &'static ::odm::derive::ShownNames = <Self as ::odm::derive::Structure>::SHOWN;
     }
 };
 

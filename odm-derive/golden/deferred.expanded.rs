@@ -46,25 +46,41 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Author {
-        const NAMES: &'static [&'static str] = &["_id", "name", "posts"];
-        const HASHES: &'static [::core::primitive::u64] = &[
-            13334660529758004755u64, 14176396743819860870u64, 14624936443175169884u64,
-        ];
-        const OPTIONAL: &'static [bool] = &[
-            ::odm::derive::Probe::<i64>::OPTIONAL,
-            ::odm::derive::Probe::<String>::OPTIONAL,
-            ::odm::derive::Probe::<u32>::OPTIONAL,
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "_id",
+                hash: 13334660529758004755u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "name",
+                hash: 14176396743819860870u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "posts",
+                hash: 14624936443175169884u64,
+                optional: false,
+                defaulted: false,
+            },
         ];
         type Fields<P: ::odm::derive::Path> = AuthorFields<P>;
         fn shape() -> &'static ::odm::derive::Shape {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Author",
                 fields: &[
-                    ::odm::derive::plain("_id")
-                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
-                    ::odm::derive::plain("name")
-                        .of(::odm::derive::Probe::<String>::DESCRIBED)
-                        .required(true),
+                    ::odm::derive::known(
+                        "_id",
+                        ::odm::derive::Probe::<i64>::DESCRIBED,
+                        false,
+                    ),
+                    ::odm::derive::known(
+                        "name",
+                        ::odm::derive::Probe::<String>::DESCRIBED,
+                        true,
+                    ),
                     ::odm::derive::count::<
                         u32,
                         Post,
@@ -139,10 +155,6 @@ const _: () = {
     {}
     const _: () = {
         ::core::assert!(
-            ! < i64 as ::odm::derive::Known > ::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
-        ::core::assert!(
             ! < String as ::odm::derive::Known > ::RELATED,
             "`name` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
         );
@@ -150,9 +162,6 @@ const _: () = {
     #[automatically_derived]
     impl ::odm::derive::SubsetItem for Author {
         type Child = Author;
-        const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::None;
-        const NESTED: bool = false;
-        const NAMES: &'static ::odm::derive::ShownNames = <Self as ::odm::derive::Structure>::SHOWN;
     }
 };
 
@@ -204,14 +213,25 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Post {
-        const NAMES: &'static [&'static str] = &["_id", "author", "author_name"];
-        const HASHES: &'static [::core::primitive::u64] = &[
-            13334660529758004755u64, 7815024061042257814u64, 13799445651202536688u64,
-        ];
-        const OPTIONAL: &'static [bool] = &[
-            ::odm::derive::Probe::<ObjectId>::OPTIONAL,
-            ::odm::derive::Probe::<Ref<Author>>::OPTIONAL,
-            ::odm::derive::Probe::<String>::OPTIONAL,
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "_id",
+                hash: 13334660529758004755u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "author",
+                hash: 7815024061042257814u64,
+                optional: ::odm::derive::Probe::<Ref<Author>>::OPTIONAL,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "author_name",
+                hash: 13799445651202536688u64,
+                optional: false,
+                defaulted: false,
+            },
         ];
         const COPIES: &'static [(
             &'static str,
@@ -275,8 +295,11 @@ const _: () = {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Post",
                 fields: &[
-                    ::odm::derive::plain("_id")
-                        .of(::odm::derive::Probe::<ObjectId>::DESCRIBED),
+                    ::odm::derive::known(
+                        "_id",
+                        ::odm::derive::Probe::<ObjectId>::DESCRIBED,
+                        false,
+                    ),
                     ::odm::derive::reference::<
                         Ref<Author>,
                     >(
@@ -374,8 +397,5 @@ const _: () = {
     #[automatically_derived]
     impl ::odm::derive::SubsetItem for Post {
         type Child = Post;
-        const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::None;
-        const NESTED: bool = false;
-        const NAMES: &'static ::odm::derive::ShownNames = <Self as ::odm::derive::Structure>::SHOWN;
     }
 };

@@ -46,14 +46,25 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Part {
-        const NAMES: &'static [&'static str] = &["_id", "weight", "product_names"];
-        const HASHES: &'static [::core::primitive::u64] = &[
-            13334660529758004755u64, 7571106081475641113u64, 11560608118436480323u64,
-        ];
-        const OPTIONAL: &'static [bool] = &[
-            ::odm::derive::Probe::<i64>::OPTIONAL,
-            ::odm::derive::Probe::<Option<f64>>::OPTIONAL,
-            ::odm::derive::Probe::<Vec<String>>::OPTIONAL,
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "_id",
+                hash: 13334660529758004755u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "weight",
+                hash: 7571106081475641113u64,
+                optional: ::odm::derive::Probe::<Option<f64>>::OPTIONAL,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "product_names",
+                hash: 11560608118436480323u64,
+                optional: ::odm::derive::Probe::<Vec<String>>::OPTIONAL,
+                defaulted: false,
+            },
         ];
         const COPIES: &'static [(
             &'static str,
@@ -119,11 +130,16 @@ const _: () = {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Part",
                 fields: &[
-                    ::odm::derive::plain("_id")
-                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
-                    ::odm::derive::plain("weight")
-                        .of(::odm::derive::Probe::<Option<f64>>::DESCRIBED)
-                        .required(!::odm::derive::Probe::<Option<f64>>::FROM_NOTHING),
+                    ::odm::derive::known(
+                        "_id",
+                        ::odm::derive::Probe::<i64>::DESCRIBED,
+                        false,
+                    ),
+                    ::odm::derive::known(
+                        "weight",
+                        ::odm::derive::Probe::<Option<f64>>::DESCRIBED,
+                        !::odm::derive::Probe::<Option<f64>>::FROM_NOTHING,
+                    ),
                     ::odm::derive::copy::<Part>(0usize)
                         .copied(::odm::derive::Probe::<Vec<String>>::INNER)
                         .of(::odm::derive::Probe::<Vec<String>>::DESCRIBED),
@@ -194,10 +210,6 @@ const _: () = {
     {}
     const _: () = {
         ::core::assert!(
-            ! < i64 as ::odm::derive::Known > ::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
-        ::core::assert!(
             ! < Option < f64 > as ::odm::derive::Known > ::RELATED,
             "`weight` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
         );
@@ -205,9 +217,6 @@ const _: () = {
     #[automatically_derived]
     impl ::odm::derive::SubsetItem for Part {
         type Child = Part;
-        const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::None;
-        const NESTED: bool = false;
-        const NAMES: &'static ::odm::derive::ShownNames = <Self as ::odm::derive::Structure>::SHOWN;
     }
 };
 
@@ -266,16 +275,31 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Product {
-        const NAMES: &'static [&'static str] = &["_id", "name", "part", "part_weight"];
-        const HASHES: &'static [::core::primitive::u64] = &[
-            13334660529758004755u64, 14176396743819860870u64, 266034594712014804u64,
-            4566461233322394565u64,
-        ];
-        const OPTIONAL: &'static [bool] = &[
-            ::odm::derive::Probe::<i64>::OPTIONAL,
-            ::odm::derive::Probe::<String>::OPTIONAL,
-            ::odm::derive::Probe::<Ref<Part>>::OPTIONAL,
-            ::odm::derive::Probe::<Option<f64>>::OPTIONAL,
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "_id",
+                hash: 13334660529758004755u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "name",
+                hash: 14176396743819860870u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "part",
+                hash: 266034594712014804u64,
+                optional: ::odm::derive::Probe::<Ref<Part>>::OPTIONAL,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "part_weight",
+                hash: 4566461233322394565u64,
+                optional: ::odm::derive::Probe::<Option<f64>>::OPTIONAL,
+                defaulted: false,
+            },
         ];
         const COPIES: &'static [(
             &'static str,
@@ -339,11 +363,16 @@ const _: () = {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Product",
                 fields: &[
-                    ::odm::derive::plain("_id")
-                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
-                    ::odm::derive::plain("name")
-                        .of(::odm::derive::Probe::<String>::DESCRIBED)
-                        .required(true),
+                    ::odm::derive::known(
+                        "_id",
+                        ::odm::derive::Probe::<i64>::DESCRIBED,
+                        false,
+                    ),
+                    ::odm::derive::known(
+                        "name",
+                        ::odm::derive::Probe::<String>::DESCRIBED,
+                        true,
+                    ),
                     ::odm::derive::reference::<
                         Ref<Part>,
                     >(
@@ -428,10 +457,6 @@ const _: () = {
     {}
     const _: () = {
         ::core::assert!(
-            ! < i64 as ::odm::derive::Known > ::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
-        ::core::assert!(
             ! < String as ::odm::derive::Known > ::RELATED,
             "`name` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
         );
@@ -439,8 +464,5 @@ const _: () = {
     #[automatically_derived]
     impl ::odm::derive::SubsetItem for Product {
         type Child = Product;
-        const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::None;
-        const NESTED: bool = false;
-        const NAMES: &'static ::odm::derive::ShownNames = <Self as ::odm::derive::Structure>::SHOWN;
     }
 };

@@ -39,25 +39,35 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Money {
-        const NAMES: &'static [&'static str] = &["value", "currency"];
-        const HASHES: &'static [::core::primitive::u64] = &[
-            8999596768310594794u64, 8477458519032517654u64,
-        ];
-        const OPTIONAL: &'static [bool] = &[
-            ::odm::derive::Probe::<i64>::OPTIONAL,
-            ::odm::derive::Probe::<String>::OPTIONAL,
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "value",
+                hash: 8999596768310594794u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "currency",
+                hash: 8477458519032517654u64,
+                optional: false,
+                defaulted: false,
+            },
         ];
         type Fields<P: ::odm::derive::Path> = MoneyFields<P>;
         fn shape() -> &'static ::odm::derive::Shape {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Money",
                 fields: &[
-                    ::odm::derive::plain("value")
-                        .of(::odm::derive::Probe::<i64>::DESCRIBED)
-                        .required(true),
-                    ::odm::derive::plain("currency")
-                        .of(::odm::derive::Probe::<String>::DESCRIBED)
-                        .required(true),
+                    ::odm::derive::known(
+                        "value",
+                        ::odm::derive::Probe::<i64>::DESCRIBED,
+                        true,
+                    ),
+                    ::odm::derive::known(
+                        "currency",
+                        ::odm::derive::Probe::<String>::DESCRIBED,
+                        true,
+                    ),
                 ],
             };
             &ONE
@@ -66,10 +76,6 @@ const _: () = {
     #[automatically_derived]
     impl<D> ::odm::derive::RefersWithin<D> for Money {}
     const _: () = {
-        ::core::assert!(
-            ! < i64 as ::odm::derive::Known > ::RELATED,
-            "`value` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
         ::core::assert!(
             ! < String as ::odm::derive::Known > ::RELATED,
             "`currency` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
@@ -133,10 +139,7 @@ const _: () = {
     use ::odm::derive::Unknown as _;
     #[automatically_derived]
     impl ::odm::derive::Structure for Price {
-        const NAMES: &'static [&'static str] = <Money as ::odm::derive::Structure>::NAMES;
-        const HASHES: &'static [::core::primitive::u64] = <Money as ::odm::derive::Structure>::HASHES;
-        const OPTIONAL: &'static [bool] = <Money as ::odm::derive::Structure>::OPTIONAL;
-        const DEFAULTED: &'static [bool] = <Money as ::odm::derive::Structure>::DEFAULTED;
+        const NAMES: &'static [::odm::derive::StoredName] = <Money as ::odm::derive::Structure>::NAMES;
         const FROM_NOTHING: bool = <Money as ::odm::derive::Structure>::FROM_NOTHING;
         const CLOSED: bool = <Money as ::odm::derive::Structure>::CLOSED;
         const OUTLINE: &'static ::odm::derive::Outline = ::odm::derive::outline::<
@@ -339,14 +342,25 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Product {
-        const NAMES: &'static [&'static str] = &["_id", "price", "past"];
-        const HASHES: &'static [::core::primitive::u64] = &[
-            13334660529758004755u64, 3393610910270210282u64, 266885616712060893u64,
-        ];
-        const OPTIONAL: &'static [bool] = &[
-            ::odm::derive::Probe::<Sku>::OPTIONAL,
-            ::odm::derive::Probe::<Price>::OPTIONAL,
-            ::odm::derive::Probe::<Option<Vec<Money>>>::OPTIONAL,
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "_id",
+                hash: 13334660529758004755u64,
+                optional: ::odm::derive::Probe::<Sku>::OPTIONAL,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "price",
+                hash: 3393610910270210282u64,
+                optional: ::odm::derive::Probe::<Price>::OPTIONAL,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "past",
+                hash: 266885616712060893u64,
+                optional: ::odm::derive::Probe::<Option<Vec<Money>>>::OPTIONAL,
+                defaulted: false,
+            },
         ];
         const FROM_NOTHING: bool = true && ::odm::derive::Probe::<Sku>::FROM_NOTHING
             && ::odm::derive::Probe::<Price>::FROM_NOTHING
@@ -380,8 +394,11 @@ const _: () = {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Product",
                 fields: &[
-                    ::odm::derive::plain("_id")
-                        .of(::odm::derive::Probe::<Sku>::DESCRIBED),
+                    ::odm::derive::known(
+                        "_id",
+                        ::odm::derive::Probe::<Sku>::DESCRIBED,
+                        false,
+                    ),
                     ::odm::derive::embed::<Price>("price")
                         .of(::odm::derive::Probe::<Price>::DESCRIBED)
                         .required(!::odm::derive::Probe::<Price>::FROM_NOTHING),
@@ -525,8 +542,5 @@ const _: () = {
     #[automatically_derived]
     impl ::odm::derive::SubsetItem for Product {
         type Child = Product;
-        const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::None;
-        const NESTED: bool = false;
-        const NAMES: &'static ::odm::derive::ShownNames = <Self as ::odm::derive::Structure>::SHOWN;
     }
 };

@@ -81,41 +81,71 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Account {
-        const NAMES: &'static [&'static str] = &[
-            "_id",
-            "name",
-            "email",
-            "country",
-            "score",
-            "tags",
-            "joined",
-            "seen",
-        ];
-        const HASHES: &'static [::core::primitive::u64] = &[
-            13334660529758004755u64, 14176396743819860870u64, 1311787414694181895u64,
-            8607070979307499377u64, 13911166232573650165u64, 15644445103386232192u64,
-            11298048307140238992u64, 3241143781527703850u64,
-        ];
-        const OPTIONAL: &'static [bool] = &[
-            ::odm::derive::Probe::<ObjectId>::OPTIONAL,
-            ::odm::derive::Probe::<String>::OPTIONAL,
-            ::odm::derive::Probe::<String>::OPTIONAL,
-            ::odm::derive::Probe::<String>::OPTIONAL,
-            ::odm::derive::Probe::<i32>::OPTIONAL,
-            ::odm::derive::Probe::<Vec<String>>::OPTIONAL,
-            ::odm::derive::Probe::<DateTime>::OPTIONAL,
-            ::odm::derive::Probe::<DateTime>::OPTIONAL,
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "_id",
+                hash: 13334660529758004755u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "name",
+                hash: 14176396743819860870u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "email",
+                hash: 1311787414694181895u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "country",
+                hash: 8607070979307499377u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "score",
+                hash: 13911166232573650165u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "tags",
+                hash: 15644445103386232192u64,
+                optional: ::odm::derive::Probe::<Vec<String>>::OPTIONAL,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "joined",
+                hash: 11298048307140238992u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "seen",
+                hash: 3241143781527703850u64,
+                optional: false,
+                defaulted: false,
+            },
         ];
         type Fields<P: ::odm::derive::Path> = AccountFields<P>;
         fn shape() -> &'static ::odm::derive::Shape {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Account",
                 fields: &[
-                    ::odm::derive::plain("_id")
-                        .of(::odm::derive::Probe::<ObjectId>::DESCRIBED),
-                    ::odm::derive::plain("name")
-                        .of(::odm::derive::Probe::<String>::DESCRIBED)
-                        .required(true)
+                    ::odm::derive::known(
+                        "_id",
+                        ::odm::derive::Probe::<ObjectId>::DESCRIBED,
+                        false,
+                    ),
+                    ::odm::derive::known(
+                            "name",
+                            ::odm::derive::Probe::<String>::DESCRIBED,
+                            true,
+                        )
                         .rules(
                             &[
                                 ::odm::derive::Rule {
@@ -128,9 +158,11 @@ const _: () = {
                                 },
                             ],
                         ),
-                    ::odm::derive::plain("email")
-                        .of(::odm::derive::Probe::<String>::DESCRIBED)
-                        .required(true)
+                    ::odm::derive::known(
+                            "email",
+                            ::odm::derive::Probe::<String>::DESCRIBED,
+                            true,
+                        )
                         .rules(
                             &[
                                 ::odm::derive::Rule {
@@ -139,9 +171,11 @@ const _: () = {
                                 },
                             ],
                         ),
-                    ::odm::derive::plain("country")
-                        .of(::odm::derive::Probe::<String>::DESCRIBED)
-                        .required(true)
+                    ::odm::derive::known(
+                            "country",
+                            ::odm::derive::Probe::<String>::DESCRIBED,
+                            true,
+                        )
                         .rules(
                             &[
                                 ::odm::derive::Rule {
@@ -155,9 +189,11 @@ const _: () = {
                                 },
                             ],
                         ),
-                    ::odm::derive::plain("score")
-                        .of(::odm::derive::Probe::<i32>::DESCRIBED)
-                        .required(true)
+                    ::odm::derive::known(
+                            "score",
+                            ::odm::derive::Probe::<i32>::DESCRIBED,
+                            true,
+                        )
                         .rules(
                             &[
                                 ::odm::derive::Rule {
@@ -174,9 +210,11 @@ const _: () = {
                                 },
                             ],
                         ),
-                    ::odm::derive::plain("tags")
-                        .of(::odm::derive::Probe::<Vec<String>>::DESCRIBED)
-                        .required(!::odm::derive::Probe::<Vec<String>>::FROM_NOTHING)
+                    ::odm::derive::known(
+                            "tags",
+                            ::odm::derive::Probe::<Vec<String>>::DESCRIBED,
+                            !::odm::derive::Probe::<Vec<String>>::FROM_NOTHING,
+                        )
                         .rules(
                             &[
                                 ::odm::derive::Rule {
@@ -189,12 +227,16 @@ const _: () = {
                                 },
                             ],
                         ),
-                    ::odm::derive::plain("joined")
-                        .of(::odm::derive::Probe::<DateTime>::DESCRIBED)
-                        .required(true),
-                    ::odm::derive::plain("seen")
-                        .of(::odm::derive::Probe::<DateTime>::DESCRIBED)
-                        .required(true),
+                    ::odm::derive::known(
+                        "joined",
+                        ::odm::derive::Probe::<DateTime>::DESCRIBED,
+                        true,
+                    ),
+                    ::odm::derive::known(
+                        "seen",
+                        ::odm::derive::Probe::<DateTime>::DESCRIBED,
+                        true,
+                    ),
                 ],
             };
             &ONE
@@ -372,10 +414,6 @@ const _: () = {
             "`name` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
         );
         ::core::assert!(
-            ! < i32 as ::odm::derive::Known > ::RELATED,
-            "`score` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
-        ::core::assert!(
             ! < Vec < String > as ::odm::derive::Known > ::RELATED,
             "`tags` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
         );
@@ -387,9 +425,6 @@ const _: () = {
     #[automatically_derived]
     impl ::odm::derive::SubsetItem for Account {
         type Child = Account;
-        const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::None;
-        const NESTED: bool = false;
-        const NAMES: &'static ::odm::derive::ShownNames = <Self as ::odm::derive::Structure>::SHOWN;
     }
     #[automatically_derived]
     impl ::odm::derive::HasUnique<

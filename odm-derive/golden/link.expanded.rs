@@ -39,24 +39,35 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Part {
-        const NAMES: &'static [&'static str] = &["_id", "name"];
-        const HASHES: &'static [::core::primitive::u64] = &[
-            13334660529758004755u64, 14176396743819860870u64,
-        ];
-        const OPTIONAL: &'static [bool] = &[
-            ::odm::derive::Probe::<i64>::OPTIONAL,
-            ::odm::derive::Probe::<String>::OPTIONAL,
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "_id",
+                hash: 13334660529758004755u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "name",
+                hash: 14176396743819860870u64,
+                optional: false,
+                defaulted: false,
+            },
         ];
         type Fields<P: ::odm::derive::Path> = PartFields<P>;
         fn shape() -> &'static ::odm::derive::Shape {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Part",
                 fields: &[
-                    ::odm::derive::plain("_id")
-                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
-                    ::odm::derive::plain("name")
-                        .of(::odm::derive::Probe::<String>::DESCRIBED)
-                        .required(true),
+                    ::odm::derive::known(
+                        "_id",
+                        ::odm::derive::Probe::<i64>::DESCRIBED,
+                        false,
+                    ),
+                    ::odm::derive::known(
+                        "name",
+                        ::odm::derive::Probe::<String>::DESCRIBED,
+                        true,
+                    ),
                 ],
             };
             &ONE
@@ -118,10 +129,6 @@ const _: () = {
     impl<D> ::odm::derive::RefersWithin<D> for Part {}
     const _: () = {
         ::core::assert!(
-            ! < i64 as ::odm::derive::Known > ::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
-        ::core::assert!(
             ! < String as ::odm::derive::Known > ::RELATED,
             "`name` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
         );
@@ -129,9 +136,6 @@ const _: () = {
     #[automatically_derived]
     impl ::odm::derive::SubsetItem for Part {
         type Child = Part;
-        const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::None;
-        const NESTED: bool = false;
-        const NAMES: &'static ::odm::derive::ShownNames = <Self as ::odm::derive::Structure>::SHOWN;
     }
 };
 
@@ -176,13 +180,19 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for PartLink {
-        const NAMES: &'static [&'static str] = &["id", "name"];
-        const HASHES: &'static [::core::primitive::u64] = &[
-            628021283683842752u64, 14176396743819860870u64,
-        ];
-        const OPTIONAL: &'static [bool] = &[
-            ::odm::derive::Probe::<Ref<Part>>::OPTIONAL,
-            ::odm::derive::Probe::<String>::OPTIONAL,
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "id",
+                hash: 628021283683842752u64,
+                optional: ::odm::derive::Probe::<Ref<Part>>::OPTIONAL,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "name",
+                hash: 14176396743819860870u64,
+                optional: false,
+                defaulted: false,
+            },
         ];
         const COPIES: &'static [(
             &'static str,

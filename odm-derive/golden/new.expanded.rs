@@ -53,32 +53,57 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Ticket {
-        const NAMES: &'static [&'static str] = &["_id", "title", "urgent", "revision"];
-        const HASHES: &'static [::core::primitive::u64] = &[
-            13334660529758004755u64, 15722393318163439657u64, 9500078418517557744u64,
-            15466728656978478680u64,
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "_id",
+                hash: 13334660529758004755u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "title",
+                hash: 15722393318163439657u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "urgent",
+                hash: 9500078418517557744u64,
+                optional: false,
+                defaulted: true,
+            },
+            ::odm::derive::StoredName {
+                text: "revision",
+                hash: 15466728656978478680u64,
+                optional: false,
+                defaulted: false,
+            },
         ];
-        const OPTIONAL: &'static [bool] = &[
-            ::odm::derive::Probe::<i64>::OPTIONAL,
-            ::odm::derive::Probe::<String>::OPTIONAL,
-            ::odm::derive::Probe::<bool>::OPTIONAL,
-            ::odm::derive::Probe::<i32>::OPTIONAL,
-        ];
-        const DEFAULTED: &'static [bool] = &[false, false, true, false];
         type Fields<P: ::odm::derive::Path> = TicketFields<P>;
         fn shape() -> &'static ::odm::derive::Shape {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Ticket",
                 fields: &[
-                    ::odm::derive::plain("_id")
-                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
-                    ::odm::derive::plain("title")
-                        .of(::odm::derive::Probe::<String>::DESCRIBED)
-                        .required(true),
-                    ::odm::derive::plain("urgent")
-                        .of(::odm::derive::Probe::<bool>::DESCRIBED),
-                    ::odm::derive::plain("revision")
-                        .of(::odm::derive::Probe::<i32>::DESCRIBED),
+                    ::odm::derive::known(
+                        "_id",
+                        ::odm::derive::Probe::<i64>::DESCRIBED,
+                        false,
+                    ),
+                    ::odm::derive::known(
+                        "title",
+                        ::odm::derive::Probe::<String>::DESCRIBED,
+                        true,
+                    ),
+                    ::odm::derive::known(
+                        "urgent",
+                        ::odm::derive::Probe::<bool>::DESCRIBED,
+                        false,
+                    ),
+                    ::odm::derive::known(
+                        "revision",
+                        ::odm::derive::Probe::<i32>::DESCRIBED,
+                        false,
+                    ),
                 ],
             };
             &ONE
@@ -140,20 +165,8 @@ const _: () = {
     impl<D> ::odm::derive::RefersWithin<D> for Ticket {}
     const _: () = {
         ::core::assert!(
-            ! < i64 as ::odm::derive::Known > ::RELATED,
-            "`number` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
-        ::core::assert!(
             ! < String as ::odm::derive::Known > ::RELATED,
             "`title` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
-        ::core::assert!(
-            ! < bool as ::odm::derive::Known > ::RELATED,
-            "`urgent` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
-        ::core::assert!(
-            ! < i32 as ::odm::derive::Known > ::RELATED,
-            "`revision` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]
@@ -163,9 +176,6 @@ const _: () = {
     #[automatically_derived]
     impl ::odm::derive::SubsetItem for Ticket {
         type Child = Ticket;
-        const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::None;
-        const NESTED: bool = false;
-        const NAMES: &'static ::odm::derive::ShownNames = <Self as ::odm::derive::Structure>::SHOWN;
     }
     #[automatically_derived]
     impl ::odm::derive::Insertable<Ticket> for NewTicket {

@@ -32,17 +32,24 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Price {
-        const NAMES: &'static [&'static str] = &["value"];
-        const HASHES: &'static [::core::primitive::u64] = &[8999596768310594794u64];
-        const OPTIONAL: &'static [bool] = &[::odm::derive::Probe::<f64>::OPTIONAL];
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "value",
+                hash: 8999596768310594794u64,
+                optional: false,
+                defaulted: false,
+            },
+        ];
         type Fields<P: ::odm::derive::Path> = PriceFields<P>;
         fn shape() -> &'static ::odm::derive::Shape {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Price",
                 fields: &[
-                    ::odm::derive::plain("value")
-                        .of(::odm::derive::Probe::<f64>::DESCRIBED)
-                        .required(true),
+                    ::odm::derive::known(
+                        "value",
+                        ::odm::derive::Probe::<f64>::DESCRIBED,
+                        true,
+                    ),
                 ],
             };
             &ONE
@@ -50,12 +57,6 @@ const _: () = {
     }
     #[automatically_derived]
     impl<D> ::odm::derive::RefersWithin<D> for Price {}
-    const _: () = {
-        ::core::assert!(
-            ! < f64 as ::odm::derive::Known > ::RELATED,
-            "`value` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
-    };
     #[automatically_derived]
     impl ::odm::derive::Through for Price {
         type To = Self;
@@ -151,16 +152,31 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Offer {
-        const NAMES: &'static [&'static str] = &["_id", "title", "until", "price"];
-        const HASHES: &'static [::core::primitive::u64] = &[
-            13334660529758004755u64, 15722393318163439657u64, 2291359479729204271u64,
-            3393610910270210282u64,
-        ];
-        const OPTIONAL: &'static [bool] = &[
-            ::odm::derive::Probe::<i64>::OPTIONAL,
-            ::odm::derive::Probe::<String>::OPTIONAL,
-            ::odm::derive::Probe::<Option<DateTime>>::OPTIONAL,
-            ::odm::derive::Probe::<Price>::OPTIONAL,
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "_id",
+                hash: 13334660529758004755u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "title",
+                hash: 15722393318163439657u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "until",
+                hash: 2291359479729204271u64,
+                optional: ::odm::derive::Probe::<Option<DateTime>>::OPTIONAL,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "price",
+                hash: 3393610910270210282u64,
+                optional: ::odm::derive::Probe::<Price>::OPTIONAL,
+                defaulted: false,
+            },
         ];
         const OUTLINE: &'static ::odm::derive::Outline = {
             &::odm::derive::Outline {
@@ -181,16 +197,21 @@ const _: () = {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Offer",
                 fields: &[
-                    ::odm::derive::plain("_id")
-                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
-                    ::odm::derive::plain("title")
-                        .of(::odm::derive::Probe::<String>::DESCRIBED)
-                        .required(true),
-                    ::odm::derive::plain("until")
-                        .of(::odm::derive::Probe::<Option<DateTime>>::DESCRIBED)
-                        .required(
-                            !::odm::derive::Probe::<Option<DateTime>>::FROM_NOTHING,
-                        ),
+                    ::odm::derive::known(
+                        "_id",
+                        ::odm::derive::Probe::<i64>::DESCRIBED,
+                        false,
+                    ),
+                    ::odm::derive::known(
+                        "title",
+                        ::odm::derive::Probe::<String>::DESCRIBED,
+                        true,
+                    ),
+                    ::odm::derive::known(
+                        "until",
+                        ::odm::derive::Probe::<Option<DateTime>>::DESCRIBED,
+                        !::odm::derive::Probe::<Option<DateTime>>::FROM_NOTHING,
+                    ),
                     ::odm::derive::embed::<Price>("price")
                         .of(::odm::derive::Probe::<Price>::DESCRIBED)
                         .required(!::odm::derive::Probe::<Price>::FROM_NOTHING),
@@ -272,10 +293,6 @@ const _: () = {
     {}
     const _: () = {
         ::core::assert!(
-            ! < i64 as ::odm::derive::Known > ::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
-        ::core::assert!(
             ! < String as ::odm::derive::Known > ::RELATED,
             "`title` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
         );
@@ -299,9 +316,6 @@ const _: () = {
     #[automatically_derived]
     impl ::odm::derive::SubsetItem for Offer {
         type Child = Offer;
-        const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::None;
-        const NESTED: bool = false;
-        const NAMES: &'static ::odm::derive::ShownNames = <Self as ::odm::derive::Structure>::SHOWN;
     }
 };
 

@@ -53,33 +53,57 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Review {
-        const NAMES: &'static [&'static str] = &["_id", "author", "rating", "text"];
-        const HASHES: &'static [::core::primitive::u64] = &[
-            13334660529758004755u64, 7815024061042257814u64, 5654811112196011216u64,
-            18015793717152399486u64,
-        ];
-        const OPTIONAL: &'static [bool] = &[
-            ::odm::derive::Probe::<i64>::OPTIONAL,
-            ::odm::derive::Probe::<String>::OPTIONAL,
-            ::odm::derive::Probe::<i32>::OPTIONAL,
-            ::odm::derive::Probe::<String>::OPTIONAL,
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "_id",
+                hash: 13334660529758004755u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "author",
+                hash: 7815024061042257814u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "rating",
+                hash: 5654811112196011216u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "text",
+                hash: 18015793717152399486u64,
+                optional: false,
+                defaulted: false,
+            },
         ];
         type Fields<P: ::odm::derive::Path> = ReviewFields<P>;
         fn shape() -> &'static ::odm::derive::Shape {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Review",
                 fields: &[
-                    ::odm::derive::plain("_id")
-                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
-                    ::odm::derive::plain("author")
-                        .of(::odm::derive::Probe::<String>::DESCRIBED)
-                        .required(true),
-                    ::odm::derive::plain("rating")
-                        .of(::odm::derive::Probe::<i32>::DESCRIBED)
-                        .required(true),
-                    ::odm::derive::plain("text")
-                        .of(::odm::derive::Probe::<String>::DESCRIBED)
-                        .required(true),
+                    ::odm::derive::known(
+                        "_id",
+                        ::odm::derive::Probe::<i64>::DESCRIBED,
+                        false,
+                    ),
+                    ::odm::derive::known(
+                        "author",
+                        ::odm::derive::Probe::<String>::DESCRIBED,
+                        true,
+                    ),
+                    ::odm::derive::known(
+                        "rating",
+                        ::odm::derive::Probe::<i32>::DESCRIBED,
+                        true,
+                    ),
+                    ::odm::derive::known(
+                        "text",
+                        ::odm::derive::Probe::<String>::DESCRIBED,
+                        true,
+                    ),
                 ],
             };
             &ONE
@@ -141,24 +165,13 @@ const _: () = {
     impl<D> ::odm::derive::RefersWithin<D> for Review {}
     const _: () = {
         ::core::assert!(
-            ! < i64 as ::odm::derive::Known > ::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
-        ::core::assert!(
             ! < String as ::odm::derive::Known > ::RELATED,
             "`author` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
-        ::core::assert!(
-            ! < i32 as ::odm::derive::Known > ::RELATED,
-            "`stars` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]
     impl ::odm::derive::SubsetItem for Review {
         type Child = Review;
-        const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::None;
-        const NESTED: bool = false;
-        const NAMES: &'static ::odm::derive::ShownNames = <Self as ::odm::derive::Structure>::SHOWN;
     }
 };
 
@@ -203,13 +216,19 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Summary {
-        const NAMES: &'static [&'static str] = &["author", "rating"];
-        const HASHES: &'static [::core::primitive::u64] = &[
-            7815024061042257814u64, 5654811112196011216u64,
-        ];
-        const OPTIONAL: &'static [bool] = &[
-            ::odm::derive::Probe::<String>::OPTIONAL,
-            ::odm::derive::Probe::<i32>::OPTIONAL,
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "author",
+                hash: 7815024061042257814u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "rating",
+                hash: 5654811112196011216u64,
+                optional: false,
+                defaulted: false,
+            },
         ];
         type Fields<P: ::odm::derive::Path> = SummaryFields<P>;
         fn shape() -> &'static ::odm::derive::Shape {
@@ -258,7 +277,5 @@ const _: () = {
         const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::Some(
             <Self as ::odm::derive::Structure>::shape,
         );
-        const NESTED: bool = false;
-        const NAMES: &'static ::odm::derive::ShownNames = <Self as ::odm::derive::Structure>::SHOWN;
     }
 };

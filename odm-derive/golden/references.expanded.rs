@@ -39,13 +39,19 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Person {
-        const NAMES: &'static [&'static str] = &["_id", "tasks"];
-        const HASHES: &'static [::core::primitive::u64] = &[
-            13334660529758004755u64, 565226122958520589u64,
-        ];
-        const OPTIONAL: &'static [bool] = &[
-            ::odm::derive::Probe::<i64>::OPTIONAL,
-            ::odm::derive::Probe::<Vec<Ref<Task>>>::OPTIONAL,
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "_id",
+                hash: 13334660529758004755u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "tasks",
+                hash: 565226122958520589u64,
+                optional: ::odm::derive::Probe::<Vec<Ref<Task>>>::OPTIONAL,
+                defaulted: false,
+            },
         ];
         const OUTLINE: &'static ::odm::derive::Outline = {
             &::odm::derive::Outline {
@@ -60,8 +66,11 @@ const _: () = {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Person",
                 fields: &[
-                    ::odm::derive::plain("_id")
-                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
+                    ::odm::derive::known(
+                        "_id",
+                        ::odm::derive::Probe::<i64>::DESCRIBED,
+                        false,
+                    ),
                     {
                         ::odm::derive::delete_rule::<
                             Vec<Ref<Task>>,
@@ -159,18 +168,9 @@ const _: () = {
     where
         Vec<Ref<Task>>: ::odm::derive::RefersWithin<D>,
     {}
-    const _: () = {
-        ::core::assert!(
-            ! < i64 as ::odm::derive::Known > ::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
-    };
     #[automatically_derived]
     impl ::odm::derive::SubsetItem for Person {
         type Child = Person;
-        const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::None;
-        const NESTED: bool = false;
-        const NAMES: &'static ::odm::derive::ShownNames = <Self as ::odm::derive::Structure>::SHOWN;
     }
 };
 
@@ -222,14 +222,25 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Task {
-        const NAMES: &'static [&'static str] = &["_id", "owner", "author"];
-        const HASHES: &'static [::core::primitive::u64] = &[
-            13334660529758004755u64, 12002927925776846068u64, 7815024061042257814u64,
-        ];
-        const OPTIONAL: &'static [bool] = &[
-            ::odm::derive::Probe::<ObjectId>::OPTIONAL,
-            ::odm::derive::Probe::<Option<Ref<Person>>>::OPTIONAL,
-            ::odm::derive::Probe::<Ref<Person>>::OPTIONAL,
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "_id",
+                hash: 13334660529758004755u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "owner",
+                hash: 12002927925776846068u64,
+                optional: ::odm::derive::Probe::<Option<Ref<Person>>>::OPTIONAL,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "author",
+                hash: 7815024061042257814u64,
+                optional: ::odm::derive::Probe::<Ref<Person>>::OPTIONAL,
+                defaulted: false,
+            },
         ];
         const OUTLINE: &'static ::odm::derive::Outline = {
             &::odm::derive::Outline {
@@ -244,8 +255,11 @@ const _: () = {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Task",
                 fields: &[
-                    ::odm::derive::plain("_id")
-                        .of(::odm::derive::Probe::<ObjectId>::DESCRIBED),
+                    ::odm::derive::known(
+                        "_id",
+                        ::odm::derive::Probe::<ObjectId>::DESCRIBED,
+                        false,
+                    ),
                     {
                         ::odm::derive::delete_rule::<
                             Option<Ref<Person>>,
@@ -375,8 +389,5 @@ const _: () = {
     #[automatically_derived]
     impl ::odm::derive::SubsetItem for Task {
         type Child = Task;
-        const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::None;
-        const NESTED: bool = false;
-        const NAMES: &'static ::odm::derive::ShownNames = <Self as ::odm::derive::Structure>::SHOWN;
     }
 };

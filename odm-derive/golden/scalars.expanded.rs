@@ -88,71 +88,114 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Task {
-        const NAMES: &'static [&'static str] = &[
-            "_id",
-            "titleText",
-            "due",
-            "tags",
-            "priority",
-            "note",
-            "revision",
-            "created",
-            "updated",
-        ];
-        const HASHES: &'static [::core::primitive::u64] = &[
-            13334660529758004755u64, 14312967458638945866u64, 14583848670718103765u64,
-            15644445103386232192u64, 17705596872970477193u64, 4321480622256717021u64,
-            15466728656978478680u64, 16258158586571091195u64, 4876337963743452560u64,
-        ];
-        const OPTIONAL: &'static [bool] = &[
-            ::odm::derive::Probe::<ObjectId>::OPTIONAL,
-            ::odm::derive::Probe::<String>::OPTIONAL,
-            ::odm::derive::Probe::<Option<DateTime>>::OPTIONAL,
-            true,
-            ::odm::derive::Probe::<i32>::OPTIONAL,
-            ::odm::derive::Probe::<Option<String>>::OPTIONAL,
-            ::odm::derive::Probe::<i64>::OPTIONAL,
-            ::odm::derive::Probe::<DateTime>::OPTIONAL,
-            ::odm::derive::Probe::<Option<DateTime>>::OPTIONAL,
-        ];
-        const DEFAULTED: &'static [bool] = &[
-            false, false, false, true, false, false, false, false, false,
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "_id",
+                hash: 13334660529758004755u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "titleText",
+                hash: 14312967458638945866u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "due",
+                hash: 14583848670718103765u64,
+                optional: ::odm::derive::Probe::<Option<DateTime>>::OPTIONAL,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "tags",
+                hash: 15644445103386232192u64,
+                optional: true,
+                defaulted: true,
+            },
+            ::odm::derive::StoredName {
+                text: "priority",
+                hash: 17705596872970477193u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "note",
+                hash: 4321480622256717021u64,
+                optional: ::odm::derive::Probe::<Option<String>>::OPTIONAL,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "revision",
+                hash: 15466728656978478680u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "created",
+                hash: 16258158586571091195u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "updated",
+                hash: 4876337963743452560u64,
+                optional: ::odm::derive::Probe::<Option<DateTime>>::OPTIONAL,
+                defaulted: false,
+            },
         ];
         type Fields<P: ::odm::derive::Path> = TaskFields<P>;
         fn shape() -> &'static ::odm::derive::Shape {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Task",
                 fields: &[
-                    ::odm::derive::plain("_id")
-                        .of(::odm::derive::Probe::<ObjectId>::DESCRIBED),
-                    ::odm::derive::plain("titleText")
-                        .of(::odm::derive::Probe::<String>::DESCRIBED)
-                        .required(true),
-                    ::odm::derive::plain("due")
-                        .of(::odm::derive::Probe::<Option<DateTime>>::DESCRIBED)
-                        .required(
-                            !::odm::derive::Probe::<Option<DateTime>>::FROM_NOTHING,
-                        ),
-                    ::odm::derive::plain("tags")
-                        .of(::odm::derive::Probe::<Vec<String>>::DESCRIBED),
-                    ::odm::derive::plain("priority")
-                        .shown_as("weight")
-                        .of(::odm::derive::Probe::<i32>::DESCRIBED)
-                        .required(true),
-                    ::odm::derive::plain("note")
-                        .hidden()
-                        .of(::odm::derive::Probe::<Option<String>>::DESCRIBED)
-                        .required(!::odm::derive::Probe::<Option<String>>::FROM_NOTHING),
-                    ::odm::derive::plain("revision")
-                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
-                    ::odm::derive::plain("created")
-                        .of(::odm::derive::Probe::<DateTime>::DESCRIBED)
-                        .required(true),
-                    ::odm::derive::plain("updated")
-                        .of(::odm::derive::Probe::<Option<DateTime>>::DESCRIBED)
-                        .required(
-                            !::odm::derive::Probe::<Option<DateTime>>::FROM_NOTHING,
-                        ),
+                    ::odm::derive::known(
+                        "_id",
+                        ::odm::derive::Probe::<ObjectId>::DESCRIBED,
+                        false,
+                    ),
+                    ::odm::derive::known(
+                        "titleText",
+                        ::odm::derive::Probe::<String>::DESCRIBED,
+                        true,
+                    ),
+                    ::odm::derive::known(
+                        "due",
+                        ::odm::derive::Probe::<Option<DateTime>>::DESCRIBED,
+                        !::odm::derive::Probe::<Option<DateTime>>::FROM_NOTHING,
+                    ),
+                    ::odm::derive::known(
+                        "tags",
+                        ::odm::derive::Probe::<Vec<String>>::DESCRIBED,
+                        false,
+                    ),
+                    ::odm::derive::known(
+                            "priority",
+                            ::odm::derive::Probe::<i32>::DESCRIBED,
+                            true,
+                        )
+                        .shown_as("weight"),
+                    ::odm::derive::known(
+                            "note",
+                            ::odm::derive::Probe::<Option<String>>::DESCRIBED,
+                            !::odm::derive::Probe::<Option<String>>::FROM_NOTHING,
+                        )
+                        .hidden(),
+                    ::odm::derive::known(
+                        "revision",
+                        ::odm::derive::Probe::<i64>::DESCRIBED,
+                        false,
+                    ),
+                    ::odm::derive::known(
+                        "created",
+                        ::odm::derive::Probe::<DateTime>::DESCRIBED,
+                        true,
+                    ),
+                    ::odm::derive::known(
+                        "updated",
+                        ::odm::derive::Probe::<Option<DateTime>>::DESCRIBED,
+                        !::odm::derive::Probe::<Option<DateTime>>::FROM_NOTHING,
+                    ),
                 ],
             };
             &ONE
@@ -232,16 +275,8 @@ const _: () = {
             "`tags` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
         );
         ::core::assert!(
-            ! < i32 as ::odm::derive::Known > ::RELATED,
-            "`priority` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
-        ::core::assert!(
             ! < Option < String > as ::odm::derive::Known > ::RELATED,
             "`note` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
-        ::core::assert!(
-            ! < i64 as ::odm::derive::Known > ::RELATED,
-            "`revision` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
         );
         ::core::assert!(
             ! < DateTime as ::odm::derive::Known > ::RELATED,
@@ -257,8 +292,5 @@ const _: () = {
     #[automatically_derived]
     impl ::odm::derive::SubsetItem for Task {
         type Child = Task;
-        const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::None;
-        const NESTED: bool = false;
-        const NAMES: &'static ::odm::derive::ShownNames = <Self as ::odm::derive::Structure>::SHOWN;
     }
 };

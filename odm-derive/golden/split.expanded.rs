@@ -46,14 +46,25 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Movie {
-        const NAMES: &'static [&'static str] = &["_id", "title", "details"];
-        const HASHES: &'static [::core::primitive::u64] = &[
-            13334660529758004755u64, 15722393318163439657u64, 13353550034922503269u64,
-        ];
-        const OPTIONAL: &'static [bool] = &[
-            ::odm::derive::Probe::<i64>::OPTIONAL,
-            ::odm::derive::Probe::<String>::OPTIONAL,
-            ::odm::derive::Probe::<Cold<Details>>::OPTIONAL,
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "_id",
+                hash: 13334660529758004755u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "title",
+                hash: 15722393318163439657u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "details",
+                hash: 13353550034922503269u64,
+                optional: ::odm::derive::Probe::<Cold<Details>>::OPTIONAL,
+                defaulted: false,
+            },
         ];
         const OUTLINE: &'static ::odm::derive::Outline = {
             &::odm::derive::Outline {
@@ -71,11 +82,16 @@ const _: () = {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Movie",
                 fields: &[
-                    ::odm::derive::plain("_id")
-                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
-                    ::odm::derive::plain("title")
-                        .of(::odm::derive::Probe::<String>::DESCRIBED)
-                        .required(true),
+                    ::odm::derive::known(
+                        "_id",
+                        ::odm::derive::Probe::<i64>::DESCRIBED,
+                        false,
+                    ),
+                    ::odm::derive::known(
+                        "title",
+                        ::odm::derive::Probe::<String>::DESCRIBED,
+                        true,
+                    ),
                     ::odm::derive::split::<
                         Cold<Details>,
                     >("details", "movie_details", "movie_id", false),
@@ -143,10 +159,6 @@ const _: () = {
     {}
     const _: () = {
         ::core::assert!(
-            ! < i64 as ::odm::derive::Known > ::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
-        ::core::assert!(
             ! < String as ::odm::derive::Known > ::RELATED,
             "`title` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
         );
@@ -154,9 +166,6 @@ const _: () = {
     #[automatically_derived]
     impl ::odm::derive::SubsetItem for Movie {
         type Child = Movie;
-        const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::None;
-        const NESTED: bool = false;
-        const NAMES: &'static ::odm::derive::ShownNames = <Self as ::odm::derive::Structure>::SHOWN;
     }
     #[automatically_derived]
     impl<
@@ -210,17 +219,24 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Details {
-        const NAMES: &'static [&'static str] = &["plot"];
-        const HASHES: &'static [::core::primitive::u64] = &[11953210977900513794u64];
-        const OPTIONAL: &'static [bool] = &[::odm::derive::Probe::<String>::OPTIONAL];
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "plot",
+                hash: 11953210977900513794u64,
+                optional: false,
+                defaulted: false,
+            },
+        ];
         type Fields<P: ::odm::derive::Path> = DetailsFields<P>;
         fn shape() -> &'static ::odm::derive::Shape {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Details",
                 fields: &[
-                    ::odm::derive::plain("plot")
-                        .of(::odm::derive::Probe::<String>::DESCRIBED)
-                        .required(true),
+                    ::odm::derive::known(
+                        "plot",
+                        ::odm::derive::Probe::<String>::DESCRIBED,
+                        true,
+                    ),
                 ],
             };
             &ONE

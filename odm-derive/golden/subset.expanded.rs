@@ -39,13 +39,19 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Product {
-        const NAMES: &'static [&'static str] = &["_id", "reviews"];
-        const HASHES: &'static [::core::primitive::u64] = &[
-            13334660529758004755u64, 617722409064000982u64,
-        ];
-        const OPTIONAL: &'static [bool] = &[
-            ::odm::derive::Probe::<i64>::OPTIONAL,
-            ::odm::derive::Probe::<Subset<Summary>>::OPTIONAL,
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "_id",
+                hash: 13334660529758004755u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "reviews",
+                hash: 617722409064000982u64,
+                optional: ::odm::derive::Probe::<Subset<Summary>>::OPTIONAL,
+                defaulted: false,
+            },
         ];
         const OUTLINE: &'static ::odm::derive::Outline = {
             &::odm::derive::Outline {
@@ -78,8 +84,11 @@ const _: () = {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Product",
                 fields: &[
-                    ::odm::derive::plain("_id")
-                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
+                    ::odm::derive::known(
+                        "_id",
+                        ::odm::derive::Probe::<i64>::DESCRIBED,
+                        false,
+                    ),
                     {
                         ::core::assert!(
                             ! ::odm::derive::child:: < Subset < Summary > > ().nested,
@@ -197,18 +206,10 @@ const _: () = {
     where
         Subset<Summary>: ::odm::derive::RefersWithin<D>,
     {}
-    const _: () = {
-        ::core::assert!(
-            ! < i64 as ::odm::derive::Known > ::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
-    };
     #[automatically_derived]
     impl ::odm::derive::SubsetItem for Product {
         type Child = Product;
-        const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::None;
         const NESTED: bool = true;
-        const NAMES: &'static ::odm::derive::ShownNames = <Self as ::odm::derive::Structure>::SHOWN;
     }
     #[automatically_derived]
     impl<
@@ -281,16 +282,31 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Review {
-        const NAMES: &'static [&'static str] = &["_id", "product", "stars", "written"];
-        const HASHES: &'static [::core::primitive::u64] = &[
-            13334660529758004755u64, 7067897761789831404u64, 17176048025780166662u64,
-            2713540799065099712u64,
-        ];
-        const OPTIONAL: &'static [bool] = &[
-            ::odm::derive::Probe::<ObjectId>::OPTIONAL,
-            ::odm::derive::Probe::<Ref<Product>>::OPTIONAL,
-            ::odm::derive::Probe::<i32>::OPTIONAL,
-            ::odm::derive::Probe::<DateTime>::OPTIONAL,
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "_id",
+                hash: 13334660529758004755u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "product",
+                hash: 7067897761789831404u64,
+                optional: ::odm::derive::Probe::<Ref<Product>>::OPTIONAL,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "stars",
+                hash: 17176048025780166662u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "written",
+                hash: 2713540799065099712u64,
+                optional: false,
+                defaulted: false,
+            },
         ];
         const OUTLINE: &'static ::odm::derive::Outline = {
             &::odm::derive::Outline {
@@ -305,8 +321,11 @@ const _: () = {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Review",
                 fields: &[
-                    ::odm::derive::plain("_id")
-                        .of(::odm::derive::Probe::<ObjectId>::DESCRIBED),
+                    ::odm::derive::known(
+                        "_id",
+                        ::odm::derive::Probe::<ObjectId>::DESCRIBED,
+                        false,
+                    ),
                     ::odm::derive::reference::<
                         Ref<Product>,
                     >(
@@ -321,12 +340,16 @@ const _: () = {
                         )
                         .of(::odm::derive::Probe::<Ref<Product>>::DESCRIBED)
                         .required(!::odm::derive::Probe::<Ref<Product>>::FROM_NOTHING),
-                    ::odm::derive::plain("stars")
-                        .of(::odm::derive::Probe::<i32>::DESCRIBED)
-                        .required(true),
-                    ::odm::derive::plain("written")
-                        .of(::odm::derive::Probe::<DateTime>::DESCRIBED)
-                        .required(true),
+                    ::odm::derive::known(
+                        "stars",
+                        ::odm::derive::Probe::<i32>::DESCRIBED,
+                        true,
+                    ),
+                    ::odm::derive::known(
+                        "written",
+                        ::odm::derive::Probe::<DateTime>::DESCRIBED,
+                        true,
+                    ),
                 ],
             };
             &ONE
@@ -397,10 +420,6 @@ const _: () = {
             "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
         );
         ::core::assert!(
-            ! < i32 as ::odm::derive::Known > ::RELATED,
-            "`stars` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
-        ::core::assert!(
             ! < DateTime as ::odm::derive::Known > ::RELATED,
             "`written` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
         );
@@ -412,9 +431,6 @@ const _: () = {
     #[automatically_derived]
     impl ::odm::derive::SubsetItem for Review {
         type Child = Review;
-        const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::None;
-        const NESTED: bool = false;
-        const NAMES: &'static ::odm::derive::ShownNames = <Self as ::odm::derive::Structure>::SHOWN;
     }
 };
 
@@ -459,13 +475,19 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Summary {
-        const NAMES: &'static [&'static str] = &["stars", "written"];
-        const HASHES: &'static [::core::primitive::u64] = &[
-            17176048025780166662u64, 2713540799065099712u64,
-        ];
-        const OPTIONAL: &'static [bool] = &[
-            ::odm::derive::Probe::<i32>::OPTIONAL,
-            ::odm::derive::Probe::<DateTime>::OPTIONAL,
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "stars",
+                hash: 17176048025780166662u64,
+                optional: false,
+                defaulted: false,
+            },
+            ::odm::derive::StoredName {
+                text: "written",
+                hash: 2713540799065099712u64,
+                optional: false,
+                defaulted: false,
+            },
         ];
         type Fields<P: ::odm::derive::Path> = SummaryFields<P>;
         fn shape() -> &'static ::odm::derive::Shape {
@@ -514,7 +536,5 @@ const _: () = {
         const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::Some(
             <Self as ::odm::derive::Structure>::shape,
         );
-        const NESTED: bool = false;
-        const NAMES: &'static ::odm::derive::ShownNames = <Self as ::odm::derive::Structure>::SHOWN;
     }
 };

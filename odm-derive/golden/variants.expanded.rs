@@ -27,9 +27,7 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Grade {
-        const NAMES: &'static [&'static str] = &[];
-        const HASHES: &'static [::core::primitive::u64] = &[];
-        const OPTIONAL: &'static [bool] = &[];
+        const NAMES: &'static [::odm::derive::StoredName] = &[];
         type Fields<P: ::odm::derive::Path> = GradeFields<P>;
         fn shape() -> &'static ::odm::derive::Shape {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
@@ -150,9 +148,14 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for Shape {
-        const NAMES: &'static [&'static str] = &["type"];
-        const HASHES: &'static [::core::primitive::u64] = &[12075340201627130925u64];
-        const OPTIONAL: &'static [bool] = &[false];
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "type",
+                hash: 12075340201627130925u64,
+                optional: false,
+                defaulted: false,
+            },
+        ];
         const FLATTENED: &'static [&'static ::odm::derive::ShownNames] = &[
             ::odm::derive::shown::<ShapeCircle>(),
             ::odm::derive::shown::<ShapeSquare>(),
@@ -270,17 +273,24 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for ShapeCircle {
-        const NAMES: &'static [&'static str] = &["theRadius"];
-        const HASHES: &'static [::core::primitive::u64] = &[1798185780897081058u64];
-        const OPTIONAL: &'static [bool] = &[true];
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "theRadius",
+                hash: 1798185780897081058u64,
+                optional: true,
+                defaulted: false,
+            },
+        ];
         type Fields<P: ::odm::derive::Path> = ShapeCircleFields<P>;
         fn shape() -> &'static ::odm::derive::Shape {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Shape::Circle",
                 fields: &[
-                    ::odm::derive::plain("theRadius")
-                        .of(::odm::derive::Probe::<f64>::DESCRIBED)
-                        .required(true),
+                    ::odm::derive::known(
+                        "theRadius",
+                        ::odm::derive::Probe::<f64>::DESCRIBED,
+                        true,
+                    ),
                 ],
             };
             &ONE
@@ -344,17 +354,24 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::odm::derive::Structure for ShapeSquare {
-        const NAMES: &'static [&'static str] = &["sideLength"];
-        const HASHES: &'static [::core::primitive::u64] = &[10264167569309936954u64];
-        const OPTIONAL: &'static [bool] = &[true];
+        const NAMES: &'static [::odm::derive::StoredName] = &[
+            ::odm::derive::StoredName {
+                text: "sideLength",
+                hash: 10264167569309936954u64,
+                optional: true,
+                defaulted: false,
+            },
+        ];
         type Fields<P: ::odm::derive::Path> = ShapeSquareFields<P>;
         fn shape() -> &'static ::odm::derive::Shape {
             static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
                 name: "Shape::Square",
                 fields: &[
-                    ::odm::derive::plain("sideLength")
-                        .of(::odm::derive::Probe::<f64>::DESCRIBED)
-                        .required(true),
+                    ::odm::derive::known(
+                        "sideLength",
+                        ::odm::derive::Probe::<f64>::DESCRIBED,
+                        true,
+                    ),
                 ],
             };
             &ONE
@@ -400,12 +417,6 @@ const _: () = {
     }
     #[automatically_derived]
     impl<D> ::odm::derive::RefersWithin<D> for Shape {}
-    const _: () = {
-        ::core::assert!(
-            ! < f64 as ::odm::derive::Known > ::RELATED,
-            "`the_radius` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
-        );
-    };
     #[automatically_derived]
     impl ::odm::derive::Through for Shape {
         type To = Self;

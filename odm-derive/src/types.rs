@@ -134,6 +134,17 @@ pub(crate) fn is_plain(ty: &Type) -> bool {
     is_scalar(innermost(ty))
 }
 
+/// Whether the type is written like a primitive type of the language that is a scalar of stored values.
+pub(crate) fn is_primitive(ty: &Type) -> bool {
+    const PRIMITIVES: [&str; 9] = ["bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "f64"];
+    match ty {
+        Type::Path(path) if path.qself.is_none() => {
+            PRIMITIVES.iter().any(|name| path.path.is_ident(name))
+        }
+        _ => false,
+    }
+}
+
 /// Whether the type is written like a type without fields.
 pub(crate) fn is_scalar(ty: &Type) -> bool {
     const SCALARS: [&str; 16] = [

@@ -32,8 +32,8 @@ pub use crate::{
         IntoId, Known, Link, Linked, MapKey, Model, NoKey, NoParent, OnDelete, Operand, Ordered,
         Outline, ParentIn, Path, PathHash, Plain, Projection, Ref, Referable, ReferenceField,
         ReferenceShape, RefersWithin, Renamed, Root, SequenceId, Shape, ShownNames, SplitField,
-        StoredOtherwise, Structure, Subset, SubsetField, SubsetItem, SubsetOf, Text, Through,
-        Unchecked, Version, Versioned, WriteTime, derived::*,
+        StoredName, StoredOtherwise, Structure, Subset, SubsetField, SubsetItem, SubsetOf, Text,
+        Through, Unchecked, Version, Versioned, WriteTime, derived::*,
     },
     query::{Patch, Update},
     repository::{Any, AtMostOne},
@@ -48,8 +48,8 @@ pub use copy::{
 pub use cycle::{ModelEntry, assert_acyclic};
 pub use field::{
     WriteTimeField, clone_id, complete, declared_filter, describe, embed, holds_opaque,
-    holds_references, holds_relations, id_of_number, is_flat, make_id, migrations, models, outline,
-    plain, shown, split, wrapped, write_time,
+    holds_references, holds_relations, id_of_number, is_flat, known, make_id, migrations, models,
+    outline, plain, shown, split, wrapped, write_time,
 };
 #[cfg(feature = "__steps")]
 pub use odm_mql::steps::{steps, steps_of_thread};

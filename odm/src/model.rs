@@ -146,7 +146,7 @@ pub use schema::{
 #[doc(hidden)]
 pub use shape::{
     Container, DerivedReads, Described, Expires, FieldKind, FieldShape, Index, IndexField, Inner,
-    Model, OnDelete, Outline, ReferenceShape, Renamed, Shape, ShownNames, SplitShape,
+    Model, OnDelete, Outline, ReferenceShape, Renamed, Shape, ShownNames, SplitShape, StoredName,
 };
 #[doc(hidden)]
 pub use subset::{HasSubset, SubsetField, SubsetItem, SubsetOf};

@@ -96,9 +96,7 @@ fn ordered(head: &Head, structure: &Structure) -> Option<TokenStream> {
 ///
 /// ```ignore
 /// impl Structure for Price {
-///     const NAMES: &'static [&'static str] = <Money as Structure>::NAMES;
-///     const HASHES: &'static [u64] = <Money as Structure>::HASHES;
-///     const OPTIONAL: &'static [bool] = <Money as Structure>::OPTIONAL;
+///     const NAMES: &'static [StoredName] = <Money as Structure>::NAMES;
 ///     const OUTLINE: &'static Outline = outline::<Money>();
 ///     type Fields<P: Path> = <Money as Structure>::Fields<P>;
 ///     fn shape() -> &'static Shape { wrapped::<Money>() }
@@ -131,11 +129,7 @@ fn wrapper(head: &Head, inner: &Type, field: &Member, recursive: bool) -> TokenS
     quote! {
         #[automatically_derived]
         impl #impl_generics #private::Structure for #this #where_clause {
-            const NAMES: &'static [&'static str] = <#inner as #private::Structure>::NAMES;
-            const HASHES: &'static [::core::primitive::u64] =
-                <#inner as #private::Structure>::HASHES;
-            const OPTIONAL: &'static [bool] = <#inner as #private::Structure>::OPTIONAL;
-            const DEFAULTED: &'static [bool] = <#inner as #private::Structure>::DEFAULTED;
+            const NAMES: &'static [#private::StoredName] = <#inner as #private::Structure>::NAMES;
             const FROM_NOTHING: bool = <#inner as #private::Structure>::FROM_NOTHING;
             const CLOSED: bool = <#inner as #private::Structure>::CLOSED;
             #outline

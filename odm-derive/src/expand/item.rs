@@ -13,10 +13,11 @@ use crate::{
 /// impl SubsetItem for ReviewSummary {
 ///     type Child = Review;
 ///     const SHOWN: Option<fn() -> &'static Shape> = Some(<Self as Structure>::shape);
-///     const NESTED: bool = false;
-///     const NAMES: &'static ShownNames = <Self as Structure>::SHOWN;
+///     const NESTED: bool = Probe::<Vec<Line>>::SUBSET;
 /// }
 /// ```
+///
+/// A constant that is the same for most types is left out.
 pub(super) fn expand(
     head: &Head,
     generics: &Generics,
@@ -35,21 +36,22 @@ pub(super) fn expand(
         None => structure.copies().map(|(member, _)| member).collect(),
     };
     let types = members.iter().map(|member| &member.ty);
-    let others = types.filter(|ty| !types::is_plain(ty));
-    let (child, shown) = match of {
-        Some(of) => (
-            quote!(#of),
-            quote!(::core::option::Option::Some(<Self as #private::Structure>::shape)),
-        ),
-        None => (quote!(#this), quote!(::core::option::Option::None)),
-    };
+    let others: Vec<_> = types.filter(|ty| !types::is_plain(ty)).collect();
+    let child = of.map_or_else(|| quote!(#this), |of| quote!(#of));
+    let shown = of.map(|_| {
+        quote! {
+            const SHOWN: ::core::option::Option<fn() -> &'static #private::Shape> =
+                ::core::option::Option::Some(<Self as #private::Structure>::shape);
+        }
+    });
+    let nested = (marked || !others.is_empty())
+        .then(|| quote!(const NESTED: bool = #marked #(|| #private::Probe::<#others>::SUBSET)*;));
     quote! {
         #[automatically_derived]
         impl #impl_generics #private::SubsetItem for #this #where_clause {
             type Child = #child;
-            const SHOWN: ::core::option::Option<fn() -> &'static #private::Shape> = #shown;
-            const NESTED: bool = #marked #(|| #private::Probe::<#others>::SUBSET)*;
-            const NAMES: &'static #private::ShownNames = <Self as #private::Structure>::SHOWN;
+            #shown
+            #nested
         }
     }
 }

@@ -98,7 +98,10 @@ pub(super) fn questions(
 ) -> Vec<TokenStream> {
     let private = &head.private;
     let mut seen = BTreeSet::new();
-    let mut known = |ty: &Type| concerns(ty) && seen.insert(ty.to_token_stream().to_string());
+    // The compiler would spend time on an answer that the tokens give.
+    let mut known = |ty: &Type| {
+        !types::is_primitive(ty) && concerns(ty) && seen.insert(ty.to_token_stream().to_string())
+    };
     let mut checks = Vec::new();
     let mut check = |span: Span, ty: &Type, unseen: bool, message: String| {
         let related = if unseen {

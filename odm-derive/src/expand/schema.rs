@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Type, spanned::Spanned};
 
-use super::stored::has_default;
+use super::{stored::has_default, structure::is_known};
 use crate::{
     ast::Form,
     attr::Concerns,
@@ -90,7 +90,7 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
 }
 
 /// Whether the schema is made of the description of the fields, in which a flattened value without known fields is not.
-fn is_by_shape(structure: &Structure) -> bool {
+pub(super) fn is_by_shape(structure: &Structure) -> bool {
     let is_described = |member: &Member| {
         matches!(member.place, Place::At(_)) || !matches!(member.role, Role::Plain)
     };
@@ -120,7 +120,9 @@ pub(super) fn of_field(
     let schema = schema
         .filter(|_| !has_schema)
         .map(|schema| quote!(.schema(#schema)));
-    let required = required.map(|required| quote!(.required(#required)));
+    let required = required
+        .filter(|_| !is_known(head, structure, member))
+        .map(|required| quote!(.required(#required)));
     let rules = (!rules.is_empty()).then(|| quote!(.rules(&[#(#rules),*])));
     quote!(#schema #required #rules)
 }
@@ -207,7 +209,7 @@ fn schema_of(head: &Head, ty: &Type, known: bool) -> Option<TokenStream> {
     }
 }
 
-fn required(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
+pub(super) fn required(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
     let private = &head.private;
     let is_id = member.stored(structure) == "_id";
     // A document from before may lack a field that the library fills in.

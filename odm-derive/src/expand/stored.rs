@@ -7,12 +7,42 @@ use syn::{Type, spanned::Spanned};
 use crate::{
     check::unreadable,
     derive::Derive,
-    model::{Head, Member, Place, Role, Structure},
+    model::{Head, Member, Optional, Place, Role, Structure},
     types,
 };
 
 /// ```ignore
-/// const DEFAULTED: &'static [bool] = &[false, true];
+/// const NAMES: &'static [StoredName] = &[
+///     StoredName { text: "tags", hash: 0x.., optional: Probe::<Vec<String>>::OPTIONAL, defaulted: false },
+/// ];
+/// ```
+///
+/// One constant for all: the compiler spends more time on a constant than on a name in it.
+pub(super) fn names(head: &Head, structure: &Structure) -> TokenStream {
+    let private = &head.private;
+    let names = structure.names.iter().enumerate().map(|(position, name)| {
+        let at = |member: &&Member| matches!(member.place, Place::At(at) if at == position);
+        let member = structure.members.iter().find(at);
+        let defaulted = member.is_some_and(|member| has_default(structure, member));
+        let (text, hash) = (&name.text, types::fnv1a(&name.text));
+        let optional = match &name.optional {
+            Optional::Always => quote!(true),
+            Optional::ByType(ty) if !types::is_scalar(ty) => {
+                quote!(#private::Probe::<#ty>::OPTIONAL)
+            }
+            Optional::Never | Optional::ByType(_) => quote!(false),
+        };
+        quote!(#private::StoredName {
+            text: #text,
+            hash: #hash,
+            optional: #optional,
+            defaulted: #defaulted,
+        })
+    });
+    quote!(const NAMES: &'static [#private::StoredName] = &[#(#names),*];)
+}
+
+/// ```ignore
 /// const FROM_NOTHING: bool = Probe::<i64>::FROM_NOTHING && true;
 /// const CLOSED: bool = true;
 /// ```
@@ -20,15 +50,6 @@ use crate::{
 /// A constant that is false for most types is left out.
 pub(super) fn constants(head: &Head, structure: &Structure) -> TokenStream {
     let private = &head.private;
-    let is_defaulted = |position: usize| {
-        let at = |member: &&Member| matches!(member.place, Place::At(at) if at == position);
-        let member = structure.members.iter().find(at);
-        member.is_some_and(|member| has_default(structure, member))
-    };
-    let defaulted: Vec<bool> = (0..structure.names.len()).map(is_defaulted).collect();
-    let defaulted = defaulted
-        .contains(&true)
-        .then(|| quote!(const DEFAULTED: &'static [bool] = &[#(#defaulted),*];));
     let users = || structure.members.iter().filter(|member| member.users);
     let needed = |member: &Member| {
         !has_default(structure, member)
@@ -52,7 +73,7 @@ pub(super) fn constants(head: &Head, structure: &Structure) -> TokenStream {
             const CLOSED: bool = true;
         )
     });
-    quote!(#defaulted #from_nothing #closed)
+    quote!(#from_nothing #closed)
 }
 
 /// Whether serde has a default for it, which it asks for no flattened value.

@@ -10,8 +10,7 @@ use super::{
 use crate::{
     attr::Public,
     derive::Derive,
-    model::{Head, Kind, Member, Optional, Place, Role, Structure},
-    types,
+    model::{Head, Kind, Member, Place, Role, Structure},
 };
 
 /// ```ignore
@@ -25,14 +24,12 @@ use crate::{
 ///     const STATIC: &'static Self = &Self::NEW;
 /// }
 /// impl Structure for Product {
-///     const NAMES: &'static [&'static str] = &["_id", "catalogNumber"];
-///     const HASHES: &'static [u64] = &[..];
-///     const OPTIONAL: &'static [bool] = &[Probe::<ObjectId>::OPTIONAL, Probe::<i64>::OPTIONAL];
+///     const NAMES: &'static [StoredName] = &[StoredName { text: "_id", hash: 0x.., optional: false, .. }, ..];
 ///     type Fields<P: Path> = ProductFields<P>;
 ///     fn shape() -> &'static Shape {
 ///         static ONE: Shape = Shape {
 ///             name: "Product",
-///             fields: &[plain("_id").comparable(..), plain("catalogNumber").comparable(..), { assert!(is_flat::<Audit>(), ".."); embed::<Audit>("") }],
+///             fields: &[known("_id", Probe::<ObjectId>::DESCRIBED, false), { assert!(is_flat::<Audit>(), ".."); embed::<Audit>("") } .., ..],
 ///         };
 ///         &ONE
 ///     }
@@ -52,12 +49,7 @@ pub(crate) fn expand(head: &Head, structure: &Structure) -> TokenStream {
     } = structure;
     let (impl_generics, _, where_clause) = head.generics.split_for_impl();
     let arguments = arguments(head, quote!(#path));
-    let names = structure.names.iter().map(|name| &name.text);
-    let hashes = structure.names.iter().map(|name| types::fnv1a(&name.text));
-    let optional = structure
-        .names
-        .iter()
-        .map(|name| optional(head, &name.optional));
+    let names = stored::names(head, structure);
     let shapes = structure
         .members
         .iter()
@@ -80,9 +72,7 @@ pub(crate) fn expand(head: &Head, structure: &Structure) -> TokenStream {
 
         #[automatically_derived]
         impl #impl_generics #private::Structure for #this #where_clause {
-            const NAMES: &'static [&'static str] = &[#(#names),*];
-            const HASHES: &'static [::core::primitive::u64] = &[#(#hashes),*];
-            const OPTIONAL: &'static [bool] = &[#(#optional),*];
+            #names
             #copies
             #needs
             #outline
@@ -245,15 +235,6 @@ fn docs(structure: &Structure, member: &Member) -> TokenStream {
     quote!(#[doc = #doc])
 }
 
-fn optional(head: &Head, optional: &Optional) -> TokenStream {
-    let private = &head.private;
-    match optional {
-        Optional::Never => quote!(false),
-        Optional::Always => quote!(true),
-        Optional::ByType(ty) => quote!(#private::Probe::<#ty>::OPTIONAL),
-    }
-}
-
 /// The description of a field, with its operands, its name in requests, and its schema.
 fn shape(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
     let private = &head.private;
@@ -280,12 +261,8 @@ fn shape(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStr
         }
         None => shape,
     };
-    let is_comparable = head.derive != Derive::Projection
-        && matches!(member.place, Place::At(_))
-        && !matches!(member.role, Role::Split(_))
-        && !member.otherwise
-        && !head.is_dependent(ty);
-    let operand = is_comparable.then(|| {
+    let is_comparable = is_comparable(head, member);
+    let operand = (is_comparable && !is_known(head, structure, member)).then(|| {
         let described = quote!(#private::Probe::<#ty>::DESCRIBED);
         if member.is_unseen() {
             quote!(.comparable(#described.operand))
@@ -295,6 +272,23 @@ fn shape(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStr
     });
     let schema = schema::of_field(head, structure, member, is_comparable);
     Some(quote!(#shape #operand #schema))
+}
+
+/// Whether a request may compare a value with it.
+fn is_comparable(head: &Head, member: &Member) -> bool {
+    head.derive != Derive::Projection
+        && matches!(member.place, Place::At(_))
+        && !matches!(member.role, Role::Split(_))
+        && !member.otherwise
+        && !head.is_dependent(&member.ty)
+}
+
+/// Whether the type alone says all about the field.
+pub(super) fn is_known(head: &Head, structure: &Structure, member: &Member) -> bool {
+    matches!(member.role, Role::Plain)
+        && !member.is_unseen()
+        && is_comparable(head, member)
+        && schema::is_by_shape(structure)
 }
 
 /// The error of a field that has no name for clients.
@@ -311,6 +305,11 @@ fn described(head: &Head, structure: &Structure, member: &Member) -> Option<Toke
     let span = ty.span();
     Some(match (&member.role, member.place) {
         (Role::Plain, Place::Flattened { .. } | Place::Whole) => return None,
+        (Role::Plain, Place::At(_)) if is_known(head, structure, member) => {
+            let required = schema::required(head, structure, member);
+            let required = required.unwrap_or_else(|| quote!(false));
+            quote!(#private::known(#stored, #private::Probe::<#ty>::DESCRIBED, #required))
+        }
         (Role::Plain, Place::At(_)) => quote!(#private::plain(#stored)),
         (Role::Embed { .. }, Place::Flattened { .. }) => {
             let message = "only an embedded value, or an `Option` of one, can be flattened";

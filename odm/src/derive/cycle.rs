@@ -123,7 +123,7 @@ const fn read(reads: &DerivedReads, number: usize) -> Option<PathRead> {
 const fn name(names: &ShownNames, number: usize) -> Result<u64, usize> {
     let mut before = names.own.len();
     if number < before {
-        return Ok(names.own[number]);
+        return Ok(names.own[number].hash);
     }
     let mut i = 0;
     while i < names.flattened.len() {

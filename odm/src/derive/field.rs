@@ -9,15 +9,29 @@ use crate::model::native::day::{Dated, Dates};
 use crate::{
     migration::Migrations,
     model::{
-        AutoId, Container, DateTime, Document, Embed, EmbedField, FieldKind, FieldShape, Model,
-        Native, Outline, RefersWithin, SequenceId, Shape, ShownNames, SplitField, SplitShape,
-        Structure, check_readable, native::NativeForm,
+        AutoId, Container, DateTime, Described, Document, Embed, EmbedField, FieldKind, FieldShape,
+        Model, Native, Outline, RefersWithin, SequenceId, Shape, ShownNames, SplitField,
+        SplitShape, Structure, check_readable, native::NativeForm,
     },
 };
 
 /// A field that the library does not look into.
 pub const fn plain(name: &'static str) -> FieldShape {
     FieldShape::new(name, FieldKind::Plain)
+}
+
+/// The same, with the properties that its type states. A call for each property would cost compile time.
+pub const fn known(name: &'static str, described: Described, required: bool) -> FieldShape {
+    FieldShape {
+        name,
+        kind: FieldKind::Plain,
+        operand: described.operand,
+        public: Some(name),
+        copied: None,
+        schema: described.schema,
+        required,
+        rules: &[],
+    }
 }
 
 /// A field that is marked `#[embed]`.

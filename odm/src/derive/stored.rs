@@ -6,8 +6,9 @@ use crate::model::{ShownNames, Structure};
 /// Whether serde has a default for the field that is stored under this name.
 pub const fn is_defaulted<T: Structure>(stored: &str) -> bool {
     let mut i = 0;
-    while i < T::DEFAULTED.len() {
-        if T::DEFAULTED[i] && same(T::NAMES[i], stored) {
+    while i < T::NAMES.len() {
+        let name = T::NAMES[i];
+        if name.defaulted && same(name.text, stored) {
             return true;
         }
         i += 1;
@@ -28,10 +29,10 @@ pub const fn assert_own_names<T: Structure>(
     text.push(field);
     text.push("` is flattened, and stores ");
     let mut i = 0;
-    while i < T::HASHES.len() {
-        if contains(flat, T::HASHES[i]) {
+    while i < T::NAMES.len() {
+        if contains(flat, T::NAMES[i].hash) {
             text.push("`");
-            text.push(T::NAMES[i]);
+            text.push(T::NAMES[i].text);
             text.push("` beside another field of this name: rename one of them");
             panic!("{}", text.as_str());
         }
@@ -51,7 +52,7 @@ pub const fn assert_own_names<T: Structure>(
 const fn overlap(one: &ShownNames, other: &ShownNames) -> bool {
     let mut i = 0;
     while i < one.own.len() {
-        if contains(other, one.own[i]) {
+        if contains(other, one.own[i].hash) {
             return true;
         }
         i += 1;
@@ -69,7 +70,7 @@ const fn overlap(one: &ShownNames, other: &ShownNames) -> bool {
 const fn contains(names: &ShownNames, hash: u64) -> bool {
     let mut i = 0;
     while i < names.own.len() {
-        if names.own[i] == hash {
+        if names.own[i].hash == hash {
             return true;
         }
         i += 1;

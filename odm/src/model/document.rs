@@ -7,7 +7,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     EmbedField, FieldSet, Model, ObjectId, Outline, Path, Ref, Referable, Root, SchemaTypes, Shape,
-    ShownNames, Through, ValueLocation,
+    ShownNames, StoredName, Through, ValueLocation,
     derived::{Copied, Counter},
     schema,
 };
@@ -31,19 +31,10 @@ use super::{
 )]
 pub trait Structure: Sized + 'static {
     #[doc(hidden)]
-    const NAMES: &'static [&'static str];
-    /// Whether each field can be missing in a stored value, in the order of `NAMES`.
-    #[doc(hidden)]
-    const OPTIONAL: &'static [bool];
-    /// The hashes of `NAMES`.
-    #[doc(hidden)]
-    const HASHES: &'static [u64];
+    const NAMES: &'static [StoredName];
     /// The names of flattened values, which are stored beside `NAMES`.
     #[doc(hidden)]
     const FLATTENED: &'static [&'static ShownNames] = &[];
-    /// Whether serde has a default for each of `NAMES`, in their order; empty if it has none.
-    #[doc(hidden)]
-    const DEFAULTED: &'static [bool] = &[];
     /// Whether it can be read from a document without any of its fields.
     #[doc(hidden)]
     const FROM_NOTHING: bool = false;
@@ -52,7 +43,7 @@ pub trait Structure: Sized + 'static {
     const CLOSED: bool = false;
     #[doc(hidden)]
     const SHOWN: &'static ShownNames = &ShownNames {
-        own: Self::HASHES,
+        own: Self::NAMES,
         flattened: Self::FLATTENED,
     };
     /// Its own copies, with their stored names and the hashes of these.

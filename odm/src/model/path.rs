@@ -55,10 +55,10 @@ pub struct FieldPath<P, O, const I: usize>(PhantomData<fn() -> (P, O)>);
 
 impl<P: Path, O: Structure, const I: usize> Path for FieldPath<P, O, I> {
     type Root = P::Root;
-    const LEN: usize = P::LEN + (P::LEN > 0) as usize + O::NAMES[I].len();
-    const BYTES: [u8; MAX] = join(P::BYTES, P::LEN, O::NAMES[I]);
-    const HASH: PathHash = P::HASH.then(O::HASHES[I]);
-    const OPTIONAL: bool = P::OPTIONAL || O::OPTIONAL[I];
+    const LEN: usize = P::LEN + (P::LEN > 0) as usize + O::NAMES[I].text.len();
+    const BYTES: [u8; MAX] = join(P::BYTES, P::LEN, O::NAMES[I].text);
+    const HASH: PathHash = P::HASH.then(O::NAMES[I].hash);
+    const OPTIONAL: bool = P::OPTIONAL || O::NAMES[I].optional;
     const WITHIN_OPTIONAL: bool = P::OPTIONAL;
     const COLD: bool = P::COLD;
     const TEXT: &'static str = match std::str::from_utf8(Self::BYTES.split_at(Self::LEN).0) {

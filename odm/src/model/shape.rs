@@ -356,11 +356,25 @@ pub struct DerivedReads {
     pub names: Option<&'static ShownNames>,
 }
 
-/// The hashes of stored names.
+/// The name of a stored field.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct StoredName {
+    /// The name.
+    pub text: &'static str,
+    /// Its hash.
+    pub hash: u64,
+    /// Whether the field can be missing in a stored value.
+    pub optional: bool,
+    /// Whether serde has a default for it.
+    pub defaulted: bool,
+}
+
+/// Stored names.
 #[doc(hidden)]
 pub struct ShownNames {
     /// The type's own names.
-    pub own: &'static [u64],
+    pub own: &'static [StoredName],
     /// The names of values that are flattened into it.
     pub flattened: &'static [&'static ShownNames],
 }

@@ -4,7 +4,7 @@ use std::{ops::Deref, slice, vec};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Document, Has, List, Path, RefersWithin, Shape, ShownNames};
+use super::{Document, Has, List, Path, RefersWithin, Shape, Structure};
 
 /// The first few of a document's children, in order, stored in the document: the subset pattern of
 /// MongoDB's guides.
@@ -104,18 +104,15 @@ impl<T> List for Subset<T> {
     label = "neither a document nor a projection of one",
     note = "derive `Projection` for it, with `#[projection(of = \"..\")]`"
 )]
-pub trait SubsetItem {
+pub trait SubsetItem: Structure {
     /// The child document.
     type Child;
     /// The shown fields of a child; `None` for all.
     #[doc(hidden)]
-    const SHOWN: Option<fn() -> &'static Shape>;
+    const SHOWN: Option<fn() -> &'static Shape> = None;
     /// Whether a shown field is, or has within it, a subset.
     #[doc(hidden)]
-    const NESTED: bool;
-    /// Its stored names.
-    #[doc(hidden)]
-    const NAMES: &'static ShownNames;
+    const NESTED: bool = false;
 }
 
 /// The type of a field that is marked `#[subset(..)]`.

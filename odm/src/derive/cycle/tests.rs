@@ -3,7 +3,7 @@
 use std::thread;
 
 use super::*;
-use crate::model::fnv1a;
+use crate::model::{StoredName, fnv1a};
 
 fn hash(path: &str) -> PathHash {
     let names = path.split('.');
@@ -38,7 +38,16 @@ fn subset(
             // The last of the names belongs to a flattened value.
             let (last, own) = names.split_last().expect("a name");
             let leaf = |names: &[&str]| ShownNames {
-                own: names.iter().map(fnv1a).collect::<Vec<_>>().leak(),
+                own: names
+                    .iter()
+                    .map(|&text| StoredName {
+                        text: "",
+                        hash: fnv1a(text),
+                        optional: false,
+                        defaulted: false,
+                    })
+                    .collect::<Vec<_>>()
+                    .leak(),
                 flattened: &[],
             };
             let inner: &'static ShownNames = Box::leak(Box::new(leaf(&[last])));

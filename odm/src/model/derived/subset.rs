@@ -82,7 +82,7 @@ pub const fn child<T: SubsetField>() -> ShownChild<<T::Child as Structure>::Fiel
         collection: <T::Child as Document>::HASH,
         fields: <<T::Child as Structure>::Fields<Root<T::Child>> as FieldSet>::NEW,
         names: match <T::Item as SubsetItem>::SHOWN {
-            Some(_) => Some(<T::Item as SubsetItem>::NAMES),
+            Some(_) => Some(<T::Item as Structure>::SHOWN),
             None => None,
         },
         nested: T::NESTED,
