@@ -64,20 +64,22 @@ pub(super) fn copy(
     log_reference: LogReference,
     goes_on: &mut dyn FnMut(BackupProgress) -> bool,
 ) -> Result<()> {
-    let trees = snapshot.base.trees()?;
+    let mut trees = snapshot.base.trees()?;
+    trees.extend(snapshot.memtables.trees());
+    let view = snapshot.view();
     let mut progress = BackupProgress::default();
     for &tree in trees.iter().filter(|tree| **tree != META) {
-        progress.of += snapshot.base.len(tree)?.unwrap_or_default();
+        progress.of += view.len(tree)?.unwrap_or_default();
     }
     let mut engine = Engine::open(backend, name.clone(), CACHE)?;
     let transaction = engine.begin()?;
     for tree in trees {
-        let mut entries = snapshot.base.range(tree, &[], &END, false)?;
+        let mut entries = view.range(tree, &[], &END, false)?;
         loop {
             let mut portion = Vec::new();
             let mut bytes = 0;
             while bytes < PORTION
-                && let Some((key, value)) = entries.next().transpose()?
+                && let Some((key, value)) = entries.next()?
             {
                 bytes += key.len() + value.len();
                 portion.push((key, value));

@@ -62,6 +62,16 @@ pub(super) struct Engine {
     retired: Arc<Retired>,
 }
 
+/// The end of the writes of an engine.
+pub(super) struct WriteStop(Arc<Shield>);
+
+impl WriteStop {
+    /// Makes every later write fail with this error, and leaves the file as it is.
+    pub(super) fn refuse(&self, cause: &Error) {
+        self.0.refuse(io::Error::other(cause.to_string()));
+    }
+}
+
 /// The size of the cache of a database that is only read, in bytes.
 const CHECK_CACHE: usize = 16 << 20;
 
@@ -194,7 +204,12 @@ impl Engine {
 
     /// Makes every later write fail with this error, and leaves the file as it is.
     pub(super) fn refuse_writes(&self, cause: &Error) {
-        self.shield.refuse(io::Error::other(cause.to_string()));
+        self.write_stop().refuse(cause);
+    }
+
+    /// Ends the writes, also while another thread has the engine.
+    pub(super) fn write_stop(&self) -> WriteStop {
+        WriteStop(self.shield.clone())
     }
 
     /// Applies all changes, or none. The changes of a tree come one after another, each key once; ascending order is fastest.

@@ -245,12 +245,13 @@ fn fill_one(
             break false;
         }
     };
+    drop(range);
     for (id, keys) in &read {
         for key in keys {
             if !index.spec.unique {
-                work.overlay.put(tree, key, &id_len(id));
+                work.overlay.insert(tree, key, &id_len(id));
             } else if work.view().get(tree, key)?.is_none() {
-                work.overlay.put(tree, key, id);
+                work.overlay.insert(tree, key, id);
             } else {
                 let document = work.view().get(collection.tree, id)?;
                 let document = scan::read(document.as_deref().unwrap_or_default())?;

@@ -45,6 +45,7 @@ mod ids;
 mod layout;
 mod lease;
 mod log;
+mod memtable;
 mod open;
 mod overlay;
 mod place;
@@ -355,7 +356,7 @@ impl Embedded {
         for collection in snapshot.schema.collections() {
             for index in &collection.indexes {
                 if let Some(build) = &index.build {
-                    let of = snapshot.base.len(collection.tree)?.unwrap_or_default();
+                    let of = snapshot.view().len(collection.tree)?.unwrap_or_default();
                     builds.push(IndexBuild {
                         collection: collection.name.clone(),
                         index: index.spec.name.clone(),

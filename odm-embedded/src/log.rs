@@ -1,18 +1,20 @@
 //! The redo log: a file beside the store's file, to which commits are appended.
 //!
 //! A durable commit of the engine writes each page that it changes, and syncs the file twice. Here, the changes of a commit are appended to
-//! the log and synced, once for all waiting commits, and the engine gets them without durability. At a *checkpoint* the engine makes all of
-//! them durable at once, and the log is *cut*: it is written again from its start. After a crash the engine has the state of the last
-//! checkpoint, and the records of the log are applied to it. They have whole values, so that it does no harm to apply one twice.
+//! the log and synced, once for all waiting commits, and stay in memory (see `memtable`). At a *checkpoint* the engine makes all of them
+//! durable at once. After a crash the engine has the state of the last checkpoint, and the records of the log are applied to it. They have
+//! whole values, so that it does no harm to apply one twice.
 //!
 //! # Generations
 //!
-//! Each checkpoint begins a *generation* of the log. In this order:
+//! Each checkpoint begins a *generation* of the log, in one of its two segments in turn. In this order:
 //!
-//! 1. The head of the new generation is written and synced, beside the head of the present one.
-//! 2. The engine commits, durably, all changes and the name of the new generation. Before this moment a crash leaves the records of the
-//!    present generation to be applied, and after it no records.
-//! 3. Records of the new generation are written over the records of the last one.
+//! 1. All records of the present generation are synced.
+//! 2. The head of the new generation is written and synced, beside the head of the present one. It says where that one ends.
+//! 3. Records of the new generation are written, while a checkpoint writes the changes of the one before.
+//! 4. The engine commits these, durably, with the name of the new generation. Before this moment a crash leaves the records of both
+//!    generations to be applied, and after it those of the new one.
+//! 5. Only then does the next generation begin, over the records of the one that is not needed any more.
 //!
 //! So the engine always names a generation whose head is in the log. If the head is not there, the log is missing, older than the store, or
 //! another's, and the store is not opened without it: its last commits would be lost.
@@ -37,9 +39,9 @@ mod record;
 use std::{io, iter, path::PathBuf, sync::Arc};
 
 use self::{
-    contents::{Contents, Damage},
-    head::{Generation, Head},
-    open::OpenLog,
+    contents::Contents,
+    head::{Generation, Head, Last},
+    open::{OpenLog, write_head},
 };
 pub(super) use self::{
     file::{Beside, LogFile},
@@ -59,9 +61,6 @@ pub(super) const RECORD: &[u8] = b"log";
 /// The length that no log exceeds. It bounds the time of a recovery.
 pub(super) const MAX_LEN: u64 = 16 << 20;
 
-/// Where the first record is: after the heads of two generations and the mark.
-const RECORDS: u64 = (mark::PLACE + head::PAGE) as u64;
-
 /// A log, whose file may be missing.
 pub(super) struct Log {
     place: Box<dyn LogFile>,
@@ -72,17 +71,40 @@ pub(super) struct Log {
 }
 
 /// The content of a log, as far as its store needs it. Nothing is changed yet, in either file.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Recovery {
-    /// The commits that are in the log and not in the store, because of a crash.
-    pub(super) changes: Overlay,
+    /// How many commits are in the log and not in the store, because of a crash.
     pub(super) units: u64,
     /// The generation that the store has not closed.
     unclosed: Option<Generation>,
+    /// The log that the store needs.
+    needed: Option<NeededLog>,
     /// The file, if there is one.
     bytes: Option<Vec<u8>>,
     /// The reason why commits of the store are missing, and how many are known to be missing.
     pub(super) lost: Option<(Error, u64)>,
+}
+
+/// A log that has commits of its store.
+struct NeededLog {
+    file: Arc<dyn Backend>,
+    /// The generation that the store names, and the one after it, if that has begun.
+    generations: Vec<(Head, Contents)>,
+}
+
+impl NeededLog {
+    /// Leaves out all that is behind damage, and returns how many units are known to be lost.
+    fn leave_out_lost(&mut self) -> Option<u64> {
+        let generations = &mut self.generations;
+        let damaged = generations
+            .iter()
+            .position(|(_, found)| found.damage.is_some())?;
+        let lost_in = |found: &Contents| found.damage.map_or(0, |damage| damage.units);
+        let behind = generations.split_off(damaged + 1);
+        let of_behind = behind.iter().map(|(_, found)| found.units + lost_in(found));
+        let lost = lost_in(&generations[damaged].1) + of_behind.sum::<u64>();
+        Some(lost)
+    }
 }
 
 impl Recovery {
@@ -118,7 +140,7 @@ impl Log {
                  wrote it"
             )));
         }
-        let mut log = Log {
+        let log = Log {
             place,
             max_len,
             first: named.map_or_else(Generation::new, |named| named.next()),
@@ -147,7 +169,7 @@ impl Log {
 
     /// The content of a log for a store that was not closed.
     fn judge(
-        &mut self,
+        &self,
         store: &str,
         unclosed: Generation,
         file: Option<Arc<dyn Backend>>,
@@ -171,27 +193,43 @@ impl Log {
                  store or of another time, or its head is damaged: put both files back together"
             )));
         };
-        let contents = contents::read(bytes, &head).ok_or_else(|| {
-            corrupt(format!(
-                "`{name}` has a record that cannot be read: open the store with the version of this library that \
-                 wrote it"
-            ))
-        })?;
-        self.open = Some(OpenLog::new(file, head, bytes.len() as u64));
+        let read = |head: &Head, whole| {
+            contents::read(bytes, head, whole).ok_or_else(|| {
+                corrupt(format!(
+                    "`{name}` has a record that cannot be read: open the store with the version of this library that \
+                     wrote it"
+                ))
+            })
+        };
+        // The generation that has begun after it, if the checkpoint between the two was not made.
+        let later = Head::read(bytes, unclosed.next());
+        let later = later.and_then(|later| Some((later, later.last()?)));
+        let mut generations = vec![(head, read(&head, later.map(|(_, last)| last))?)];
+        if let Some((later, _)) = later {
+            generations.push((later, read(&later, None)?));
+        }
+        let mut needed = NeededLog { file, generations };
+        let lost = needed.leave_out_lost();
+        let generations = &needed.generations;
+        let units = generations.iter().map(|(_, found)| found.units).sum();
+        let damage = generations.iter().find_map(|(_, found)| found.damage);
+        let lost = lost.zip(damage).map(|(lost, damage)| {
+            let error = damaged(store, &name, units, (damage.at, lost));
+            (error, lost)
+        });
         Ok(Recovery {
-            lost: contents
-                .damage
-                .map(|damage| (damaged(store, &name, &contents, damage), damage.units)),
-            changes: contents.changes,
-            units: contents.units,
+            units,
             unclosed: Some(unclosed),
+            needed: Some(needed),
             bytes: None,
+            lost,
         })
     }
 
     /// Copies the file to a new one beside it, before the store discards a part of it. Returns the path of the copy.
     pub(super) fn keep(&self, recovery: &Recovery) -> Result<Option<PathBuf>> {
-        let kept = recovery.bytes.as_ref().map(|bytes| {
+        let kept = recovery.bytes.as_ref();
+        let kept = kept.map(|bytes| {
             let kept = self.place.keep(bytes);
             kept.map_err(|error| cannot("copy", &self.place.name(), error))
         });
@@ -200,40 +238,58 @@ impl Log {
 
     /// Makes the changes of the log durable in the engine, and removes the file, which the store does not need any more.
     pub(super) fn recover(&mut self, engine: &mut Engine, recovery: &Recovery) -> Result<()> {
-        let has_use = self.open.is_some();
-        if recovery.bytes.is_some() && !has_use {
-            // A crash after this leaves a store that lacks its log, and not a closed store beside a log that is not its own.
-            self.remove()?;
-        }
-        if let Some(unclosed) = recovery.unclosed {
-            let next = match &mut self.open {
-                Some(open) => open.begin_generation(),
-                None => Ok(unclosed.next()),
+        let Some(needed) = &recovery.needed else {
+            if recovery.bytes.is_some() {
+                // A crash after this leaves a store that lacks its log, and not a closed store beside a log that is not its own.
+                self.remove()?;
+            }
+            return match recovery.unclosed {
+                Some(unclosed) => self.close_as(engine, unclosed.next(), &Overlay::default()),
+                None => Ok(()),
             };
-            let next = next.map_err(|error| self.cannot_write(error))?;
-            let closed = encode(&Generation {
-                closed: true,
-                ..next
-            })?;
-            let closed = iter::once((META, RECORD, Some(&*closed)));
-            engine.commit(closed.chain(recovery.changes.iter()), true)?;
-            self.first = next.next();
+        };
+        for (at, (head, found)) in needed.generations.iter().enumerate() {
+            if let Some((next, _)) = needed.generations.get(at + 1) {
+                let named = encode(&next.named)?;
+                let named = iter::once((META, RECORD, Some(&*named)));
+                engine.commit(named.chain(found.changes.iter()), true)?;
+                continue;
+            }
+            let last = Last {
+                units: found.units,
+                end: found.end as u64,
+            };
+            let next = head.next(self.max_len, last);
+            // The head says that the records are synced. After a crash of the process alone, they may not be.
+            let synced = needed.file.sync_data();
+            let written = synced.and_then(|()| write_head(&*needed.file, &next));
+            written.map_err(|error| self.cannot_write(error))?;
+            self.close_as(engine, next.named, &found.changes)?;
         }
-        match has_use {
-            true => self.remove(),
-            false => Ok(()),
-        }
+        self.remove()
     }
 
-    /// Appends the changes of some units, unless the log is full or has no file yet, or the changes are too many: then the result is
-    /// `None`, and a checkpoint must be made with them.
+    /// Makes changes durable in the engine, and this the last generation, which is closed.
+    fn close_as(&mut self, engine: &mut Engine, last: Generation, changes: &Overlay) -> Result<()> {
+        let closed = encode(&Generation {
+            closed: true,
+            ..last
+        })?;
+        let closed = iter::once((META, RECORD, Some(&*closed)));
+        engine.commit(closed.chain(changes.iter()), true)?;
+        self.first = last.next();
+        Ok(())
+    }
+
+    /// Appends the changes of some units, unless the log has no file yet, or no room: then the result is `None`, and a checkpoint must be
+    /// made with them.
     ///
     /// A crash may lose or keep the record until the result is synced.
     pub(super) fn append(&mut self, units: usize, changes: &Overlay) -> Result<Option<Appended>> {
         let Some(open) = &mut self.open else {
             return Ok(None);
         };
-        let appended = open.append(units, changes.iter(), self.max_len);
+        let appended = open.append(units, changes.iter());
         appended.map_err(|error| self.cannot_write(error))
     }
 
@@ -242,48 +298,36 @@ impl Log {
         cannot("write to", &self.place.name(), error)
     }
 
-    /// Makes all commits and these changes durable in the engine, and cuts the log. No sync may run meanwhile.
-    pub(super) fn checkpoint(&mut self, engine: &mut Engine, changes: &Overlay) -> Result<()> {
+    /// Begins the next generation, and returns the record that names it. The checkpoint that commits this record must have all changes of
+    /// the generations before, and the one before it must have ended.
+    pub(super) fn begin_generation(&mut self) -> Result<Vec<u8>> {
         let begun = match &mut self.open {
             Some(open) => open.begin_generation(),
             None => {
-                let head = Head::new(self.first);
+                let head = Head::new(self.first, self.max_len, Last::default());
                 let file = self.place.create(&head::new_log(&head));
                 file.map(|file| {
-                    self.open = Some(OpenLog::new(file, head, RECORDS));
+                    self.open = Some(OpenLog::new(file, head, self.max_len));
                     self.first
                 })
             }
         };
-        let named = encode(&begun.map_err(|error| self.cannot_write(error))?)?;
-        let named = iter::once((META, RECORD, Some(&*named)));
-        engine.commit(named.chain(changes.iter()), true)?;
-        if let Some(open) = &mut self.open {
-            open.cut();
-        }
-        Ok(())
+        encode(&begun.map_err(|error| self.cannot_write(error))?)
     }
 
-    /// Makes the last checkpoint, after which the store needs no log, and removes the file, if there is one.
-    pub(super) fn close(&mut self, engine: &mut Engine) -> Result<()> {
+    /// Begins the last generation, which is closed, and returns the record that names it, or `None` if the log has no file. Once it is in
+    /// the engine, with the changes of all generations, the store needs no log.
+    pub(super) fn end_generation(&mut self) -> Result<Option<Vec<u8>>> {
         let Some(open) = &mut self.open else {
-            return Ok(());
+            return Ok(None);
         };
         let last = open.begin_generation();
-        let closed = encode(&Generation {
+        let last = last.map_err(|error| self.cannot_write(error))?;
+        let closed = Generation {
             closed: true,
-            ..last.map_err(|error| self.cannot_write(error))?
-        })?;
-        engine.commit_last(iter::once((META, RECORD, Some(&*closed))))?;
-        // Frees the pages that the first commit has replaced: see `commit_last`.
-        engine.commit_last(iter::empty())?;
-        // Before this is done, another process cannot open the store and make a log.
-        self.remove()
-    }
-
-    /// Whether all commits are in the engine's file.
-    pub(super) fn is_cut(&self) -> bool {
-        self.open.as_ref().is_none_or(|open| open.units == 0)
+            ..last
+        };
+        encode(&closed).map(Some)
     }
 
     /// Verifies that the file has the head and all records, by its bytes and not by the memory.
@@ -295,7 +339,7 @@ impl Log {
         let bytes = read(&*open.file).map_err(|error| cannot("read", &name, error))?;
         let head = Head::read(&bytes, open.head.named);
         let head = head.filter(|head| head.salt() == open.head.salt());
-        let found = head.and_then(|head| contents::read(&bytes, &head));
+        let found = head.and_then(|head| contents::read(&bytes, &head, None));
         match found {
             Some(found) if found.end as u64 == open.end && found.damage.is_none() => Ok(()),
             found => Err(corrupt(format!(
@@ -307,7 +351,7 @@ impl Log {
     }
 
     /// Removes the file, which the store does not need any more.
-    fn remove(&mut self) -> Result<()> {
+    pub(super) fn remove(&mut self) -> Result<()> {
         self.open = None;
         let removed = self.place.remove();
         removed.map_err(|error| cannot("remove", &self.place.name(), error))
@@ -330,12 +374,11 @@ fn read(file: &dyn Backend) -> io::Result<Vec<u8>> {
 }
 
 #[cold]
-fn damaged(store: &str, name: &str, found: &Contents, damage: Damage) -> Error {
+fn damaged(store: &str, name: &str, units: u64, (at, lost): (usize, u64)) -> Error {
     corrupt(format!(
-        "`{name}`, the log of `{store}`, is damaged at byte {}: {} of its units are before that, and at least {} there and \
+        "`{name}`, the log of `{store}`, is damaged at byte {at}: {units} of its units are before that, and at least {lost} there and \
          behind, which were synced; restore a backup, or open the store with what is before the damage by \
-         `Embedded::builder().salvage(..)`",
-        damage.at, found.units, damage.units
+         `Embedded::builder().salvage(..)`"
     ))
 }
 

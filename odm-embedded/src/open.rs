@@ -15,6 +15,7 @@ use super::{
     files::{self, NewFile},
     layout::{FORMAT, FORMAT_OF_INDEXES, META, damaged},
     log::{self, Beside, Log, LogFile, Recovery},
+    memtable::Memtables,
     place::{Identity, InMemory, OnDisk, StoreFile},
     salvage::LogSalvage,
     schema::{FORMAT_RECORD, RECORD, Schema, format_record, read_format},
@@ -122,7 +123,8 @@ fn read(
     let base = engine.newest()?;
     let schema = Arc::new(stored_schema(&base)?);
     let newest = Arc::new(Snapshot {
-        base,
+        base: Arc::new(base),
+        memtables: Memtables::default(),
         schema,
         settings: Arc::new(settings),
     });

@@ -13,15 +13,33 @@ use super::{engine, layout::Tree};
 /// A new value, or `None` for a removed key.
 pub(super) type NewValue = Option<Arc<[u8]>>;
 
+/// The changes of one tree by their keys.
+pub(super) type ChangesByKey = BTreeMap<Arc<[u8]>, NewValue>;
+
 /// The changes of one tree.
-type TreeChanges = BTreeMap<Arc<[u8]>, NewValue>;
+#[derive(Debug, Default)]
+struct TreeChanges {
+    by_key: ChangesByKey,
+    /// By how much they change the number of entries.
+    growth: i64,
+}
+
+/// A change that was made, to be undone.
+#[derive(Debug)]
+struct JournalEntry {
+    tree: Tree,
+    key: Arc<[u8]>,
+    /// The change that it replaced: `None` if the overlay did not have the key.
+    before: Option<NewValue>,
+    growth: i64,
+}
 
 /// Changes on top of a committed state, in the order of their trees and keys.
 #[derive(Debug, Default)]
 pub(super) struct Overlay {
     trees: BTreeMap<Tree, TreeChanges>,
-    /// The change that each change replaced, in order: `None` if the overlay did not have the key.
-    journal: Vec<(Tree, Arc<[u8]>, Option<NewValue>)>,
+    /// In order.
+    journal: Vec<JournalEntry>,
     /// The approximate memory of the changes and the journal.
     bytes: usize,
 }
@@ -39,7 +57,7 @@ fn size(key: &[u8], change: &NewValue) -> usize {
 
 impl Overlay {
     pub(super) fn is_empty(&self) -> bool {
-        self.trees.values().all(BTreeMap::is_empty)
+        self.trees.values().all(|changes| changes.by_key.is_empty())
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -49,29 +67,42 @@ impl Overlay {
     /// The change of a key, if there is one.
     #[inline]
     pub(super) fn get(&self, tree: Tree, key: &[u8]) -> Option<&NewValue> {
-        self.trees.get(&tree)?.get(key)
+        self.trees.get(&tree)?.by_key.get(key)
     }
 
+    /// Adds an entry, whose key the tree does not have.
+    pub(super) fn insert(&mut self, tree: Tree, key: &[u8], value: &[u8]) {
+        self.change(tree, key, Some(value.into()), 1);
+    }
+
+    /// Replaces the value of an entry that the tree has, or of one that is not counted.
     pub(super) fn put(&mut self, tree: Tree, key: &[u8], value: &[u8]) {
-        self.change(tree, key, Some(value.into()));
+        self.change(tree, key, Some(value.into()), 0);
     }
 
+    /// Removes an entry that the tree has.
     pub(super) fn remove(&mut self, tree: Tree, key: &[u8]) {
-        self.change(tree, key, None);
+        self.change(tree, key, None, -1);
     }
 
-    fn change(&mut self, tree: Tree, key: &[u8], change: NewValue) {
+    fn change(&mut self, tree: Tree, key: &[u8], change: NewValue, growth: i64) {
         steps::step();
         let added = size(key, &change);
         let changes = self.trees.entry(tree).or_default();
-        let key: Arc<[u8]> = match changes.get_key_value(key) {
+        let key: Arc<[u8]> = match changes.by_key.get_key_value(key) {
             Some((key, _)) => key.clone(),
             None => key.into(),
         };
-        let before = changes.insert(key.clone(), change);
+        let before = changes.by_key.insert(key.clone(), change);
+        changes.growth = changes.growth.saturating_add(growth);
         // A replaced value stays in the journal.
         self.bytes += added;
-        self.journal.push((tree, key, before));
+        self.journal.push(JournalEntry {
+            tree,
+            key,
+            before,
+            growth,
+        });
     }
 
     /// The present moment. Changes after it can be undone until [`forget`](Overlay::forget).
@@ -82,13 +113,20 @@ impl Overlay {
     /// Undoes the changes since a mark.
     pub(super) fn undo_to(&mut self, mark: JournalPosition) {
         while self.journal.len() > mark.0 {
-            let Some((tree, key, before)) = self.journal.pop() else {
+            let Some(entry) = self.journal.pop() else {
                 break;
             };
+            let JournalEntry {
+                tree,
+                key,
+                before,
+                growth,
+            } = entry;
             let changes = self.trees.entry(tree).or_default();
+            changes.growth = changes.growth.saturating_sub(growth);
             let undone = match before {
-                Some(before) => changes.insert(key.clone(), before),
-                None => changes.remove(&key),
+                Some(before) => changes.by_key.insert(key.clone(), before),
+                None => changes.by_key.remove(&key),
             };
             if let Some(undone) = undone {
                 self.bytes -= size(&key, &undone);
@@ -98,9 +136,9 @@ impl Overlay {
 
     /// Makes all changes final. All marks become invalid.
     pub(super) fn forget(&mut self) {
-        for (_, key, before) in self.journal.drain(..) {
-            if let Some(before) = &before {
-                self.bytes -= size(&key, before);
+        for entry in self.journal.drain(..) {
+            if let Some(before) = &entry.before {
+                self.bytes -= size(&entry.key, before);
             }
         }
     }
@@ -113,9 +151,15 @@ impl Overlay {
     /// All changes, in the order of their trees and keys.
     pub(super) fn iter(&self) -> impl Iterator<Item = engine::KeyChange<'_>> {
         self.trees.iter().flat_map(|(tree, changes)| {
-            let changes = changes.iter();
+            let changes = changes.by_key.iter();
             changes.map(|(key, change)| (*tree, &**key, change.as_deref()))
         })
+    }
+
+    /// The changes of each tree in the order of keys, and by how much they change the number of its entries.
+    pub(super) fn trees(&self) -> impl Iterator<Item = (Tree, &ChangesByKey, i64)> {
+        let trees = self.trees.iter();
+        trees.map(|(tree, changes)| (*tree, &changes.by_key, changes.growth))
     }
 
     /// The changes of a tree from `lower`, included, to `upper`, excluded, or `None` if it has no changes.
@@ -125,7 +169,7 @@ impl Overlay {
         lower: &[u8],
         upper: &[u8],
     ) -> Option<btree_map::Range<'_, Arc<[u8]>, NewValue>> {
-        let changes = self.trees.get(&tree)?;
+        let changes = &self.trees.get(&tree)?.by_key;
         Some(changes.range::<[u8], _>((Bound::Included(lower), Bound::Excluded(upper))))
     }
 }

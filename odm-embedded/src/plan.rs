@@ -316,7 +316,7 @@ fn keys_per_document(view: View<'_>, collection: &Collection, index: &Index) -> 
     if !index.multikey.contains(&true) {
         return 1;
     }
-    let len = |tree| view.base.len(tree).ok().flatten();
+    let len = |tree| view.committed_len(tree).ok().flatten();
     match (len(index.tree), len(collection.tree)) {
         (Some(keys), Some(documents)) if documents > 0 => keys.div_ceil(documents).max(1),
         _ => UNKNOWN,

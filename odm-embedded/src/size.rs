@@ -76,7 +76,7 @@ pub struct IndexSize {
 /// Computes the size of a store in the file of this path.
 pub(super) fn of(published: &Published, path: Option<&Path>) -> Result<StoreSize> {
     let snapshot = published.get()?;
-    let len = |tree| Ok::<_, Error>(snapshot.base.len(tree)?.unwrap_or_default());
+    let len = |tree| Ok::<_, Error>(snapshot.view().len(tree)?.unwrap_or_default());
     let mut collections = Vec::new();
     for collection in snapshot.schema.collections() {
         let mut indexes = Vec::new();

@@ -12,13 +12,16 @@ use odm_store::{
 };
 
 use super::{
-    engine::BaseState, read::Reading, schema::Schema, settings::Settings, view::View,
-    wait::YieldBudget,
+    engine::BaseState, memtable::Memtables, read::Reading, schema::Schema, settings::Settings,
+    view::View, wait::YieldBudget,
 };
 
 /// A committed state.
 pub(super) struct Snapshot {
-    pub(super) base: BaseState,
+    /// The state of the engine as of a checkpoint.
+    pub(super) base: Arc<BaseState>,
+    /// The changes since then.
+    pub(super) memtables: Memtables,
     pub(super) schema: Arc<Schema>,
     pub(super) settings: Arc<Settings>,
 }
@@ -26,8 +29,9 @@ pub(super) struct Snapshot {
 impl Snapshot {
     pub(super) fn view(&self) -> View<'_> {
         View {
-            base: &self.base,
             overlay: None,
+            memtables: &self.memtables,
+            base: &self.base,
             schema: &self.schema,
         }
     }

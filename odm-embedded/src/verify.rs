@@ -44,10 +44,20 @@ pub(super) async fn verify(snapshot: &Snapshot) -> Result<()> {
             }
         }
     }
-    match snapshot.base.trees()?.is_subset(&known) {
-        true => Ok(()),
-        false => Err(damaged("data that belongs to no collection is stored")),
+    let trees = snapshot.base.trees()?.into_iter();
+    for tree in trees.chain(snapshot.memtables.trees()) {
+        // The entries of a tree that was removed may still be in the base, below the changes that remove them.
+        if !known.contains(&tree)
+            && snapshot
+                .view()
+                .range(tree, &[], &END, false)?
+                .next()?
+                .is_some()
+        {
+            return Err(damaged("data that belongs to no collection is stored"));
+        }
     }
+    Ok(())
 }
 
 /// Verifies the documents of a collection, and that their entries exist. Returns the number of entries
@@ -104,7 +114,7 @@ fn entries(
     }
     for key in &entries.keys {
         let value: &[u8] = if index.spec.unique { id } else { &id_len(id) };
-        match snapshot.base.get(index.tree, key)? {
+        match snapshot.view().get(index.tree, key)? {
             Some(found) if *found == *value => {}
             Some(_) => return wrong("refers to another document"),
             None => return wrong("lacks an entry of a document"),

@@ -53,9 +53,9 @@ impl Work {
 
     pub(super) fn view(&self) -> View<'_> {
         View {
-            base: &self.base.base,
             overlay: Some(&self.overlay),
             schema: &self.schema,
+            ..self.base.view()
         }
     }
 

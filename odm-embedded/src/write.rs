@@ -189,9 +189,11 @@ impl Work {
         }
         drop(stored);
         let claims = self.change_entries(&collection, &key, before, after)?;
-        match after {
-            Some(after) => self.overlay.put(collection.tree, &key, after.as_bytes()),
-            None => self.overlay.remove(collection.tree, &key),
+        let tree = collection.tree;
+        match (before, after) {
+            (None, Some(after)) => self.overlay.insert(tree, &key, after.as_bytes()),
+            (_, Some(after)) => self.overlay.put(tree, &key, after.as_bytes()),
+            (_, None) => self.overlay.remove(tree, &key),
         }
         Ok(claims)
     }
@@ -236,7 +238,7 @@ impl Work {
             }
             for key in new.without(&old) {
                 match index.spec.unique {
-                    false => self.overlay.put(index.tree, key, &id_len(id)),
+                    false => self.overlay.insert(index.tree, key, &id_len(id)),
                     true => claims.push((at, key.clone())),
                 }
             }
@@ -261,7 +263,7 @@ impl Work {
             if self.view().get(index.tree, &key)?.is_some() && !is_left {
                 return Err(duplicate(&collection.name, index, document, &key));
             }
-            self.overlay.put(index.tree, &key, &id);
+            self.overlay.insert(index.tree, &key, &id);
         }
         Ok(())
     }

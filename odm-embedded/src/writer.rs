@@ -5,13 +5,14 @@
 //! one commit form the next group. A unit that fails is undone alone. A unit whose changes are too
 //! large for a group runs by itself (see `large`).
 //!
-//! The order of one group: run the units; append their changes to the log; begin to sync it; commit to the engine, without durability. The
-//! writer then goes on with the next group. Once the log is synced, another thread (see `sync`) publishes the new state and answers. So no
-//! change is visible before it is as durable as requested, and a caller who has an answer sees their own write.
+//! The order of one group: run the units; append their changes to the log; begin to sync it; add them to the memtable. The writer then goes
+//! on with the next group. Once the log is synced, another thread (see `sync`) publishes the new state and answers. So no change is visible
+//! before it is as durable as requested, and a caller who has an answer sees their own write.
 //!
-//! Changes that the log does not take are committed to the engine durably, at a checkpoint (see `log`): if the log is full, before the
-//! first record, and for large units. A store in memory has no log.
+//! A third thread writes a memtable into the engine, at a checkpoint (see `checkpoint`): if it or the segment of the log is full, and before
+//! all that needs the engine. The writer goes on meanwhile, and waits only if it needs another checkpoint. A store in memory has no log.
 
+mod checkpoint;
 mod compact;
 mod group;
 mod indexes;
@@ -21,36 +22,42 @@ mod sync;
 
 use std::{
     collections::VecDeque,
+    iter,
     panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
 
+use futures_util::future::{Either, select};
 use odm_store::{Error, ErrorKind, FeedChanges, Result, metrics};
 use tokio::sync::mpsc::error::TryRecvError;
 use tracing::error;
 
 use self::{
+    checkpoint::Checkpoints,
     indexes::Ensure,
     sync::{Answers, Commit, Syncer},
 };
 use super::{
-    engine::Engine,
+    engine::{Engine, WriteStop},
     log::Log,
+    memtable::{Memtable, Memtables},
     open::Opened,
-    overlay::Overlay,
     place::StoreFile,
     queue::{Reply, Request, Requests},
-    schema::Schema,
     settings::Settings,
     snapshot::{Published, Snapshot},
     wait::{block_on, panic_message},
     work::Work,
 };
 
+/// The memory of a memtable at which a checkpoint begins, in bytes.
+const MEMTABLE: usize = 32 << 20;
+
 /// The state of the writer's thread.
 pub(super) struct Writer {
-    engine: Engine,
+    checkpoints: Checkpoints,
     file: Box<dyn StoreFile>,
     /// `None` for a store in memory.
     log: Option<Log>,
@@ -70,6 +77,8 @@ pub(super) struct Writer {
     settings: Arc<Settings>,
     /// The newest state, which may be neither durable nor published yet.
     newest: Arc<Snapshot>,
+    /// The changes since the last checkpoint began.
+    memtable: Memtable,
     /// The time of the first commit that a crash may undo, and that no caller waits for.
     unflushed: Option<Instant>,
     /// The error of all further writes, once the disk has failed.
@@ -83,6 +92,7 @@ enum Event {
     Request(Request),
     /// A portion of an index is to be built or removed.
     Portion,
+    CheckpointEnded,
     FlushDue,
     /// All handles of the store are gone.
     Deserted,
@@ -97,7 +107,7 @@ impl Writer {
             newest,
         } = open;
         Writer {
-            engine,
+            checkpoints: Checkpoints::new(engine),
             file,
             log,
             syncer: Syncer::new(published.clone()),
@@ -110,6 +120,7 @@ impl Writer {
             published,
             settings: newest.settings.clone(),
             newest,
+            memtable: Memtable::default(),
             unflushed: None,
             failure: None,
             pacing: group::CommitPacing::default(),
@@ -122,6 +133,7 @@ impl Writer {
             match self.wait() {
                 Event::FlushDue => self.flush(),
                 Event::Portion => self.run_portion(),
+                Event::CheckpointEnded => drop(self.finish_checkpoint()),
                 Event::Deserted => break None,
                 Event::Request(Request::Unit {
                     unit,
@@ -164,12 +176,12 @@ impl Writer {
     /// Makes all commits durable, closes the file, and answers the request to close the store.
     fn end(mut self, closing: Option<Reply<()>>) {
         // The error is kept as the writer's from here on.
-        let _ = self.settle();
+        let _ = self.settle().and_then(|()| self.finish_checkpoint());
         let closed = || Error::new(ErrorKind::Closed, "the store is closed");
         self.published
             .close(self.failure.clone().unwrap_or_else(closed));
         let Writer {
-            mut engine,
+            checkpoints,
             mut log,
             syncer,
             mut requests,
@@ -177,18 +189,20 @@ impl Writer {
             mut failure,
             ..
         } = self;
+        let memtables = newest.memtables.clone();
         // The last commit frees the pages of earlier states, if they have no readers.
         drop((newest, syncer));
+        let mut engine = checkpoints.into_engine();
         if failure.is_none()
-            && let Some(log) = &mut log
-            && let Err(cause) = log.close(&mut engine)
+            && let (Some(engine), Some(log)) = (&mut engine, &mut log)
+            && let Err(cause) = close_log(engine, log, &memtables)
         {
-            failure = Some(stop(&engine, cause));
+            failure = Some(stop(&engine.write_stop(), cause));
         }
         // The files must be free for other processes before a caller learns that the store is closed.
-        let close = || match failure {
-            None => drop(engine),
-            Some(_) => engine.leave(),
+        let close = || match (engine, &failure) {
+            (Some(engine), Some(_)) => engine.leave(),
+            (engine, _) => drop(engine),
         };
         if let Err(panic) = catch_unwind(AssertUnwindSafe(close)) {
             error!(
@@ -207,6 +221,9 @@ impl Writer {
     }
 
     fn wait(&mut self) -> Event {
+        if self.checkpoints.has_ended() {
+            return Event::CheckpointEnded;
+        }
         let turn_began = self.turn_began.take();
         if self.has_portion() {
             // In turns, so that neither waits for all work of the other.
@@ -230,9 +247,11 @@ impl Writer {
             return Event::Request(request);
         }
         let due = self.flush_due();
-        match block_on(self.requests.recv(), due) {
-            Some(Some(request)) => Event::Request(request),
-            Some(None) => Event::Deserted,
+        let (request, ended) = (pin!(self.requests.recv()), pin!(self.checkpoints.ended()));
+        match block_on(select(request, ended), due) {
+            Some(Either::Left((Some(request), _))) => Event::Request(request),
+            Some(Either::Left((None, _))) => Event::Deserted,
+            Some(Either::Right(_)) => Event::CheckpointEnded,
             None => Event::FlushDue,
         }
     }
@@ -304,76 +323,69 @@ impl Writer {
         self.usable()
     }
 
-    /// Stores work in the log and the engine, or in the engine alone, and returns the new state.
+    /// Stores work in the log and the memtable, and returns the new state.
     fn store(&mut self, work: &Work, durable: bool, units: usize) -> Result<Arc<Snapshot>> {
         self.usable()?;
-        let appended = self.append(work, durable, units);
-        match appended.map_err(|error| self.fail(error))? {
-            true => {
-                let committed = self.engine.commit(work.overlay.iter(), false);
-                committed.map_err(|error| self.fail(error))?;
-            }
-            false => self.checkpoint(&work.overlay)?,
+        let is_full = self.memtable.bytes() >= MEMTABLE;
+        if is_full {
+            self.begin_checkpoint()?;
         }
-        self.read_newest(work.schema.clone())
-            .map_err(|error| self.fail(error))
+        let appended = self.append(work, durable, units);
+        let mut is_logged = appended.map_err(|error| self.fail(error))?;
+        if !is_logged && !is_full && !self.memtable.is_empty() {
+            // The other segment of the log has room, unless this is too long for any.
+            self.begin_checkpoint()?;
+            let appended = self.append(work, durable, units);
+            is_logged = appended.map_err(|error| self.fail(error))?;
+        }
+        if !is_logged {
+            // Its end publishes the newest state, which must not have these changes yet.
+            self.finish_checkpoint()?;
+        }
+        let commit = self.newest.memtables.commit + 1;
+        self.memtable.add(commit, &work.overlay);
+        self.newest = Arc::new(Snapshot {
+            base: self.newest.base.clone(),
+            memtables: self.memtable.state(self.checkpoints.frozen(), commit),
+            schema: work.schema.clone(),
+            settings: self.settings.clone(),
+        });
+        if !is_logged {
+            self.checkpoint()?;
+        }
+        Ok(self.newest.clone())
     }
 
-    /// Appends work to the log, and begins to sync it if it must be durable. Returns whether the engine
-    /// need not make it durable.
+    /// Appends work to the log, and begins to sync it if it must be durable. Returns whether the engine need not make it durable.
     fn append(&mut self, work: &Work, durable: bool, units: usize) -> Result<bool> {
         if let Some(log) = &mut self.log {
             let Some(appended) = log.append(units, &work.overlay)? else {
                 return Ok(false);
             };
             self.syncer.appended(appended, durable)?;
-        }
-        if !durable || self.log.is_none() {
-            self.unflushed.get_or_insert_with(Instant::now);
+            if !durable {
+                self.unflushed.get_or_insert_with(Instant::now);
+            }
         }
         Ok(true)
-    }
-
-    fn read_newest(&mut self, schema: Arc<Schema>) -> Result<Arc<Snapshot>> {
-        let base = self.engine.newest()?;
-        self.newest = Arc::new(Snapshot {
-            base,
-            schema,
-            settings: self.settings.clone(),
-        });
-        Ok(self.newest.clone())
-    }
-
-    /// Makes all commits and these changes durable in the engine, and cuts the log.
-    fn checkpoint(&mut self, changes: &Overlay) -> Result<()> {
-        self.settle()?;
-        let started = Instant::now();
-        let made = match &mut self.log {
-            Some(log) => log.checkpoint(&mut self.engine, changes),
-            None => self.engine.commit(changes.iter(), true),
-        };
-        made.map_err(|error| self.fail(error))?;
-        metrics::checkpoint(started.elapsed());
-        self.syncer.made_durable();
-        self.unflushed = None;
-        Ok(())
     }
 
     /// Verifies the checksums of both files.
     fn check(&mut self) -> Result<()> {
         self.settle()?;
+        self.finish_checkpoint()?;
         let logged = self.log.as_ref().map_or(Ok(()), Log::verify);
         // The file then has what a guest needs to open it, and the commits that the log may have lost.
-        self.checkpoint(&Overlay::default())?;
-        self.engine.check_file().and(logged)
+        self.checkpoint()?;
+        self.checkpoints.engine()?.check_file().and(logged)
     }
 
     /// Makes a checkpoint, unless the engine has made all commits durable already.
     fn make_durable(&mut self) -> Result<()> {
-        let is_cut = self.log.as_ref().is_none_or(Log::is_cut);
-        match is_cut && self.unflushed.is_none() {
+        self.finish_checkpoint()?;
+        match self.memtable.is_empty() {
             true => self.usable(),
-            false => self.checkpoint(&Overlay::default()),
+            false => self.checkpoint(),
         }
     }
 
@@ -382,30 +394,39 @@ impl Writer {
         if self.unflushed.take().is_none() || self.failure.is_some() {
             return;
         }
-        if self.log.is_some() {
-            return self.syncer.flush();
-        }
-        // An error becomes the error of all further writes.
-        let _ = self.checkpoint(&Overlay::default());
+        self.syncer.flush();
     }
 
     /// Stops all writing.
     #[cold]
     fn fail(&mut self, cause: Error) -> Error {
         let error = commit_failed(&cause);
-        self.failure = Some(stop(&self.engine, cause));
+        self.failure = Some(stop(self.checkpoints.write_stop(), cause));
         error
     }
 }
 
 /// Ends all writes of the engine. Returns the error of all later writes.
 #[cold]
-fn stop(engine: &Engine, cause: Error) -> Error {
+fn stop(writes: &WriteStop, cause: Error) -> Error {
     let message =
         format!("writer failed: {cause}; the store refuses writes until it is opened again");
     error!("{message}");
-    engine.refuse_writes(&cause);
+    writes.refuse(&cause);
     Error::new(ErrorKind::Closed, message).with_source(cause)
+}
+
+/// Makes the last checkpoint, after which the store needs no log, and removes the log.
+fn close_log(engine: &mut Engine, log: &mut Log, memtables: &Memtables) -> Result<()> {
+    let Some(closed) = log.end_generation()? else {
+        return Ok(());
+    };
+    let changes = memtables.changes();
+    engine.commit_last(checkpoint::changes(Some(&closed), &changes))?;
+    // Frees the pages that the first commit has replaced: see `commit_last`.
+    engine.commit_last(iter::empty())?;
+    // Before this is done, another process cannot open the store and make a log.
+    log.remove()
 }
 
 /// The error of callers whose commit has failed.

@@ -2,7 +2,7 @@
 //!
 //! The records are read from the first one on. The first that is incomplete, or is not the next one, is either the end, torn by a crash, or
 //! damaged. It is damaged if something readable says that its place was synced: the mark, or the head of a record of the same generation,
-//! anywhere behind.
+//! anywhere behind, or the head of the next generation, which is written when all of a generation is synced.
 //!
 //! They never say so of a place that a crash may lose. A record and the mark say how far the file *was* synced, by a sync that had
 //! succeeded before they were written, and synced bytes are not written again in their generation. A disk may store a later record that was
@@ -14,7 +14,7 @@
 
 use super::{
     format_1,
-    head::{Head, PAGE, Salt},
+    head::{Head, Last, PAGE, Salt},
     mark::Mark,
     record::{FoundRecord, LogRecord},
 };
@@ -40,10 +40,17 @@ pub(super) struct Damage {
 }
 
 /// Reads the records of a generation. `None` if a whole record can only be from a later version.
-pub(super) fn read(bytes: &[u8], head: &Head) -> Option<Contents> {
+///
+/// `whole` is the end of the generation, if a later one says that it was synced.
+pub(super) fn read(bytes: &[u8], head: &Head, whole: Option<Last>) -> Option<Contents> {
     let generation = head.named.generation as u64;
+    let segment = head.segment();
+    let bytes = match usize::try_from(segment.end) {
+        Ok(end) => bytes.get(..end).unwrap_or(bytes),
+        Err(_) => bytes,
+    };
     let mut contents = Contents {
-        end: head.records(),
+        end: segment.start as usize,
         ..Contents::default()
     };
     let mut number = 0;
@@ -64,9 +71,23 @@ pub(super) fn read(bytes: &[u8], head: &Head) -> Option<Contents> {
         contents.end += record.len;
         number += 1;
     }
-    if let Some(salt) = head.salt() {
-        contents.damage = find_damage(bytes, salt, generation, &contents);
-    }
+    contents.damage = match (whole, head.salt()) {
+        (Some(whole), _) => (contents.end as u64 != whole.end).then(|| Damage {
+            at: contents.end.min(bytes.len()),
+            units: whole.units.saturating_sub(contents.units),
+        }),
+        (None, Some(salt)) => {
+            let mark = Mark::read(bytes, head.mark(), salt, generation);
+            let (synced, written) = find_behind(bytes, salt, generation, mark, contents.end);
+            // A log is created with its heads and marks.
+            let is_cut = bytes.len() < head.least_len();
+            (is_cut || synced > contents.end as u64).then(|| Damage {
+                at: contents.end.min(bytes.len()),
+                units: written.saturating_sub(contents.units),
+            })
+        }
+        (None, None) => None,
+    };
     Some(contents)
 }
 
@@ -88,12 +109,17 @@ fn apply(record: &LogRecord<'_>, changes: &mut Overlay) -> Option<()> {
     Some(())
 }
 
-/// Searches behind the last record that was read for a record that says that more was synced. Damage can move records by any number of
-/// bytes, so a record may begin at each byte.
-fn find_damage(bytes: &[u8], salt: Salt, generation: u64, read: &Contents) -> Option<Damage> {
-    let mark = Mark::read(bytes, salt, generation);
+/// Searches behind the last record that was read, and returns how far the generation was synced, and how many units were written. Damage can
+/// move records by any number of bytes, so a record may begin at each byte.
+fn find_behind(
+    bytes: &[u8],
+    salt: Salt,
+    generation: u64,
+    mark: Option<Mark>,
+    end: usize,
+) -> (u64, u64) {
     let (mut synced, mut units) = mark.map_or((0, 0), |mark| (mark.end, mark.units));
-    for at in read.end..written(bytes) {
+    for at in end..written(bytes) {
         let Some(found) = FoundRecord::decode(&bytes[at..], salt, generation) else {
             continue;
         };
@@ -103,12 +129,7 @@ fn find_damage(bytes: &[u8], salt: Salt, generation: u64, read: &Contents) -> Op
             units = written;
         }
     }
-    // A log is created with its heads and its mark.
-    let is_cut = bytes.len() < read.end;
-    (is_cut || synced > read.end as u64).then(|| Damage {
-        at: read.end.min(bytes.len()),
-        units: units.saturating_sub(read.units),
-    })
+    (synced, units)
 }
 
 /// A length after which there are only zeros, with which a log is filled. It saves most of the search.

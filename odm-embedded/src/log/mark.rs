@@ -19,14 +19,8 @@ use std::{
     },
 };
 
-use super::{
-    head::{PAGE, Salt},
-    record::long,
-};
+use super::{head::Salt, record::long};
 use crate::engine::Backend;
-
-/// Where the mark is: after the heads.
-pub(super) const PLACE: usize = 2 * PAGE;
 
 const LEN: usize = 28;
 
@@ -49,9 +43,9 @@ impl Mark {
         bytes
     }
 
-    /// The mark in the bytes of a log, if it is whole and of this generation.
-    pub(super) fn read(bytes: &[u8], salt: Salt, generation: u64) -> Option<Mark> {
-        let found = bytes.get(PLACE..PLACE + LEN)?;
+    /// The mark at a place in the bytes of a log, if it is whole and of this generation.
+    pub(super) fn read(bytes: &[u8], place: u64, salt: Salt, generation: u64) -> Option<Mark> {
+        let found = bytes.get(place as usize..)?.get(..LEN)?;
         let mut numbers = &found[4..];
         let mark = Mark {
             generation: long(&mut numbers)?,
@@ -68,6 +62,8 @@ pub(in super::super) struct Appended {
     pub(super) file: Arc<dyn Backend>,
     pub(super) salt: Salt,
     pub(super) mark: Mark,
+    /// The position of the mark in the file.
+    pub(super) place: u64,
     /// The synced position for the next record.
     pub(super) synced: Arc<AtomicU64>,
 }
@@ -78,7 +74,7 @@ impl Appended {
         self.file.sync_data()?;
         // From here on it is true, regardless of later writes and of how many of them reach the disk.
         self.synced.fetch_max(self.mark.end, Ordering::Relaxed);
-        self.file.write(PLACE as u64, &self.mark.encode(self.salt))
+        self.file.write(self.place, &self.mark.encode(self.salt))
     }
 }
 
@@ -96,18 +92,21 @@ mod tests {
                 end: 1 << 20,
             },
         );
+        const PLACE: usize = 4096;
+        let read =
+            |bytes: &[u8], salt, generation| Mark::read(bytes, PLACE as u64, salt, generation);
         let mut bytes = vec![0; PLACE];
-        assert_eq!(Mark::read(&bytes, salt, 3), None);
+        assert_eq!(read(&bytes, salt, 3), None);
         bytes.extend_from_slice(&mark.encode(salt));
-        assert_eq!(Mark::read(&bytes, salt, 3), Some(mark));
-        assert_eq!(Mark::read(&bytes, salt, 4), None);
-        assert_eq!(Mark::read(&bytes, Salt(78), 3), None);
+        assert_eq!(read(&bytes, salt, 3), Some(mark));
+        assert_eq!(read(&bytes, salt, 4), None);
+        assert_eq!(read(&bytes, Salt(78), 3), None);
         for at in PLACE..bytes.len() {
-            assert_eq!(Mark::read(&bytes[..at], salt, 3), None);
+            assert_eq!(read(&bytes[..at], salt, 3), None);
             let mut changed = bytes.clone();
             changed[at] ^= 1;
-            assert_eq!(Mark::read(&changed, salt, 3), None);
+            assert_eq!(read(&changed, salt, 3), None);
         }
-        assert_eq!(Mark::read(&vec![0; 3 * PAGE], salt, 0), None);
+        assert_eq!(read(&vec![0; 2 * PLACE], salt, 0), None);
     }
 }

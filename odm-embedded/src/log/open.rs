@@ -9,18 +9,11 @@ use std::{
 };
 
 use super::{
-    RECORDS,
-    head::{Generation, Head, Salt},
+    head::{Generation, Head, Last, Salt, Segment},
     mark::{Appended, Mark},
     record::{self, RecordHead},
 };
 use crate::engine::{Backend, KeyChange};
-
-/// The divisor of the log's maximum length that bounds one record. It is cheaper to write longer changes only once, into the engine.
-const RECORD_PART: u64 = 4;
-
-/// The number of changes after which the log is cut. It bounds the pages that the engine must write then.
-const MAX_CHANGES: usize = 1 << 15;
 
 /// The number of bytes by which a log grows. It is filled with zeros, since a sync is fast if the length and the blocks of a file stay.
 const GROWTH: u64 = 1 << 20;
@@ -29,42 +22,43 @@ const GROWTH: u64 = 1 << 20;
 pub(super) struct OpenLog {
     pub(super) file: Arc<dyn Backend>,
     pub(super) head: Head,
-    /// The number of units since the last cut.
+    max_len: u64,
+    /// The number of units of the generation.
     pub(super) units: u64,
     /// The position of the next record.
     pub(super) end: u64,
     /// The known synced position of the file in this generation.
     synced: Arc<AtomicU64>,
-    /// How far the file is filled.
-    filled: u64,
-    /// The number of changes since the last cut.
-    changes: usize,
+    /// How far the segments are filled: that of the present generation, and the other one.
+    filled: [u64; 2],
     /// Memory for the next record.
     buffer: Vec<u8>,
 }
 
 impl OpenLog {
-    pub(super) fn new(file: Arc<dyn Backend>, head: Head, filled: u64) -> OpenLog {
+    /// A log whose file was created with this head.
+    pub(super) fn new(file: Arc<dyn Backend>, head: Head, max_len: u64) -> OpenLog {
+        let Segment { start, .. } = head.segment();
+        let other = Segment::of(head.named.next(), max_len);
         OpenLog {
             file,
             head,
+            max_len,
             units: 0,
-            end: RECORDS,
-            synced: Arc::new(AtomicU64::new(RECORDS)),
-            filled,
-            changes: 0,
+            end: start,
+            synced: Arc::new(AtomicU64::new(start)),
+            filled: [start, other.start],
             buffer: Vec::new(),
         }
     }
 
+    /// Appends a record, unless the segment has no room for it.
     pub(super) fn append<'a>(
         &mut self,
         units: usize,
         changes: impl Iterator<Item = KeyChange<'a>>,
-        max_len: u64,
     ) -> io::Result<Option<Appended>> {
         let Some(salt) = self.head.salt() else {
-            // A log of an older version is only read.
             return Ok(None);
         };
         // The changes of a portion of an index count as a unit.
@@ -75,26 +69,29 @@ impl OpenLog {
             units,
             synced: self.synced.load(Ordering::Relaxed),
         };
-        let limit = max_len.saturating_sub(self.end).min(max_len / RECORD_PART);
-        let mut count = 0;
-        let changes = changes.inspect(|_| count += 1);
-        if self.changes >= MAX_CHANGES
-            || !record::encode(&mut self.buffer, salt, head, changes, limit as usize)
-        {
+        let segment = self.head.segment();
+        let limit = segment.end - self.end;
+        if !record::encode(&mut self.buffer, salt, head, changes, limit as usize) {
             return Ok(None);
         }
         let end = self.end + self.buffer.len() as u64;
-        if end > self.filled {
-            let filled = end.next_multiple_of(GROWTH.min(max_len));
-            let zeros = vec![0; (filled - self.filled) as usize];
-            self.file.write(self.filled, &zeros)?;
-            self.filled = filled;
-        }
+        self.fill(end)?;
         self.file.write(self.end, &self.buffer)?;
         self.end = end;
         self.units += u64::from(units);
-        self.changes += count;
         Ok(Some(self.appended(salt)))
+    }
+
+    /// Fills the segment with zeros up to a position, and beyond it.
+    fn fill(&mut self, end: u64) -> io::Result<()> {
+        let [filled, _] = &mut self.filled;
+        if end > *filled {
+            let to = end.next_multiple_of(GROWTH).min(self.head.segment().end);
+            let zeros = vec![0; (to - *filled) as usize];
+            self.file.write(*filled, &zeros)?;
+            *filled = to;
+        }
+        Ok(())
     }
 
     fn appended(&self, salt: Salt) -> Appended {
@@ -106,22 +103,34 @@ impl OpenLog {
                 units: self.units,
                 end: self.end,
             },
+            place: self.head.mark(),
             synced: self.synced.clone(),
         }
     }
 
+    /// Begins the next generation in the other segment, whose records must not be needed any more. All records are synced then.
     pub(super) fn begin_generation(&mut self) -> io::Result<Generation> {
-        self.head = self.head.next();
-        self.file.write(self.head.place(), &self.head.page())?;
-        self.file.sync_data()?;
+        // The head says that the generation before is whole: it must not be on the disk before the records are.
+        if self.synced.load(Ordering::Relaxed) < self.end {
+            self.file.sync_data()?;
+        }
+        let last = Last {
+            units: self.units,
+            end: self.end,
+        };
+        self.head = self.head.next(self.max_len, last);
+        let Segment { start, .. } = self.head.segment();
+        self.units = 0;
+        self.end = start;
+        self.synced = Arc::new(AtomicU64::new(start));
+        self.filled.swap(0, 1);
+        write_head(&*self.file, &self.head)?;
         Ok(self.head.named)
     }
+}
 
-    /// Begins with the first record again.
-    pub(super) fn cut(&mut self) {
-        self.units = 0;
-        self.end = RECORDS;
-        self.synced = Arc::new(AtomicU64::new(RECORDS));
-        self.changes = 0;
-    }
+/// Writes the head of a generation, durably.
+pub(super) fn write_head(file: &dyn Backend, head: &Head) -> io::Result<()> {
+    file.write(head.place(), &head.page())?;
+    file.sync_data()
 }

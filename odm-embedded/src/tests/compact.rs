@@ -71,6 +71,7 @@ fn a_compaction_gives_back_the_space_of_deleted_documents_and_keeps_all_else() {
         let memory = Embedded::memory().await.expect("a store");
         for store in [&on_disk, &memory] {
             fill(store).await;
+            store.check().await.expect("a sound store");
             thin_out(store).await;
             let indexes = store.indexes().expect("the indexes");
             let compacted = store.compact().await.expect("a compaction");
@@ -84,8 +85,9 @@ fn a_compaction_gives_back_the_space_of_deleted_documents_and_keeps_all_else() {
             }
             // There is no further free space.
             let again = store.compact().await.expect("a compaction");
-            assert_eq!(again.before, compacted.after);
-            assert!(again.after <= again.before, "{again:?}");
+            // The engine may give back some pages of a new file with its first commit.
+            assert!(again.before <= compacted.after, "{again:?}");
+            assert!(again.after <= compacted.after, "{again:?}");
             insert(store, vec![thing(1)]).await.expect("an insert");
             assert_eq!(all(store).await.len(), left().len() + 1);
         }

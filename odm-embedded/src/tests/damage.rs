@@ -14,11 +14,14 @@ use crate::{
     log::{Log, RECORD},
 };
 
-const LOG_SIZE: u64 = 32 << 10;
+const LOG_SIZE: u64 = 56 << 10;
 
-/// The positions of the mark and of the first record.
+/// The positions of the marks and of the segments.
 const MARK: usize = 8192;
-const RECORDS: usize = 12_288;
+const SEGMENTS: usize = 16_384;
+
+/// The length of a segment.
+const SEGMENT: usize = (LOG_SIZE as usize - SEGMENTS) / 2;
 
 /// The length of the head of a record.
 const HEAD: usize = 44;
@@ -79,7 +82,9 @@ impl Crashed {
         let found = judge(&named, &log).expect("a log");
         assert_eq!(found.left_out, None);
         let mut records = Vec::new();
-        let mut at = RECORDS;
+        let generation: Document = bson::deserialize_from_slice(&named).expect("a generation");
+        let number = generation.get_i64("generation").expect("a number");
+        let mut at = SEGMENTS + number as usize % 2 * SEGMENT;
         for _ in 0..found.units {
             let len = log[at + 12..at + 16].try_into().expect("four bytes");
             let end = at + HEAD + u32::from_be_bytes(len) as usize;
@@ -95,6 +100,10 @@ impl Crashed {
         }
     }
 
+    fn start(&self) -> usize {
+        self.records.first().expect("a record").start
+    }
+
     fn end(&self) -> usize {
         self.records.last().expect("a record").end
     }
@@ -107,7 +116,7 @@ impl Crashed {
     /// The log, with its mark from before the first sync.
     fn without_mark(&self) -> Vec<u8> {
         let mut log = self.log.clone();
-        log[MARK..RECORDS].fill(0);
+        log[MARK..SEGMENTS].fill(0);
         log
     }
 }
@@ -179,7 +188,8 @@ fn damages(crashed: &Crashed, record: usize) -> Vec<(String, Vec<u8>)> {
         });
         damage(format!("{len} bytes of the place before"), &|log| {
             let end = (within + len).min(log.len());
-            log.copy_within(RECORDS - len..RECORDS - len + (end - within), within);
+            let first = crashed.start() - len;
+            log.copy_within(first..first + (end - within), within);
         });
     }
     damage("cut at its start".into(), &|log| log.truncate(start));
@@ -191,7 +201,7 @@ fn damages(crashed: &Crashed, record: usize) -> Vec<(String, Vec<u8>)> {
         log[start..start + len].copy_from_slice(&first[..len]);
     });
     damage("the ones before repeated".into(), &|log| {
-        let before = log[RECORDS..start].to_vec();
+        let before = log[crashed.start()..start].to_vec();
         log.splice(start..start, before);
     });
     // With a record far behind it, and with the bytes behind all of them.
@@ -254,7 +264,7 @@ fn a_later_record_proves_damage_without_the_mark() {
                 if log.len() < crashed.end() {
                     continue;
                 }
-                log[MARK..RECORDS].fill(0);
+                log[MARK..SEGMENTS].fill(0);
                 let found = judge(&crashed.named, &log).expect("its log");
                 assert_eq!(found.units, record as u64, "{what}");
                 // Each was written after the sync of the one before it. A record with 4096 bytes less or no more records behind it cannot
@@ -376,11 +386,11 @@ fn a_head_that_is_damaged_and_a_log_that_is_missing_or_short_are_refused_and_sal
             None,
             with(&|log| log[30] ^= 1),
             with(&|log| log[4096 + 36] ^= 1),
-            with(&|log| log[..RECORDS].fill(0)),
+            with(&|log| log[..SEGMENTS].fill(0)),
             with(&|log| log.truncate(4000)),
             with(&|log| log.truncate(MARK)),
             with(&|log| log.truncate(MARK + 100)),
-            with(&|log| log.truncate(RECORDS)),
+            with(&|log| log.truncate(SEGMENTS)),
             Some(Crashed::new(9, 0).await.log),
         ];
         let mut refused = 0;
@@ -473,10 +483,10 @@ fn documents_with_the_bytes_of_logs_are_no_records() {
         let foreign = other.log_bytes().expect("a log");
         drop(store);
         let store = fill(&mine).await;
-        let records = foreign[RECORDS..RECORDS + 2000].to_vec();
+        let records = foreign[SEGMENTS..SEGMENTS + 2000].to_vec();
         assert_eq!(
-            foreign[RECORDS + 16..RECORDS + 24],
-            mine.log_bytes().expect("a log")[RECORDS + 16..RECORDS + 24]
+            foreign[SEGMENTS + 16..SEGMENTS + 24],
+            mine.log_bytes().expect("a log")[SEGMENTS + 16..SEGMENTS + 24]
         );
         let bytes = |bytes: Vec<u8>| bson::Binary {
             subtype: bson::spec::BinarySubtype::Generic,
@@ -484,7 +494,7 @@ fn documents_with_the_bytes_of_logs_are_no_records() {
         };
         let before = judge(&named(&mine), &mine.log_bytes().expect("a log")).expect("its log");
         eventually(&store, doc! { "_id": "foreign", "log": bytes(records) }).await;
-        let own = mine.log_bytes().expect("a log")[RECORDS..RECORDS + 2000].to_vec();
+        let own = mine.log_bytes().expect("a log")[SEGMENTS..SEGMENTS + 2000].to_vec();
         eventually(&store, doc! { "_id": "own", "log": bytes(own) }).await;
         let log = mine.log_bytes().expect("a log");
         let crashed = Crashed::of(mine.after_exit(), 0);
@@ -500,7 +510,7 @@ fn documents_with_the_bytes_of_logs_are_no_records() {
 #[test]
 fn a_check_of_an_open_store_finds_damage_of_the_log_and_saves_what_it_had() {
     block_on(async {
-        for place in [40, 4096 + 40, RECORDS + 5, RECORDS + 60] {
+        for place in [40, 4096 + 40, SEGMENTS + 5, SEGMENTS + 60] {
             let disk = Disk::formatted().await;
             let store = open(&disk).await.expect("a store");
             for id in 0..5 {
@@ -537,7 +547,7 @@ fn a_log_of_a_later_format_is_refused_and_left_alone() {
             let mut log = crashed.log.clone();
             let magic = log[..8].to_vec();
             log[page..page + 8].copy_from_slice(&magic);
-            log[page + 8..page + 12].copy_from_slice(&3_u32.to_be_bytes());
+            log[page + 8..page + 12].copy_from_slice(&4_u32.to_be_bytes());
             for disk in [
                 crashed.disk.with_log(Some(log.clone())),
                 Disk::formatted().await.with_log(Some(log)),
@@ -551,7 +561,7 @@ fn a_log_of_a_later_format_is_refused_and_left_alone() {
                 ] {
                     assert_eq!(error.kind(), ErrorKind::Corrupt);
                     assert!(
-                        error.to_string().contains("format 3 of `test.log`"),
+                        error.to_string().contains("format 4 of `test.log`"),
                         "{error}"
                     );
                 }

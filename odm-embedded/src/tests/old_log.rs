@@ -110,7 +110,7 @@ fn a_store_of_the_version_before_is_opened_whatever_it_was_doing() {
             let log = disk.log_bytes().expect("a log");
             let heads = [&log[..12], &log[4096..4108]];
             assert!(
-                heads.contains(&b"odm-log\0\0\0\0\x02".as_slice()),
+                heads.contains(&b"odm-log\0\0\0\0\x03".as_slice()),
                 "{moment}"
             );
             assert!(

@@ -173,7 +173,7 @@ fn a_salvage_leaves_a_copy_of_the_log_beside_the_store() {
             44 + u32::from_be_bytes(bytes[at + 12..at + 16].try_into().expect("four bytes"))
                 as usize
         };
-        let second = 12_288 + len(12_288);
+        let second = 16_384 + len(16_384);
         let third = second + len(second);
         bytes[third + 50] ^= 1;
         fs::write(&log, &bytes).expect("a log");

@@ -14,6 +14,7 @@ use odm_store::{Error, ErrorKind, FeedChanges, Result};
 use super::{
     super::{
         engine::{BaseState, Uncommitted},
+        memtable::Memtables,
         snapshot::Snapshot,
     },
     Work,
@@ -57,7 +58,8 @@ impl Work {
         changes: FeedChanges,
     ) -> Work {
         let base = Snapshot {
-            base: BaseState::Uncommitted(transaction.clone()),
+            base: Arc::new(BaseState::Uncommitted(transaction.clone())),
+            memtables: Memtables::default(),
             schema: newest.schema.clone(),
             settings: newest.settings.clone(),
         };

@@ -17,11 +17,10 @@ use super::{
         compact::Compacted,
         copy::{LogReference, copy},
         engine::Engine,
-        overlay::Overlay,
         place::Replacement,
         queue::Reply,
     },
-    Answers, Commit, Writer, stop,
+    Writer, stop,
 };
 
 impl Writer {
@@ -36,16 +35,14 @@ impl Writer {
 
     /// Compacts the store, unless the caller is dropped meanwhile.
     fn try_compact(&mut self, is_awaited: impl Fn() -> bool) -> Result<Compacted> {
-        self.checkpoint(&Overlay::default())?;
-        // The checkpoint has named a generation that is not in the newest state.
-        let state = self.read_newest(self.newest.schema.clone());
-        let state = state.map_err(|error| self.fail(error))?;
-        let before = self.engine.len()?;
+        self.checkpoint()?;
+        let state = self.newest.clone();
+        let engine = self.checkpoints.engine()?;
+        let (before, name) = (engine.len()?, engine.name());
         let Replacement {
             backend,
             make_durable,
         } = self.file.create().map_err(cannot)?;
-        let name = self.engine.name();
         copy(
             &state,
             backend.clone(),
@@ -56,18 +53,14 @@ impl Writer {
         let new = Engine::open(backend, name, self.settings.cache_size)?;
         let put_in_place = make_durable().map_err(cannot)?;
         self.file = put_in_place().map_err(|error| self.stop_between_files(error))?;
-        self.engine.replace_by(new);
+        self.checkpoints.replace_by(new)?;
         drop(state);
-        let newest = self.read_newest(self.newest.schema.clone());
+        let newest = self.checkpoints.engine()?.newest();
         let newest = newest.map_err(|error| self.fail(error))?;
-        // Published with the same data, so that later reads release the old file.
-        self.syncer.push(Commit {
-            snapshot: Some(newest),
-            durable: false,
-            changes: Vec::new(),
-            answers: Answers::new(),
-        });
-        let after = self.engine.len()?;
+        let commit = self.newest.memtables.commit;
+        // Later reads release the old file.
+        self.publish_base(newest, commit);
+        let after = self.checkpoints.engine()?.len()?;
         Ok(Compacted { before, after })
     }
 
@@ -75,7 +68,7 @@ impl Writer {
     #[cold]
     fn stop_between_files(&mut self, error: std::io::Error) -> Error {
         let cause = cannot(error);
-        let stopped = stop(&self.engine, cause.clone());
+        let stopped = stop(self.checkpoints.write_stop(), cause.clone());
         let message = format!(
             "{cause}; either file has all documents, and the store refuses writes until it is opened again"
         );

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use odm_store::{FeedChanges, Result, UnitOfWork, metrics};
 
 use super::{
-    super::{snapshot::Snapshot, transaction::EmbeddedTransaction, work::Work},
+    super::{engine::Engine, snapshot::Snapshot, transaction::EmbeddedTransaction, work::Work},
     Commit, Writer,
     group::{Member, run_unit},
 };
@@ -30,7 +30,7 @@ impl Writer {
     fn try_large(&mut self, unit: &dyn UnitOfWork) -> Result<(Arc<Snapshot>, FeedChanges)> {
         // No checkpoint is possible while the transaction is open, and its changes are not in the log.
         self.make_durable()?;
-        let begun = self.engine.begin();
+        let begun = self.checkpoints.engine().and_then(Engine::begin);
         let transaction = Arc::new(begun.map_err(|error| self.fail(error))?);
         let work = Work::for_large_unit(
             &self.newest,
@@ -41,17 +41,27 @@ impl Writer {
         let ran = run_unit(unit, &mut unit_transaction, self.settings.transaction_limit)
             .and_then(|()| unit_transaction.work.finish_large_unit());
         if let Err(error) = ran {
-            if let Err(failure) = self.engine.abort(&transaction) {
+            let engine = self.checkpoints.engine();
+            if let Err(failure) = engine.and_then(|engine| engine.abort(&transaction)) {
                 self.fail(failure);
             }
             return Err(error);
         }
-        let committed = self.engine.commit_open(&transaction);
+        let engine = self.checkpoints.engine();
+        let committed = engine.and_then(|engine| {
+            engine.commit_open(&transaction)?;
+            engine.newest()
+        });
         // From this point on, the unit may be on the disk.
-        committed
-            .and_then(|()| self.read_newest(unit_transaction.work.schema.clone()))
-            .inspect(|_| metrics::commit(1))
-            .map(|snapshot| (snapshot, unit_transaction.work.changes.take()))
-            .map_err(|error| self.fail(error))
+        let base = committed.map_err(|error| self.fail(error))?;
+        metrics::commit(1);
+        let commit = self.newest.memtables.commit + 1;
+        self.newest = Arc::new(Snapshot {
+            base: Arc::new(base),
+            memtables: self.memtable.state(self.checkpoints.frozen(), commit),
+            schema: unit_transaction.work.schema.clone(),
+            settings: self.settings.clone(),
+        });
+        Ok((self.newest.clone(), unit_transaction.work.changes.take()))
     }
 }

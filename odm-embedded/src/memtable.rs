@@ -1,0 +1,350 @@
+//! The changes of the commits since a checkpoint, in memory.
+//!
+//! A commit adds its changes here, each with its number, and touches no tree of the engine. A *checkpoint* freezes the table, so that later
+//! commits go into a new one, and writes it into the engine, beside writers and readers. A state is the engine as of a checkpoint, the
+//! frozen table, the present one, and the number of a commit: changes of later commits are in the tables, and are not part of the state.
+
+use std::{
+    borrow::Borrow,
+    cmp::Ordering,
+    ops::Bound,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use crossbeam_skiplist::{SkipMap, map::Entry};
+use odm_mql::steps;
+
+use super::{
+    layout::Tree,
+    overlay::{NewValue, Overlay},
+};
+
+/// The number of a commit, in the order of commits since the store was opened.
+pub(super) type CommitNumber = u64;
+
+/// The approximate memory of a change, in addition to the bytes of its key and value.
+const OVERHEAD: usize = 128;
+
+/// The present table, to which the writer adds commits.
+#[derive(Default)]
+pub(super) struct Memtable {
+    trees: Trees,
+    /// The approximate memory of the changes.
+    bytes: usize,
+}
+
+/// The changes by the numbers of their trees. A tree without changes has `None`, or no place. A table that gets a further tree leaves this
+/// list to the states that have it: they are older than the changes of that tree.
+type Trees = Arc<[Option<Arc<TreeVersions>>]>;
+
+/// The changes of one tree.
+#[derive(Default)]
+struct TreeVersions {
+    versions: SkipMap<Version, NewValue>,
+    /// By how much the number of entries differs from that before the table, from each of these commits on.
+    growth: Mutex<Vec<(CommitNumber, i64)>>,
+}
+
+impl TreeVersions {
+    fn growth(&self) -> MutexGuard<'_, Vec<(CommitNumber, i64)>> {
+        self.growth.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn growth_at(&self, commit: CommitNumber) -> i64 {
+        let growth = self.growth();
+        let later = growth.partition_point(|(since, _)| *since <= commit);
+        let at = later.checked_sub(1).and_then(|at| growth.get(at));
+        at.map_or(0, |(_, growth)| *growth)
+    }
+
+    /// The newest version of a key that a commit sees.
+    fn version(&self, key: &[u8], commit: CommitNumber) -> Option<Entry<'_, Version, NewValue>> {
+        let at: &dyn Place = &(key, commit);
+        let entry = self.versions.lower_bound(Bound::Included(at))?;
+        (*entry.key().key == *key).then_some(entry)
+    }
+}
+
+/// A key as of a commit.
+struct Version {
+    key: Arc<[u8]>,
+    commit: CommitNumber,
+}
+
+/// A place in the order of versions: by key, the newest first.
+trait Place {
+    fn key(&self) -> &[u8];
+    fn commit(&self) -> CommitNumber;
+}
+
+impl Place for Version {
+    fn key(&self) -> &[u8] {
+        &self.key
+    }
+
+    fn commit(&self) -> CommitNumber {
+        self.commit
+    }
+}
+
+impl Place for (&[u8], CommitNumber) {
+    fn key(&self) -> &[u8] {
+        self.0
+    }
+
+    fn commit(&self) -> CommitNumber {
+        self.1
+    }
+}
+
+impl<'a> Borrow<dyn Place + 'a> for Version {
+    fn borrow(&self) -> &(dyn Place + 'a) {
+        self
+    }
+}
+
+impl Ord for dyn Place + '_ {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let keys = self.key().cmp(other.key());
+        keys.then_with(|| other.commit().cmp(&self.commit()))
+    }
+}
+
+impl PartialOrd for dyn Place + '_ {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for dyn Place + '_ {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for dyn Place + '_ {}
+
+impl Ord for Version {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let (this, other): (&dyn Place, &dyn Place) = (self, other);
+        this.cmp(other)
+    }
+}
+
+impl PartialOrd for Version {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Version {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Version {}
+
+impl Memtable {
+    /// Adds the changes of a commit, whose number is greater than all before it.
+    pub(super) fn add(&mut self, commit: CommitNumber, changes: &Overlay) {
+        for (tree, changes, growth) in changes.trees() {
+            let versions = self.tree(tree);
+            for (key, value) in changes {
+                self.bytes += OVERHEAD + key.len() + value.as_ref().map_or(0, |value| value.len());
+                let version = Version {
+                    key: key.clone(),
+                    commit,
+                };
+                versions.versions.insert(version, value.clone());
+            }
+            if growth != 0 {
+                let total = versions.growth_at(commit).saturating_add(growth);
+                versions.growth().push((commit, total));
+            }
+        }
+    }
+
+    fn tree(&mut self, tree: Tree) -> Arc<TreeVersions> {
+        let at = tree as usize;
+        if let Some(Some(versions)) = self.trees.get(at) {
+            return versions.clone();
+        }
+        let mut trees = self.trees.to_vec();
+        if trees.len() <= at {
+            trees.resize(at + 1, None);
+        }
+        let versions = trees[at].insert(Arc::default()).clone();
+        self.trees = trees.into();
+        versions
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.trees.is_empty()
+    }
+
+    /// The approximate memory of the changes.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The tables that a state reads which has all commits up to this one.
+    pub(super) fn state(&self, frozen: &Memtables, commit: CommitNumber) -> Memtables {
+        Memtables {
+            tables: [self.trees.clone(), frozen.tables[0].clone()],
+            commit,
+        }
+    }
+}
+
+/// The tables that a state reads, the newest first.
+#[derive(Clone, Default)]
+pub(super) struct Memtables {
+    tables: [Trees; 2],
+    /// The last commit of the state.
+    pub(super) commit: CommitNumber,
+}
+
+/// A change with its key.
+pub(super) type SharedChange = (Tree, Arc<[u8]>, NewValue);
+
+impl Memtables {
+    /// The changes of a tree, the newest first.
+    #[inline]
+    fn of(&self, tree: Tree) -> impl Iterator<Item = &TreeVersions> {
+        let tables = self.tables.iter();
+        tables.filter_map(move |trees| trees.get(tree as usize)?.as_deref())
+    }
+
+    /// The change of a key, if there is one.
+    #[inline]
+    pub(super) fn get(&self, tree: Tree, key: &[u8]) -> Option<NewValue> {
+        self.of(tree).find_map(|versions| {
+            steps::step();
+            let entry = versions.version(key, self.commit)?;
+            Some(entry.value().clone())
+        })
+    }
+
+    /// By how much the number of entries of a tree differs from that of the engine.
+    pub(super) fn growth(&self, tree: Tree) -> i64 {
+        let of = self.of(tree);
+        of.map(|versions| versions.growth_at(self.commit)).sum()
+    }
+
+    /// The trees that may have entries.
+    pub(super) fn trees(&self) -> impl Iterator<Item = Tree> {
+        let trees = self.tables.iter().flat_map(|trees| (0..).zip(trees.iter()));
+        trees.filter_map(|(tree, versions)| versions.is_some().then_some(tree))
+    }
+
+    /// The changes of a tree in a range, for each table that has changes of the tree, the newest first.
+    pub(super) fn ranges<'a>(
+        &'a self,
+        tree: Tree,
+        lower: &[u8],
+        upper: &[u8],
+        backward: bool,
+    ) -> impl Iterator<Item = ChangeRange<'a>> {
+        self.of(tree).map(move |versions| ChangeRange {
+            versions,
+            commit: self.commit,
+            lower: lower.to_vec(),
+            upper: upper.to_vec(),
+            backward,
+            next: None,
+            is_begun: false,
+        })
+    }
+
+    /// The newest change of each key, in the order of trees and keys.
+    pub(super) fn changes(&self) -> Vec<SharedChange> {
+        debug_assert!(self.tables[1].is_empty(), "one table is written at a time");
+        let mut changes: Vec<SharedChange> = Vec::new();
+        for (tree, versions) in (0..).zip(self.tables[0].iter()) {
+            for entry in versions.iter().flat_map(|of| of.versions.iter()) {
+                let key = &entry.key().key;
+                let is_older = changes
+                    .last()
+                    .is_some_and(|last| last.0 == tree && last.1 == *key);
+                if !is_older {
+                    changes.push((tree, key.clone(), entry.value().clone()));
+                }
+            }
+        }
+        changes
+    }
+}
+
+/// The changes of a tree in a range, as a commit sees them: one for each key, in one direction.
+pub(super) struct ChangeRange<'a> {
+    versions: &'a TreeVersions,
+    commit: CommitNumber,
+    lower: Vec<u8>,
+    upper: Vec<u8>,
+    backward: bool,
+    /// The first version that was not looked at, if the range has begun.
+    next: Option<Entry<'a, Version, NewValue>>,
+    is_begun: bool,
+}
+
+impl ChangeRange<'_> {
+    pub(super) fn next(&mut self) -> Option<(Arc<[u8]>, NewValue)> {
+        let versions = &self.versions.versions;
+        if !std::mem::replace(&mut self.is_begun, true) {
+            // Of the versions with equal keys, those of later commits come first.
+            self.next = if self.backward {
+                let end: &dyn Place = &(&*self.upper, CommitNumber::MAX);
+                versions.upper_bound(Bound::Excluded(end))
+            } else {
+                let start: &dyn Place = &(&*self.lower, CommitNumber::MAX);
+                versions.lower_bound(Bound::Included(start))
+            };
+        }
+        loop {
+            steps::step();
+            let next = self.next.take()?;
+            let key = &next.key().key;
+            let is_over = match self.backward {
+                false => **key >= *self.upper,
+                true => **key < *self.lower,
+            };
+            if is_over {
+                return None;
+            }
+            let seen = match next.key().commit <= self.commit && !self.backward {
+                true => Some(next.clone()),
+                false => self.versions.version(key, self.commit),
+            };
+            self.next = self.beyond(&next);
+            if let Some(seen) = seen {
+                return Some((seen.key().key.clone(), seen.value().clone()));
+            }
+        }
+    }
+}
+
+impl<'a> ChangeRange<'a> {
+    /// The first version of the next key.
+    fn beyond(&self, entry: &Entry<'a, Version, NewValue>) -> Option<Entry<'a, Version, NewValue>> {
+        let key = &entry.key().key;
+        let neighbour = match self.backward {
+            false => entry.next(),
+            true => entry.prev(),
+        };
+        match neighbour {
+            // A key with several versions.
+            Some(neighbour) if neighbour.key().key == *key => {
+                let versions = &self.versions.versions;
+                if self.backward {
+                    let newest: &dyn Place = &(&**key, CommitNumber::MAX);
+                    versions.upper_bound(Bound::Excluded(newest))
+                } else {
+                    let oldest: &dyn Place = &(&**key, 0);
+                    versions.lower_bound(Bound::Excluded(oldest))
+                }
+            }
+            neighbour => neighbour,
+        }
+    }
+}

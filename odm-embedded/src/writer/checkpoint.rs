@@ -1,0 +1,196 @@
+//! Checkpoints: the changes of a frozen memtable go into the engine, on a thread of their own, beside writers and readers.
+
+use std::{
+    sync::Arc,
+    thread::{self, JoinHandle},
+    time::Instant,
+};
+
+use odm_store::{Error, ErrorKind, Result, metrics};
+use tokio::sync::Notify;
+
+use super::{
+    super::{
+        engine::{BaseState, Engine, KeyChange, WriteStop},
+        layout::META,
+        log,
+        memtable::{Memtables, SharedChange},
+        snapshot::Snapshot,
+        wait::{mark_thread, panic_message},
+    },
+    Answers, Commit, Memtable, Writer,
+};
+
+/// The engine, and the checkpoint that writes into it.
+pub(super) struct Checkpoints {
+    /// `None` while a checkpoint has it, and after one has panicked.
+    engine: Option<Engine>,
+    running: Option<Running>,
+    /// The memtable that the running checkpoint writes.
+    frozen: Memtables,
+    write_stop: WriteStop,
+    ended: Arc<Notify>,
+}
+
+struct Running {
+    thread: JoinHandle<(Engine, Result<BaseState>)>,
+    began: Instant,
+}
+
+impl Checkpoints {
+    pub(super) fn new(engine: Engine) -> Checkpoints {
+        Checkpoints {
+            write_stop: engine.write_stop(),
+            engine: Some(engine),
+            running: None,
+            frozen: Memtables::default(),
+            ended: Arc::default(),
+        }
+    }
+
+    /// The memtable that is not in the engine yet; an empty one if no checkpoint runs.
+    pub(super) fn frozen(&self) -> &Memtables {
+        &self.frozen
+    }
+
+    pub(super) fn write_stop(&self) -> &WriteStop {
+        &self.write_stop
+    }
+
+    /// The engine. No checkpoint may run.
+    pub(super) fn engine(&mut self) -> Result<&mut Engine> {
+        self.engine.as_mut().ok_or_else(lost)
+    }
+
+    pub(super) fn into_engine(self) -> Option<Engine> {
+        self.engine
+    }
+
+    /// Puts another database in the place of that of the engine.
+    pub(super) fn replace_by(&mut self, new: Engine) -> Result<()> {
+        self.write_stop = new.write_stop();
+        self.engine()?.replace_by(new);
+        Ok(())
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        let running = self.running.as_ref();
+        running.is_some_and(|running| running.thread.is_finished())
+    }
+
+    /// Waits until a checkpoint ends.
+    pub(super) async fn ended(&self) {
+        self.ended.notified().await;
+    }
+
+    fn begin(&mut self, frozen: Memtables, named: Option<Vec<u8>>) -> Result<()> {
+        let mut engine = self.engine.take().ok_or_else(lost)?;
+        let (memtables, ended) = (frozen.clone(), self.ended.clone());
+        let write = move || {
+            mark_thread();
+            let changes = memtables.changes();
+            drop(memtables);
+            let committed = engine.commit(self::changes(named.as_deref(), &changes), true);
+            let base = committed.and_then(|()| engine.newest());
+            ended.notify_one();
+            (engine, base)
+        };
+        let thread = thread::Builder::new().name("odm-checkpoint".to_owned());
+        let thread = thread.spawn(write).map_err(|error| {
+            Error::new(ErrorKind::Io, "cannot start the thread of a checkpoint").with_source(error)
+        })?;
+        self.frozen = frozen;
+        self.running = Some(Running {
+            thread,
+            began: Instant::now(),
+        });
+        Ok(())
+    }
+
+    /// Waits for the end of the running checkpoint, if there is one, and returns the state of the engine after it.
+    fn end(&mut self) -> Result<Option<BaseState>> {
+        let Some(Running { thread, began }) = self.running.take() else {
+            return Ok(None);
+        };
+        let (engine, base) = thread.join().map_err(|panic| {
+            let message = format!("a checkpoint panicked: {}", panic_message(&*panic));
+            Error::new(ErrorKind::Io, message)
+        })?;
+        self.engine = Some(engine);
+        let base = base?;
+        // After an error, the frozen table stays a part of the newest state.
+        self.frozen = Memtables::default();
+        metrics::checkpoint(began.elapsed());
+        Ok(Some(base))
+    }
+}
+
+/// The changes of a checkpoint, with the record that names the generation of the log.
+pub(super) fn changes<'a>(
+    named: Option<&'a [u8]>,
+    changes: &'a [SharedChange],
+) -> impl Iterator<Item = KeyChange<'a>> {
+    let named = named.map(|named| (META, log::RECORD, Some(named)));
+    let changes = changes.iter();
+    let changes = changes.map(|(tree, key, value)| (*tree, &**key, value.as_deref()));
+    named.into_iter().chain(changes)
+}
+
+fn lost() -> Error {
+    Error::new(
+        ErrorKind::Io,
+        "the engine is lost, since a checkpoint panicked",
+    )
+}
+
+impl Writer {
+    /// Freezes the memtable, and begins to write it into the engine. Waits for the checkpoint before it, if that has not ended.
+    ///
+    /// All commits are durable then.
+    pub(super) fn begin_checkpoint(&mut self) -> Result<()> {
+        self.finish_checkpoint()?;
+        self.settle()?;
+        let named = self.log.as_mut().map(|log| log.begin_generation());
+        let named = named.transpose().map_err(|error| self.fail(error))?;
+        self.syncer.made_durable();
+        self.unflushed = None;
+        let commit = self.newest.memtables.commit;
+        let frozen = self.memtable.state(&Memtables::default(), commit);
+        self.memtable = Memtable::default();
+        let begun = self.checkpoints.begin(frozen, named);
+        begun.map_err(|error| self.fail(error))
+    }
+
+    /// Waits for the end of the running checkpoint, if there is one, and publishes its state, so that later reads release the frozen
+    /// memtable.
+    pub(super) fn finish_checkpoint(&mut self) -> Result<()> {
+        let ended = self.checkpoints.end().map_err(|error| self.fail(error))?;
+        if let Some(base) = ended {
+            let commit = self.newest.memtables.commit;
+            self.publish_base(base, commit);
+        }
+        self.usable()
+    }
+
+    /// Makes all commits durable in the engine.
+    pub(super) fn checkpoint(&mut self) -> Result<()> {
+        self.begin_checkpoint()?;
+        self.finish_checkpoint()
+    }
+
+    /// Publishes another base with the same documents.
+    pub(super) fn publish_base(&mut self, base: BaseState, commit: u64) {
+        self.newest = Arc::new(Snapshot {
+            base: Arc::new(base),
+            memtables: self.memtable.state(self.checkpoints.frozen(), commit),
+            schema: self.newest.schema.clone(),
+            settings: self.settings.clone(),
+        });
+        self.syncer.push(Commit {
+            snapshot: Some(self.newest.clone()),
+            durable: false,
+            changes: Vec::new(),
+            answers: Answers::new(),
+        });
+    }
+}
