@@ -8,6 +8,8 @@ pub use copy::*;
 pub use count::*;
 pub use subset::*;
 
+use super::{Container, Inner};
+
 /// The kinds of derived fields.
 #[derive(Debug, Clone, Copy)]
 pub enum DerivedShape {
@@ -17,4 +19,18 @@ pub enum DerivedShape {
     Count(CountShape),
     /// A bounded array of children.
     Subset(SubsetShape),
+}
+
+impl DerivedShape {
+    /// The values with fields in such a field. Those of a copy are known to its field.
+    pub(super) fn inner(self, copied: Option<Inner>) -> Option<Inner> {
+        match self {
+            DerivedShape::Copy(_) => copied,
+            DerivedShape::Count(_) => None,
+            DerivedShape::Subset(subset) => Some(Inner {
+                shape: subset.item,
+                container: Container::Many,
+            }),
+        }
+    }
 }

@@ -193,11 +193,8 @@ impl FieldShape {
         let (shape, container) = match self.kind {
             FieldKind::Embed { shape, container } => (shape, container),
             FieldKind::Split(split) => (split.shape, Container::One),
-            FieldKind::Derived(DerivedShape::Subset(subset)) => (subset.item, Container::Many),
-            FieldKind::Derived(DerivedShape::Copy(_)) => return self.copied,
-            FieldKind::Plain
-            | FieldKind::Reference(_)
-            | FieldKind::Derived(DerivedShape::Count(_)) => return None,
+            FieldKind::Derived(derived) => return derived.inner(self.copied),
+            FieldKind::Plain | FieldKind::Reference(_) => return None,
         };
         Some(Inner { shape, container })
     }
