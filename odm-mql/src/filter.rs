@@ -303,6 +303,32 @@ impl Filter {
 }
 
 impl Test {
+    /// The operator of the test in MongoDB's form.
+    fn operator(&self) -> &'static str {
+        match self {
+            Test::Eq(_) => "$eq",
+            Test::Ne(_) => "$ne",
+            Test::Gt(_) => "$gt",
+            Test::Gte(_) => "$gte",
+            Test::Lt(_) => "$lt",
+            Test::Lte(_) => "$lte",
+            Test::In(_) | Test::Any(_) => "$in",
+            Test::Nin(_) => "$nin",
+            Test::All(_) => "$all",
+            Test::Exists(_) => "$exists",
+            Test::Type(_) => "$type",
+            Test::Size(_) => "$size",
+            Test::Mod { .. } => "$mod",
+            Test::Bits(Bits::AllSet, _) => "$bitsAllSet",
+            Test::Bits(Bits::AllClear, _) => "$bitsAllClear",
+            Test::Bits(Bits::AnySet, _) => "$bitsAnySet",
+            Test::Bits(Bits::AnyClear, _) => "$bitsAnyClear",
+            Test::ElemMatch(_) | Test::ElemTest(_) => "$elemMatch",
+            Test::Regex(_) => "$regex",
+            Test::Not(_) => "$not",
+        }
+    }
+
     fn nesting(&self) -> usize {
         match self {
             Test::ElemMatch(filter) => 1 + filter.nesting(),

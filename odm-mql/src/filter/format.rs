@@ -2,7 +2,7 @@
 
 use bson::{Bson, Document, RawBson, doc};
 
-use super::{Bits, Filter, Test, pattern};
+use super::{Filter, Test, pattern};
 use crate::types::{self, from_raw, is_operators};
 
 pub(super) fn filter(filter: &Filter) -> Document {
@@ -173,60 +173,54 @@ fn operators(tests: &[Test]) -> Option<Document> {
 }
 
 fn add_operator(tests: &mut Document, test: &Test) -> bool {
-    let (operator, value) = match test {
-        Test::Eq(value) => ("$eq", from_raw(value)),
-        Test::Ne(value) => ("$ne", from_raw(value)),
-        Test::Gt(value) => ("$gt", from_raw(value)),
-        Test::Gte(value) => ("$gte", from_raw(value)),
-        Test::Lt(value) => ("$lt", from_raw(value)),
-        Test::Lte(value) => ("$lte", from_raw(value)),
-        Test::In(values) => ("$in", values.iter().map(from_raw).collect()),
-        Test::Nin(values) => ("$nin", values.iter().map(from_raw).collect()),
-        Test::Any(tests) => ("$in", tests.iter().flat_map(values).collect()),
-        Test::All(tests) => ("$all", tests.iter().flat_map(values).collect()),
-        Test::Exists(exists) => ("$exists", (*exists).into()),
+    let mut operator = test.operator();
+    let value = match test {
+        Test::Eq(value)
+        | Test::Ne(value)
+        | Test::Gt(value)
+        | Test::Gte(value)
+        | Test::Lt(value)
+        | Test::Lte(value) => from_raw(value),
+        Test::In(values) | Test::Nin(values) => values.iter().map(from_raw).collect(),
+        Test::Any(tests) | Test::All(tests) => tests.iter().flat_map(values).collect(),
+        Test::Exists(exists) => (*exists).into(),
         Test::Type(kinds) => match kinds.as_slice() {
-            [kind] => ("$type", types::name(*kind).into()),
-            kinds => (
-                "$type",
-                kinds
-                    .iter()
-                    .map(|kind| Bson::from(types::name(*kind)))
-                    .collect(),
-            ),
+            [kind] => types::name(*kind).into(),
+            kinds => kinds
+                .iter()
+                .map(|kind| Bson::from(types::name(*kind)))
+                .collect(),
         },
-        Test::Size(size) => ("$size", (*size).into()),
-        Test::Mod { divisor, remainder } => ("$mod", Bson::from(vec![*divisor, *remainder])),
-        Test::Bits(bits, positions) => {
-            let operator = match bits {
-                Bits::AllSet => "$bitsAllSet",
-                Bits::AllClear => "$bitsAllClear",
-                Bits::AnySet => "$bitsAnySet",
-                Bits::AnyClear => "$bitsAnyClear",
-            };
+        Test::Size(size) => (*size).into(),
+        Test::Mod { divisor, remainder } => Bson::from(vec![*divisor, *remainder]),
+        Test::Bits(_, positions) => {
             let positions = positions.iter().map(|at| Bson::from(i64::from(*at)));
-            (operator, positions.collect())
+            positions.collect()
         }
-        Test::ElemMatch(filter) => ("$elemMatch", self::filter(filter).into()),
-        Test::ElemTest(tests) => ("$elemMatch", element_test(tests).into()),
+        Test::ElemMatch(filter) => self::filter(filter).into(),
+        Test::ElemTest(tests) => element_test(tests).into(),
         Test::Regex(pattern) => {
-            if tests.contains_key("$regex") {
+            if tests.contains_key(operator) {
                 return false;
             }
-            tests.insert("$regex", pattern.source());
+            tests.insert(operator, pattern.source());
             if !pattern.options().is_empty() {
                 tests.insert("$options", pattern.options());
             }
             return true;
         }
         // No value passes a test that excludes all values.
-        Test::Not(none) if none.is_empty() => ("$in", Bson::Array(Vec::new())),
+        Test::Not(none) if none.is_empty() => {
+            operator = "$in";
+            Bson::Array(Vec::new())
+        }
         Test::Not(none) => match (excluded(none), operators(none)) {
             // `$not` is left to another negation.
             (Some(any), _) if !tests.contains_key("$nin") => {
-                ("$nin", any.iter().flat_map(values).collect())
+                operator = "$nin";
+                any.iter().flat_map(values).collect()
             }
-            (_, Some(none)) => ("$not", none.into()),
+            (_, Some(none)) => none.into(),
             (_, None) => return false,
         },
     };

@@ -136,8 +136,15 @@ impl<'s> Matcher<'s> {
                 value.is_some_and(|value| self.ok(pattern::matches(pattern, value, self.steps)))
             }
             Test::Exists(exists) => value.is_some() == *exists,
-            // The others are tests of all values together.
-            _ => false,
+            // These are tests of all values together.
+            Test::Ne(_)
+            | Test::Nin(_)
+            | Test::Any(_)
+            | Test::All(_)
+            | Test::Size(_)
+            | Test::ElemMatch(_)
+            | Test::ElemTest(_)
+            | Test::Not(_) => false,
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The text consists of paths and operators alone: it never contains a value.
 
-use super::{Bits, Filter, Test};
+use super::{Filter, Test};
 
 pub(super) fn filter(filter: &Filter) -> String {
     let mut parts = Vec::new();
@@ -32,30 +32,14 @@ fn branches(operator: &str, branches: &[Filter]) -> String {
 
 /// The operator of a test, with its inner tests. `None` for equality.
 fn test_shape(test: &Test) -> Option<String> {
-    let name = match test {
+    Some(match test {
         Test::Eq(_) => return None,
-        Test::Not(tests) => return Some(format!("$not: {}", tests_shape(tests))),
-        Test::ElemTest(tests) => return Some(format!("$elemMatch: {}", tests_shape(tests))),
-        Test::ElemMatch(of) => return Some(format!("$elemMatch: {}", filter(of))),
-        Test::Ne(_) => "$ne",
-        Test::Gt(_) => "$gt",
-        Test::Gte(_) => "$gte",
-        Test::Lt(_) => "$lt",
-        Test::Lte(_) => "$lte",
-        Test::In(_) | Test::Any(_) => "$in",
-        Test::Nin(_) => "$nin",
-        Test::All(_) => "$all",
-        Test::Exists(_) => "$exists",
-        Test::Type(_) => "$type",
-        Test::Size(_) => "$size",
-        Test::Mod { .. } => "$mod",
-        Test::Bits(Bits::AllSet, _) => "$bitsAllSet",
-        Test::Bits(Bits::AllClear, _) => "$bitsAllClear",
-        Test::Bits(Bits::AnySet, _) => "$bitsAnySet",
-        Test::Bits(Bits::AnyClear, _) => "$bitsAnyClear",
-        Test::Regex(_) => "$regex",
-    };
-    Some(format!("{name}: ?"))
+        Test::Not(tests) | Test::ElemTest(tests) => {
+            format!("{}: {}", test.operator(), tests_shape(tests))
+        }
+        Test::ElemMatch(of) => format!("{}: {}", test.operator(), filter(of)),
+        test => format!("{}: ?", test.operator()),
+    })
 }
 
 fn tests_shape(tests: &[Test]) -> String {
