@@ -399,7 +399,7 @@ impl fmt::Debug for Embedded {
 impl Store for Embedded {
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
-            .single_writer()
+            .serializable()
             .id(self.handle.id)
             .ignores_case()
             .changes_collections()

@@ -336,6 +336,8 @@ impl Store for MongoDb {
     fn capabilities(&self) -> Capabilities {
         // Also for a server without `bulkWrite`, which may have been upgraded since others have connected to it.
         Capabilities::default()
+            .outer_writes()
+            .several_programs()
             .single_document_writes(single_write::UNDER_WAY)
             .id(self.0.id)
     }

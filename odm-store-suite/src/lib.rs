@@ -167,6 +167,8 @@ macro_rules! store_suite {
             transactions {
                 a_rollback_undoes_the_writes
                 a_dropped_transaction_is_rolled_back
+                a_transaction_that_only_reads_sees_one_state_and_never_fails
+                others_write_beside_a_transaction_or_wait_for_its_end
                 a_transaction_without_writes_commits
                 an_eventual_commit_is_visible_at_once
                 no_update_is_lost_between_transactions

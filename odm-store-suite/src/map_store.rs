@@ -190,6 +190,7 @@ fn is_of_other_epoch(error: &Error) -> bool {
 impl Store for MapStore {
     fn capabilities(&self) -> Capabilities {
         let mut capabilities = Capabilities::default().ignores_case().id(self.id);
+        capabilities = capabilities.outer_writes().several_programs();
         if let Some(timing) = self.single_writes {
             capabilities = capabilities.single_document_writes(timing.limit);
         }

@@ -1,9 +1,9 @@
 //! Transactions that the caller drives, and conflicts between them.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use bson::doc;
-use odm_store::{Durability, Result, Store, Transaction, TransactionOptions};
+use odm_store::{Durability, Result, Store, TransactionOptions};
 
 use super::support::*;
 
@@ -33,6 +33,60 @@ pub async fn a_dropped_transaction_is_rolled_back(store: impl Store) {
     drop(transaction);
     assert_stored(&store, [doc! { "_id": 1 }]).await;
     insert_all(&store, [doc! { "_id": 2 }]).await;
+}
+
+/// However long it reads, and whatever others commit meanwhile: where they wait for its end, afterwards.
+pub async fn a_transaction_that_only_reads_sees_one_state_and_never_fails(store: impl Store) {
+    insert_all(&store, [doc! { "_id": 1 }, doc! { "_id": 2 }]).await;
+    let transaction = begin(&store).await;
+    assert_eq!(ids(&*transaction, &query(doc! {})).await, [1, 2]);
+    let reading = async {
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(ids(&*transaction, &query(doc! {})).await, [1, 2]);
+        let (count, _) = transaction
+            .count(&query(doc! {}))
+            .await
+            .expect("the query runs");
+        assert_eq!((count, got(&*transaction, [3.into()]).await), (2, vec![]));
+        transaction.commit().await.expect("the transaction commits");
+    };
+    let writing = async {
+        let writes = [remove(doc! { "_id": 1 }), insert(doc! { "_id": 3 })];
+        write(&store, &writes).await.expect("the batch is applied");
+    };
+    match store.capabilities().outer_writes {
+        true => {
+            writing.await;
+            reading.await;
+        }
+        false => drop(tokio::join!(reading, writing)),
+    }
+    assert_stored(&store, [doc! { "_id": 2 }, doc! { "_id": 3 }]).await;
+}
+
+pub async fn others_write_beside_a_transaction_or_wait_for_its_end(store: impl Store) {
+    // Two transactions may conflict if both create the collection.
+    insert_all(&store, [doc! { "_id": 0 }]).await;
+    let mut transaction = begin(&store).await;
+    let writes = [insert(doc! { "_id": 1 })];
+    let applied = apply(&mut *transaction, &writes).await;
+    applied.expect("the batch is applied");
+    let writes = [insert(doc! { "_id": 2 })];
+    let mut other = Box::pin(write(&store, &writes));
+    if store.capabilities().outer_writes {
+        (&mut other).await.expect("the batch is applied");
+    } else {
+        let early = tokio::time::timeout(Duration::from_millis(30), &mut other).await;
+        assert!(early.is_err(), "written beside a transaction: {early:?}");
+    }
+    transaction.commit().await.expect("the transaction commits");
+    if !store.capabilities().outer_writes {
+        (&mut other).await.expect("the batch is applied");
+    }
+    let stored = [0, 1, 2].map(|id| doc! { "_id": id });
+    assert_stored(&store, stored).await;
 }
 
 pub async fn a_transaction_without_writes_commits(store: impl Store) {
@@ -97,8 +151,10 @@ pub async fn no_update_is_lost_between_transactions(store: impl Store) {
 async fn conflict(store: &impl Store, first: &[Write], second: &[Write]) -> Result<()> {
     let mut one = begin(store).await;
     let mut two = begin(store).await;
-    // The first read may fix the state.
-    assert_eq!(stored_in(&*one).await, stored_in(&*two).await);
+    // The first read may fix the state. On a serializable store, the transactions do not conflict over it.
+    for transaction in [&one, &two] {
+        assert_eq!(got(&**transaction, [0.into()]).await, []);
+    }
     apply(&mut *one, first).await?;
     one.commit().await.expect("the first transaction commits");
     match apply(&mut *two, second).await {
@@ -112,14 +168,10 @@ async fn conflict(store: &impl Store, first: &[Write], second: &[Write]) -> Resu
     }
 }
 
-async fn stored_in(transaction: &dyn Transaction) -> Vec<bson::RawDocumentBuf> {
-    found(transaction, &query(doc! {})).await
-}
-
 pub async fn of_two_transactions_that_change_one_document_the_second_fails_retryably(
     store: impl Store,
 ) {
-    if store.capabilities().single_writer {
+    if !store.capabilities().outer_writes {
         return; // The second would not begin before the first ends.
     }
     insert_all(&store, [doc! { "_id": 1, "n": 1 }]).await;
@@ -143,7 +195,7 @@ pub async fn of_two_transactions_that_change_one_document_the_second_fails_retry
 }
 
 pub async fn of_two_transactions_that_add_one_key_the_second_fails_retryably(store: impl Store) {
-    if store.capabilities().single_writer {
+    if !store.capabilities().outer_writes {
         return; // The second would not begin before the first ends.
     }
     ensure(&store, vec![unique("n", &["n"])]).await;
@@ -162,7 +214,7 @@ pub async fn of_two_transactions_that_add_one_key_the_second_fails_retryably(sto
 }
 
 pub async fn transactions_that_change_different_documents_both_commit(store: impl Store) {
-    if store.capabilities().single_writer {
+    if !store.capabilities().outer_writes {
         return; // The second would not begin before the first ends.
     }
     ensure(&store, vec![unique("n", &["n"])]).await;

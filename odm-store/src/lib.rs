@@ -10,7 +10,7 @@
 //! use odm::store::contract::Store;
 //!
 //! let store = Embedded::memory().await?;
-//! assert!(store.capabilities().single_writer);
+//! assert!(store.capabilities().serializable);
 //! let shop = Shop::open(store).await?;
 //! # Ok(()) });
 //! ```
@@ -145,9 +145,10 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// A store MUST return only when the commit is as durable as requested, and MUST roll back and return the error if the unit returns
     /// one. It MAY run the unit more than once, each time on a fresh state: if it loses a conflict, or if it writes more than the store can
-    /// commit together with other units. A store that gives up after a conflict MUST return a [retryable](crate::Error::is_retryable)
-    /// error. It MUST NOT run a unit again that fails with [`OtherEpoch`]. Dropping the future MUST either prevent the unit or let all of
-    /// it happen.
+    /// commit together with other units. So a conflict that the commit finds is the store's own affair: the unit is run again from its
+    /// beginning, and nobody sees the results of the lost run. A store that gives up after a conflict MUST return a
+    /// [retryable](crate::Error::is_retryable) error. It MUST NOT run a unit again that fails with [`OtherEpoch`]. Dropping the future MUST
+    /// either prevent the unit or let all of it happen.
     async fn run(&self, unit: Arc<dyn UnitOfWork>, durability: Durability) -> Result<()>;
 
     /// Runs a write of one document without a transaction, in fewer requests than [`run`](Store::run) would take for it.
@@ -173,6 +174,10 @@ pub trait Store: Send + Sync + 'static {
     }
 
     /// Opens a transaction that the caller drives. Dropping it MUST roll it back.
+    ///
+    /// The store does not run it again: after a conflict, the caller of any method, the [`commit`](Transaction::commit) included, gets a
+    /// [retryable](crate::Error::is_retryable) error. A closure that was given to the library is then run again as a whole, in a new
+    /// transaction, and a program that drives the transaction itself gets the error.
     async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>>;
 
     /// Opens a session, so that another program can end its transaction after this program was killed. The default is `None`: a store that
@@ -296,9 +301,23 @@ pub trait UnitOfWork: Send + Sync {
 ///
 /// All reads MUST see one committed state, like the reads of a [`Reader`], with the transaction's own writes. Transactions MUST NOT see
 /// uncommitted writes of each other. If two overlapping transactions write the same document, or add the same key of a unique index, one
-/// MUST wait for the other before it reads, or fail. Any method of a transaction that has lost such a conflict MAY return a
-/// [retryable](crate::Error::is_retryable) error. Only a store with [`Capabilities::single_writer`] promises more: the state that a
-/// transaction has read is still current when it commits.
+/// MUST wait for the other before it reads, or fail. Any method of a transaction that has lost a conflict, and on every store also the
+/// [`commit`](Transaction::commit), MAY return a [retryable](crate::Error::is_retryable) error. A key that another transaction has taken
+/// since is a conflict, and no [`DuplicateKey`](crate::ErrorKind::DuplicateKey).
+///
+/// A store with [`Capabilities::serializable`] promises more: the transactions that commit have the same effects, and were told the same, as
+/// if they had run one after another. For a transaction that writes, all that it was told MUST still be true when it commits, apart from
+/// its own writes, or the commit fails:
+///
+/// - the documents that it has read, and the absence of those that it has not found, so that of two transactions that each read what the
+///   other writes one loses (no *write skew*, no *lost update*);
+/// - the answers of its queries, counts and groups, whether an index, a range of an index or a scan has given them, and which documents its
+///   updates and deletes have matched, so that a document that another transaction inserts, changes or removes meanwhile is a conflict if
+///   an answer would have another document, number or row with it (no *phantom*).
+///
+/// More may count as read than was told, such as a whole collection. A transaction that writes nothing MUST commit without a conflict: its
+/// place in the order is that of the state that it has read, so that each commit which the state has is before each one that it lacks (no
+/// *read-only anomaly*).
 ///
 /// After an error of a write the caller MUST NOT commit, and a store MAY refuse everything but a
 /// rollback.
@@ -376,8 +395,8 @@ pub trait Transaction: Reader {
         None
     }
 
-    /// Returns the locks that the transaction is about to take, for the library to add to; `None` if one transaction of the store writes at
-    /// a time, so that locks are not needed.
+    /// Returns the locks that the transaction is about to take, for the library to add to. A store with [`Capabilities::serializable`]
+    /// MUST return `None`, since what a unit relies on is what it has read; any other store MUST return some.
     ///
     /// If two overlapping transactions lock the same, one of them exclusively, a store MUST let only one commit. The other MUST wait before
     /// it reads, or fail with a [retryable](crate::Error::is_retryable) error. Any transaction that writes shares the lock of the whole
@@ -391,11 +410,13 @@ pub trait Transaction: Reader {
         Ok(())
     }
 
-    /// Makes the writes durable and visible.
+    /// Makes the writes durable and visible, or fails with a [retryable](crate::Error::is_retryable) error if the transaction has lost a
+    /// conflict: the commit is the last moment to find one, on every store.
     ///
     /// After an error the writes MUST NOT become visible or be stored, with one exception: if the disk itself failed
     /// ([`Io`](crate::ErrorKind::Io) or [`Corrupt`](crate::ErrorKind::Corrupt)), all or none of them are stored, and the store MUST refuse
-    /// writes until it is opened again. An error for a lost conflict MUST be [retryable](crate::Error::is_retryable).
+    /// writes until it is opened again. An error for a lost conflict MUST be [retryable](crate::Error::is_retryable), and of the kind
+    /// [`TransactionAborted`](crate::ErrorKind::TransactionAborted).
     async fn commit(self: Box<Self>) -> Result<()>;
 
     /// Undoes the writes, and waits until the state that the transaction has read is durable.
@@ -442,8 +463,16 @@ impl TransactionOptions {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Capabilities {
-    /// One transaction writes at a time, and a second writer waits for it. Without it transactions run side by side.
-    pub single_writer: bool,
+    /// The transactions that commit have the effects of some order of them, one after another: [`Transaction`] has the details. The library
+    /// then relies on what a unit has read, and takes no locks. Without it, transactions have a snapshot and
+    /// [locks](Transaction::locks).
+    pub serializable: bool,
+    /// Others can write while a transaction is open, so that it may lose a conflict to them. Without it a second writer waits until the
+    /// first transaction ends, so that a transaction excludes all other writes.
+    pub outer_writes: bool,
+    /// Several programs can have the store open at once. Their workers then take turns, by a lease in the store, and write in small units,
+    /// which lose few conflicts to programs that this one cannot wait for.
+    pub several_programs: bool,
     /// The identity of the store. With it, a task inside of a transaction gets an error for a read or a write outside of the transaction,
     /// which would wait for the task itself, or miss its own writes.
     pub id: Option<StoreId>,
@@ -455,15 +484,31 @@ pub struct Capabilities {
     /// to be continued.
     pub changes_collections: bool,
     /// How long a [single write](Store::write_single) of an earlier epoch may still be under way after a new one has begun.
-    /// `None` for stores without such writes.
+    /// `None` for stores without such writes, and for serializable ones, which are told of no epochs.
     pub single_document_writes: Option<Duration>,
 }
 
 impl Capabilities {
-    /// Returns the capabilities with a single writer.
-    pub fn single_writer(self) -> Self {
+    /// Returns the capabilities with serializable transactions.
+    pub fn serializable(self) -> Self {
         Capabilities {
-            single_writer: true,
+            serializable: true,
+            ..self
+        }
+    }
+
+    /// Returns the capabilities with writes of others beside an open transaction.
+    pub fn outer_writes(self) -> Self {
+        Capabilities {
+            outer_writes: true,
+            ..self
+        }
+    }
+
+    /// Returns the capabilities with several programs at once.
+    pub fn several_programs(self) -> Self {
+        Capabilities {
+            several_programs: true,
             ..self
         }
     }

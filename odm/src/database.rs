@@ -204,11 +204,11 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
 
     /// Runs the closure in a transaction: all of its writes are stored, or none.
     ///
-    /// The closure receives the same repositories, bound to the transaction. It is run again if another transaction has changed a document
-    /// that it writes, for up to two minutes and after waits that grow to half a second, and if it runs out of time, up to four times. It
+    /// The closure receives the same repositories, bound to the transaction. It is run again if it has lost a conflict to another
+    /// transaction, at the latest when it commits, for up to two minutes and after waits that grow to half a second, and if it runs out of time, up to four times. It
     /// can borrow from its surroundings but not change them, so that each run starts afresh.
     ///
-    /// Reads in it see its own writes, and on a serializable store nothing else changes until it ends. An error from
+    /// Reads in it see its own writes, and on a serializable store nothing that it has read changes until it ends. An error from
     /// the closure, or from a write in it, rolls all of it back. Inside another transaction's closure it becomes a part of the outer
     /// transaction, and its error aborts that too. Dropping the future rolls back.
     ///

@@ -163,11 +163,6 @@ impl Session {
         self.bound.is_some()
     }
 
-    /// Whether the transactions of the store run side by side.
-    pub(crate) fn is_side_by_side(&self) -> bool {
-        !self.store.capabilities().single_writer
-    }
-
     /// The relations of the models.
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
         let catalog = self.catalog.0.read();

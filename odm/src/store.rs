@@ -8,7 +8,7 @@
 //! use odm::store::contract::Store;
 //!
 //! let store = Embedded::memory().await?;
-//! assert!(store.capabilities().single_writer);
+//! assert!(store.capabilities().serializable);
 //! let shop = Shop::open(store).await?;
 //! # Ok(()) });
 //! ```

@@ -87,10 +87,10 @@ macro_rules! on_local_stores {
     )+};
 }
 
-/// Does the same as [`on_every_store!`] for the stores with a single writer: for tests of promises that only
-/// [`single_writer`](odm::store::contract::Capabilities::single_writer) makes.
+/// Does the same as [`on_every_store!`] for the stores whose transactions are
+/// [serializable](odm::store::contract::Capabilities::serializable), all of which have a feed.
 #[macro_export]
-macro_rules! on_single_writer_stores {
+macro_rules! on_serializable_stores {
     ($($(#[$attribute:meta])* async fn $name:ident($store:ident: AnyStore) $body:block)+) => {$(
         $(#[$attribute])*
         async fn $name($store: $crate::AnyStore) $body
@@ -99,6 +99,15 @@ macro_rules! on_single_writer_stores {
             $crate::on_stores! { $name: on_disk in_memory }
         }
     )+};
+}
+
+/// Does the same as [`on_every_store!`] for the stores without
+/// [outer writes](odm::store::contract::Capabilities::outer_writes): for tests of calls that wait for the end of a transaction.
+#[macro_export]
+macro_rules! on_stores_without_outer_writes {
+    ($($test:tt)+) => {
+        $crate::on_embedded_stores! { $($test)+ }
+    };
 }
 
 /// Does the same as [`on_every_store!`] for the stores whose collections can be watched.
@@ -124,9 +133,14 @@ macro_rules! on_watched_stores {
 /// more data than a scan for each query is fit for.
 #[macro_export]
 macro_rules! on_embedded_stores {
-    ($($test:tt)+) => {
-        $crate::on_single_writer_stores! { $($test)+ }
-    };
+    ($($(#[$attribute:meta])* async fn $name:ident($store:ident: AnyStore) $body:block)+) => {$(
+        $(#[$attribute])*
+        async fn $name($store: $crate::AnyStore) $body
+
+        mod $name {
+            $crate::on_stores! { $name: on_disk in_memory }
+        }
+    )+};
 }
 
 /// Tests of the function outside of the module, one for each of these stores.
@@ -210,7 +224,7 @@ pub fn in_memory<F: Future>(test: impl FnOnce(Embedded) -> F) {
     run(async { test(Embedded::memory().await.expect("a store in memory opens")).await });
 }
 
-/// Runs a test on a store of maps, which is implemented outside of `odm` and has no single writer.
+/// Runs a test on a store of maps, which is implemented outside of `odm`, and whose transactions have snapshots and locks.
 pub fn in_maps<F: Future>(test: impl FnOnce(MapStore) -> F) {
     run(async { test(MapStore::new()).await });
 }

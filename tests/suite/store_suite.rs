@@ -39,9 +39,9 @@ mod images {
         bson::rawdoc,
         store::contract::{CollectionWrites, DocumentWrite, Store as _, TransactionOptions},
     };
-    use tests::on_single_writer_stores;
+    use tests::on_local_stores;
 
-    on_single_writer_stores! {
+    on_local_stores! {
         async fn a_batch_with_another_image_than_the_stored_one_is_refused(store: AnyStore) {
             let begin = || store.begin(TransactionOptions::default());
             let stored = rawdoc! { "_id": 1, "a": 1 };

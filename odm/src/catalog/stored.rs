@@ -210,7 +210,7 @@ pub(crate) async fn has_followed(
 pub(crate) async fn is_outdated(catalog: &Catalog, store: &dyn Store, error: &Error) -> bool {
     // If the unit may be stored, or the server does not answer, no more can be found out.
     let can_ask = error.kind() != ErrorKind::Unavailable;
-    if error.is_of_other_epoch() || store.capabilities().single_writer || !can_ask {
+    if error.is_of_other_epoch() || store.capabilities().serializable || !can_ask {
         return error.is_of_other_epoch();
     }
     match store.reader() {

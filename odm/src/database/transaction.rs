@@ -55,7 +55,8 @@ impl<D: Database> TransactionGuard<D> {
     ///
     /// # Errors
     ///
-    /// `TransactionAborted` if a write in it had failed, `TransactionExpired` if it ran into the
+    /// `TransactionAborted` if a write in it had failed, or, as an error that is [retryable](Error::is_retryable), if it has lost a conflict to
+    /// another transaction: begin again then, as [`transaction`](Database::transaction) does by itself. `TransactionExpired` if it ran into the
     /// time limit. Nothing is stored then. `Unavailable` if the server of the store has not confirmed the commit: unless
     /// the error is [retryable](Error::is_retryable), the writes may be stored or not.
     pub async fn commit(self) -> Result<()> {

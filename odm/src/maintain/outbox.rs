@@ -11,7 +11,7 @@
 //! source has a record of its own, which begins at the first referrer when the earlier record is done. So the last referrers are
 //! reached even if the source changes all the time.
 //!
-//! On a store with several writers the workers of all programs take turns by a *lease* (`session/lease`), so that they do not get
+//! On a store for several programs the workers of all programs take turns by a *lease* (`session/lease`), so that they do not get
 //! in each other's way. Correctness does not depend on the lease: two units on the same documents conflict in the store, or the
 //! second repeats the refresh of the first, and changes nothing. A worker that loses a conflict goes on with other records, since
 //! the documents in the transaction of a killed process stay locked on a server for a minute.

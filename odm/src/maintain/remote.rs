@@ -1,4 +1,4 @@
-//! Stores without serializable transactions: their transactions run side by side, each on a snapshot, and each of their
+//! Stores that are not serializable: their transactions run side by side, each on a snapshot, and each of their
 //! requests takes long.
 //!
 //! `docs/dev/remote.md` describes the three parts. [`locks`] keep two units apart if each reads documents that the other writes.
@@ -7,7 +7,7 @@
 //! referrers from the source, provided that the documents are consistent. The filter of such an update states this premise. A
 //! document that does not match is read, and refreshed as any other, in the same transaction.
 //!
-//! On a store with one writer, no unit makes unread updates, and locks do nothing.
+//! On a serializable store, no unit makes unread updates, and locks do nothing.
 
 pub(super) mod copies;
 mod counts;

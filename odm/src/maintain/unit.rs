@@ -214,7 +214,7 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// The locks that the unit takes, on a store whose transactions run side by side.
+    /// The locks that the unit takes, on a store that is not serializable.
     pub(super) fn locks(&mut self) -> Option<&mut Locks> {
         self.transaction.locks()
     }

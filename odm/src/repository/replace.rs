@@ -146,7 +146,7 @@ fn replacement<M: Document, T: Send + 'static>(
     Ok(prepared)
 }
 
-/// The number of failed attempts after which a transaction excludes concurrent writes, on a store where transactions do so.
+/// The number of failed attempts after which a transaction excludes concurrent writes, on a store without outer writes.
 const ATTEMPTS: usize = 8;
 
 /// Reads, changes and writes a document; see [`Repository::modify`](super::Repository::modify).
@@ -157,8 +157,8 @@ pub(super) async fn modify<M: Document, E: From<Error> + Send>(
 ) -> Result<M, E> {
     let id = id?;
     // An attempt fails only if a concurrent write succeeded, so that all calls end at some time. After some failed attempts, a transaction
-    // excludes concurrent writes, if the store can.
-    let can_exclude = !session.is_bound() && !session.is_side_by_side();
+    // excludes concurrent writes, if there are none beside it.
+    let can_exclude = !session.is_bound() && !session.store().capabilities().outer_writes;
     let mut attempts = 0;
     while !can_exclude || attempts < ATTEMPTS {
         match attempt(&session, &id, &mut change).await {

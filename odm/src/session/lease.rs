@@ -1,4 +1,4 @@
-//! The lease of the worker: whose turn it is on a store with several writers.
+//! The lease of the worker: whose turn it is on a store for several programs.
 //!
 //! One program at a time works off the outbox, so that workers lose no conflicts to each other. It renews its lease meanwhile, and gives it
 //! back at the end. A program that takes an expired lease kills the session of its holder, whose transaction would keep documents from

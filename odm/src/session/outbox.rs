@@ -22,12 +22,12 @@ use crate::{
 /// How many records a worker reads at once. Many may be about one document, which is refreshed once for them.
 const RECORDS: u64 = 1_000;
 
-/// How many documents a unit refreshes at most: on a store with one writer, which other units wait for, and on stores with several, where a
-/// concurrent write to one of the documents aborts the unit. The next unit then has fewer documents, so that it can finish at any rate of
-/// other writes.
+/// How many documents a unit refreshes at most: on a store of this program alone, which brings any unit to an end, and in turns with other
+/// programs, whose writes to one of the documents abort the unit. The next unit then has fewer documents, so that it can finish at any rate
+/// of other writes.
 const DOCUMENTS: usize = 500;
-const DOCUMENTS_SIDE_BY_SIDE: usize = 100;
-const FIRST_DOCUMENTS_SIDE_BY_SIDE: usize = 10;
+const DOCUMENTS_IN_TURNS: usize = 100;
+const FIRST_DOCUMENTS_IN_TURNS: usize = 10;
 
 /// How long `wait_for_refreshes` waits for another worker before it looks again.
 const WAIT: Duration = Duration::from_millis(50);
@@ -120,6 +120,11 @@ impl Session {
         Ok(has_worked)
     }
 
+    /// Whether the workers of several programs take turns on the store.
+    fn has_turns(&self) -> bool {
+        self.store.capabilities().several_programs
+    }
+
     /// Works off the records that are not newer than a time, or all of them, unless another worker does.
     async fn work_off(&self, until: Option<DateTime>) -> Result<bool> {
         let is_left = async || {
@@ -131,7 +136,7 @@ impl Session {
             Ok(oldest.is_some_and(|oldest| oldest <= until))
         };
         // The workers of all programs except one end here.
-        if self.is_side_by_side() && lease::is_held(&*self.store).await? {
+        if self.has_turns() && lease::is_held(&*self.store).await? {
             return Ok(until.is_some() && !is_left().await?);
         }
         if !is_left().await? {
@@ -146,7 +151,7 @@ impl Session {
             }
             Ok(())
         };
-        if !self.is_side_by_side() {
+        if !self.has_turns() {
             return work(None).await.map(|()| true);
         }
         let Some((lease, of_store)) = Lease::take(self).await? else {
@@ -192,8 +197,8 @@ impl Session {
     /// The pacing of the first unit. Later ones have more documents, as long as there are no conflicts.
     fn first_pacing(&self) -> BatchPacing {
         BatchPacing {
-            documents: match self.is_side_by_side() {
-                true => FIRST_DOCUMENTS_SIDE_BY_SIDE,
+            documents: match self.has_turns() {
+                true => FIRST_DOCUMENTS_IN_TURNS,
                 false => chunk(DOCUMENTS),
             },
             records: Waiting::default(),
@@ -204,16 +209,16 @@ impl Session {
     }
 
     fn most_documents(&self) -> usize {
-        match self.is_side_by_side() {
-            true => DOCUMENTS_SIDE_BY_SIDE,
+        match self.has_turns() {
+            true => DOCUMENTS_IN_TURNS,
             false => chunk(DOCUMENTS),
         }
     }
 
-    /// How many documents a unit has after a successful one of so many. Side by side, a unit that loses a conflict costs more than several
-    /// small ones.
+    /// How many documents a unit has after a successful one of so many. In turns, a unit that loses a conflict costs more than several small
+    /// ones.
     fn more_documents(&self, documents: usize) -> usize {
-        let more = if self.is_side_by_side() {
+        let more = if self.has_turns() {
             documents + documents.div_ceil(4)
         } else {
             documents * 2
@@ -245,7 +250,7 @@ impl Session {
             batch.failed = failed.take();
             let batch = Arc::new(batch);
             let operation = Operation::begin("refresh", "").of(pacing.documents);
-            let worked = match self.is_side_by_side() {
+            let worked = match self.has_turns() {
                 true => self.work_once(&batch, of_store).await,
                 false => self.work_in_own_transaction(&batch).await,
             };

@@ -3,7 +3,7 @@
 use std::{future::IntoFuture, pin::pin, task::Poll, time::Duration};
 
 use odm::prelude::*;
-use tests::{on_every_store, on_single_writer_stores, poll_once};
+use tests::{on_every_store, on_serializable_stores, poll_once};
 
 use crate::durability::ledger::{Batch, Entry, Ledger, entries, ledger};
 
@@ -124,7 +124,7 @@ on_every_store! {
     }
 }
 
-on_single_writer_stores! {
+on_serializable_stores! {
     async fn many_dropped_at_once_take_nothing_with_them(store: AnyStore) {
         let db = ledger(store).await;
         let mut tasks = Vec::new();

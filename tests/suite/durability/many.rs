@@ -1,7 +1,7 @@
 //! Many tasks at once.
 
 use odm::{prelude::*, store::Durability};
-use tests::{on_every_store, on_single_writer_stores};
+use tests::{on_every_store, on_serializable_stores};
 
 use crate::durability::ledger::{Entry, batch, entries, ledger};
 
@@ -54,7 +54,7 @@ on_every_store! {
     }
 }
 
-on_single_writer_stores! {
+on_serializable_stores! {
     async fn sixty_four_tasks_that_write_at_once_lose_nothing(store: AnyStore) {
         let db = ledger(store).await;
         let mut tasks = Vec::new();

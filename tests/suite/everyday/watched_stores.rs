@@ -131,7 +131,7 @@ on_watched_stores! {
     }
 
     async fn the_cause_is_told_or_unknown(store: AnyStore) {
-        let is_server = !store.capabilities().single_writer;
+        let is_server = store.capabilities().several_programs;
         let or_unknown = |cause| if is_server { Cause::Unknown } else { cause };
         let library = Library::open(store).await.unwrap();
         library.authors.insert_many([author(1), author(2)]).await.unwrap();

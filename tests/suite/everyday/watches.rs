@@ -14,7 +14,7 @@ use proptest::{
     test_runner::{Config, TestRunner},
 };
 use serde::{Deserialize, Serialize};
-use tests::{NewFiles, behind_the_back, on_single_writer_stores};
+use tests::{NewFiles, behind_the_back, on_serializable_stores, on_stores_without_outer_writes};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "authors")]
@@ -125,7 +125,7 @@ fn apply(copy: &mut BTreeMap<i32, Counter>, change: ChangeEvent<Counter>) {
     };
 }
 
-on_single_writer_stores! {
+on_serializable_stores! {
     async fn a_watch_shows_every_way_of_writing(store: AnyStore) {
         let blog = Blog::open(store).await.unwrap();
         let mut changes = blog.counters.watch(Filter::all()).await.unwrap();
@@ -337,33 +337,6 @@ on_single_writer_stores! {
         assert_eq!(ids, [1, 2]);
     }
 
-    async fn a_write_reads_what_it_changes_only_while_somebody_watches(store: AnyStore) {
-        let blog = Blog::open(store).await.unwrap();
-        blog.counters.insert(counter(1, 0)).await.unwrap();
-        let queries = async || {
-            let write = async { blog.counters.update(1).inc(Counter::fields().value, 1).await };
-            let (written, cost) = odm::measure(write).await;
-            written.unwrap();
-            cost.queries
-        };
-        // A watch that is dropped before it has begun leaves nothing: it waits for the transaction.
-        let guard = blog.begin().await.unwrap();
-        guard.counters.update(1).set(Counter::fields().value, 5).await.unwrap();
-        let mut watch = Box::pin(blog.counters.watch(Filter::all()).into_future());
-        assert!(tests::poll_once(&mut watch).await.is_pending());
-        drop(watch);
-        guard.rollback().await.unwrap();
-        assert_eq!(queries().await, 1);
-        // A watch of another collection.
-        let authors = blog.authors.watch(Filter::all()).await.unwrap();
-        assert_eq!(queries().await, 1);
-        let changes = blog.counters.watch(Filter::all()).await.unwrap();
-        assert_eq!(queries().await, 2);
-        drop((changes, authors));
-        // The changes are kept for a while, so that another watch can go on.
-        assert_eq!(queries().await, 2);
-    }
-
     async fn a_stream_ends_when_the_store_is_closed(store: AnyStore) {
         let blog = Blog::open(store).await.unwrap();
         let mut changes = blog.counters.watch(Filter::all()).await.unwrap();
@@ -374,24 +347,6 @@ on_single_writer_stores! {
         assert!(changes.next().await.is_none());
         let error = blog.counters.watch(Filter::all()).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Closed, "{error}");
-    }
-
-    async fn a_watch_begins_after_the_transaction_that_is_open(store: AnyStore) {
-        let blog = Blog::open(store).await.unwrap();
-        blog.counters.insert_many([counter(1, 0), counter(2, 0)]).await.unwrap();
-        let value = Counter::fields().value;
-        let guard = blog.begin().await.unwrap();
-        guard.counters.update(1).set(value, 5).await.unwrap();
-        let mut watch = Box::pin(blog.counters.watch(Filter::all()).into_future());
-        let early = tokio::time::timeout(Duration::from_millis(50), &mut watch).await;
-        assert!(early.is_err(), "begun beside a transaction that does not know of it");
-        guard.counters.update(2).set(value, 5).await.unwrap();
-        guard.commit().await.unwrap();
-        let mut changes = watch.await.unwrap();
-        // They can be read by now, but do not count as changes.
-        let copy = all_counters(&blog).await;
-        assert_eq!((copy[&1].value, copy[&2].value), (5, 5));
-        assert_eq!(taken(&mut changes).await, []);
     }
 
     async fn a_copy_that_is_read_after_a_watch_has_begun_becomes_what_is_stored(store: AnyStore) {
@@ -428,6 +383,53 @@ on_single_writer_stores! {
             }
             assert_eq!(copy, all_counters(&blog).await, "round {round}");
         }
+    }
+}
+
+on_stores_without_outer_writes! {
+    async fn a_write_reads_what_it_changes_only_while_somebody_watches(store: AnyStore) {
+        let blog = Blog::open(store).await.unwrap();
+        blog.counters.insert(counter(1, 0)).await.unwrap();
+        let queries = async || {
+            let write = async { blog.counters.update(1).inc(Counter::fields().value, 1).await };
+            let (written, cost) = odm::measure(write).await;
+            written.unwrap();
+            cost.queries
+        };
+        // A watch that is dropped before it has begun leaves nothing: it waits for the transaction.
+        let guard = blog.begin().await.unwrap();
+        guard.counters.update(1).set(Counter::fields().value, 5).await.unwrap();
+        let mut watch = Box::pin(blog.counters.watch(Filter::all()).into_future());
+        assert!(tests::poll_once(&mut watch).await.is_pending());
+        drop(watch);
+        guard.rollback().await.unwrap();
+        assert_eq!(queries().await, 1);
+        // A watch of another collection.
+        let authors = blog.authors.watch(Filter::all()).await.unwrap();
+        assert_eq!(queries().await, 1);
+        let changes = blog.counters.watch(Filter::all()).await.unwrap();
+        assert_eq!(queries().await, 2);
+        drop((changes, authors));
+        // The changes are kept for a while, so that another watch can go on.
+        assert_eq!(queries().await, 2);
+    }
+
+    async fn a_watch_begins_after_the_transaction_that_is_open(store: AnyStore) {
+        let blog = Blog::open(store).await.unwrap();
+        blog.counters.insert_many([counter(1, 0), counter(2, 0)]).await.unwrap();
+        let value = Counter::fields().value;
+        let guard = blog.begin().await.unwrap();
+        guard.counters.update(1).set(value, 5).await.unwrap();
+        let mut watch = Box::pin(blog.counters.watch(Filter::all()).into_future());
+        let early = tokio::time::timeout(Duration::from_millis(50), &mut watch).await;
+        assert!(early.is_err(), "begun beside a transaction that does not know of it");
+        guard.counters.update(2).set(value, 5).await.unwrap();
+        guard.commit().await.unwrap();
+        let mut changes = watch.await.unwrap();
+        // They can be read by now, but do not count as changes.
+        let copy = all_counters(&blog).await;
+        assert_eq!((copy[&1].value, copy[&2].value), (5, 5));
+        assert_eq!(taken(&mut changes).await, []);
     }
 }
 

@@ -5,7 +5,7 @@ use odm::{
     bson::{RawBson, doc},
     prelude::*,
 };
-use tests::{on_every_store, on_local_stores, on_single_writer_stores, stored};
+use tests::{on_every_store, on_local_stores, on_serializable_stores, stored};
 
 use crate::joins::music::{Album, Artist, Song, album, artist, credit, music, pupil, song};
 
@@ -167,7 +167,7 @@ on_local_stores! {
     }
 }
 
-on_single_writer_stores! {
+on_serializable_stores! {
     async fn a_concurrent_delete_never_leaves_a_reference_behind(store: AnyStore) {
         let db = music(store).await;
         for round in 0..40 {

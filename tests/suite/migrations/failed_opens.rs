@@ -14,7 +14,7 @@ use std::{
 
 use odm::{ErrorKind, OpenOptions, bson::RawDocumentBuf, prelude::*};
 use odm_store_suite::MapStore;
-use tests::{TestStore, on_every_store, on_local_stores, on_single_writer_stores, poll_once};
+use tests::{TestStore, on_embedded_stores, on_every_store, on_local_stores, poll_once};
 
 use self::models::*;
 use super::history::Ending;
@@ -339,7 +339,7 @@ fn where_documents_are_changed_in_place_a_migration_that_has_begun_goes_on_and_o
     });
 }
 
-on_single_writer_stores! {
+on_embedded_stores! {
     async fn an_open_that_is_dropped_anywhere_leaves_the_version_before(store: AnyStore) {
         let (shop, other) = filled(&store).await;
         let before = all(&store).await;

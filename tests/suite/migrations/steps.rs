@@ -13,7 +13,7 @@ use odm::{
 };
 use serde::{Deserialize, Serialize};
 use tests::{
-    TestStore, behind_the_back, insert_behind_the_back, on_every_store, on_single_writer_stores,
+    TestStore, behind_the_back, insert_behind_the_back, on_embedded_stores, on_every_store,
     poll_once,
 };
 
@@ -382,7 +382,7 @@ on_every_store! {
 }
 
 // Maps answer at once, so that no other write can come between.
-on_single_writer_stores! {
+on_embedded_stores! {
     async fn others_do_not_write_to_the_collections_while_a_migration_is_under_way(store: AnyStore) {
         let counting = any::Counting::open(store.clone()).await.unwrap();
         with_things(&store, (0..1_200).map(|id| doc! { "_id": id as i64 }).collect()).await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use odm::{Embedded, ErrorKind, OpenOptions, prelude::*};
 use odm_store_suite::MapStore;
-use tests::{TestStore, on_every_store, on_single_writer_stores};
+use tests::{TestStore, on_every_store, on_serializable_stores};
 
 use super::{Part, Shop, assert_refreshed, by_hand, deferred, maker, part, rename, shop, waiting};
 
@@ -77,7 +77,7 @@ on_every_store! {
     }
 }
 
-on_single_writer_stores! {
+on_serializable_stores! {
     async fn a_refresh_goes_on_where_a_dropped_one_was(store: AnyStore) {
         let shop = with_parts(store, by_hand(), 3_000).await;
         rename(&shop, 1, "b").await;

@@ -230,7 +230,7 @@ impl<S: TestStore> Run<S> {
             Step::Together(acts) => self.together(acts).await?,
             Step::Dropped(number, act, polls) => {
                 let program = self.program(*number, &[act]);
-                if !self.store().capabilities().single_writer {
+                if self.store().capabilities().outer_writes {
                     // A dropped act may end later than any other write.
                     return refused(program.act(act).await);
                 }

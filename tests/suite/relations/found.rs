@@ -2,7 +2,7 @@
 
 use odm::{ErrorKind, bson::doc, prelude::*, store::embedded::Embedded};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, on_embedded_stores, on_every_store, on_single_writer_stores};
+use tests::{TestStore, on_embedded_stores, on_every_store, on_serializable_stores};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "goods")]
@@ -167,7 +167,7 @@ on_embedded_stores! {
     }
 }
 
-on_single_writer_stores! {
+on_serializable_stores! {
     async fn a_database_is_not_opened_inside_a_transaction_of_its_store(store: AnyStore) {
         let db = bills(store.clone(), &[]).await;
         let result = db.transaction(async |db| {

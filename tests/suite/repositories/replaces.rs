@@ -150,9 +150,9 @@ on_every_store! {
 on_every_store! {
     async fn modify_loses_nothing_when_many_tasks_change_one_document(store: AnyStore) {
         // Transactions that run side by side all conflict with each other.
-        let (number, times) = match store.capabilities().single_writer {
-            true => (64, 4),
-            false => (16, 2),
+        let (number, times) = match store.capabilities().outer_writes {
+            true => (16, 2),
+            false => (64, 4),
         };
         let db = with_five(store).await;
         let runs = AtomicUsize::new(0);

@@ -3,7 +3,7 @@
 use odm::{DerivedKind, Problem, bson::doc, measure, prelude::*};
 use serde::{Deserialize, Serialize};
 use tests::{
-    TestStore, behind_the_back, on_embedded_stores, on_every_store, on_single_writer_stores,
+    TestStore, behind_the_back, on_embedded_stores, on_every_store, on_serializable_stores,
 };
 
 use super::{Blog, Comment, Post, assert_right, comment, post};
@@ -136,7 +136,7 @@ on_every_store! {
     }
 }
 
-on_single_writer_stores! {
+on_serializable_stores! {
     async fn a_repair_is_right_beside_writers(store: AnyStore) {
         let db = blog(store.clone(), 20).await;
         behind_the_back(&store, "posts", doc! {}, doc! { "$set": { "newest": [], "best": [] } }).await;

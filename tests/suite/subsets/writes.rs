@@ -1,7 +1,7 @@
 //! One way of writing after another.
 
 use odm::{bson::doc, measure, prelude::*};
-use tests::{TestStore, on_embedded_stores, on_every_store, on_single_writer_stores};
+use tests::{TestStore, on_embedded_stores, on_every_store, on_serializable_stores};
 
 use super::{Blog, Comment, Post, assert_right, comment, post};
 
@@ -178,7 +178,7 @@ on_every_store! {
     }
 }
 
-on_single_writer_stores! {
+on_serializable_stores! {
     async fn many_tasks_at_once_leave_it_right_and_never_show_it_wrong(store: AnyStore) {
         let db = blog(store).await;
         let tasks: Vec<_> = (0..16)

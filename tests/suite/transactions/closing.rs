@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use odm::{Embedded, ErrorKind, prelude::*};
-use tests::{on_every_store, on_single_writer_stores};
+use tests::{on_every_store, on_serializable_stores, on_stores_without_outer_writes};
 
 use crate::transactions::bank::{Bank, account, bank};
 
@@ -31,7 +31,7 @@ on_every_store! {
     }
 }
 
-on_single_writer_stores! {
+on_serializable_stores! {
     async fn a_database_is_not_closed_in_a_transaction(store: AnyStore) {
         let bank = bank(store).await;
         bank.transaction(async |inner| {
@@ -45,7 +45,9 @@ on_single_writer_stores! {
         .unwrap();
         assert_eq!(bank.balance(1).await, 101);
     }
+}
 
+on_stores_without_outer_writes! {
     async fn a_close_waits_for_an_open_transaction(store: AnyStore) {
         let bank = bank(store).await;
         let guard = bank.begin().await.unwrap();

@@ -2,7 +2,7 @@
 
 use odm::{ErrorKind, bson::doc, prelude::*};
 use serde::{Deserialize, Serialize};
-use tests::{TestStore, behind_the_back, on_every_store, on_single_writer_stores};
+use tests::{TestStore, behind_the_back, on_every_store, on_local_stores};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "rooms", index(fields = "door", unique))]
@@ -159,7 +159,7 @@ fn a_transaction_cannot_commit_after_a_read_whose_filter_fails_on_mongodb() {
     });
 }
 
-on_single_writer_stores! {
+on_local_stores! {
     // On a MongoDB server the transaction cannot commit then.
     async fn a_closure_goes_on_after_a_read_whose_filter_fails(store: AnyStore) {
         let hotel = hotel(store).await;

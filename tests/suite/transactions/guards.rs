@@ -3,7 +3,7 @@
 use std::{task::Poll, time::Duration};
 
 use odm::{ErrorKind, prelude::*};
-use tests::{on_every_store, on_single_writer_stores, poll_once};
+use tests::{on_every_store, on_stores_without_outer_writes, poll_once};
 use tokio::time::timeout;
 
 use crate::transactions::bank::{Account, account, bank};
@@ -121,7 +121,7 @@ on_every_store! {
     }
 }
 
-on_single_writer_stores! {
+on_stores_without_outer_writes! {
     async fn a_dropped_future_rolls_back_and_frees_the_place(store: AnyStore) {
         let bank = bank(store).await;
         let waits = bank.transaction(async |bank| {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use odm::{Error, ErrorKind, prelude::*};
-use tests::{on_every_store, on_single_writer_stores};
+use tests::{on_every_store, on_serializable_stores, on_stores_without_outer_writes};
 use tokio::time::timeout;
 
 use crate::transactions::bank::{Account, Bank, account, bank};
@@ -106,7 +106,7 @@ on_every_store! {
     }
 }
 
-on_single_writer_stores! {
+on_serializable_stores! {
     async fn a_task_of_its_own_reads_what_is_committed(store: AnyStore) {
         let outside = bank(store).await;
         outside
@@ -128,7 +128,9 @@ on_single_writer_stores! {
         assert_eq!((guard.balance(1).await, outside.balance(1).await), (105, 100));
         guard.commit().await.unwrap();
     }
+}
 
+on_stores_without_outer_writes! {
     async fn a_task_of_its_own_waits_for_its_turn(store: AnyStore) {
         let outside = bank(store).await;
         let task = outside

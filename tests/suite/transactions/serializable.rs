@@ -7,11 +7,11 @@ use std::sync::{
 
 use futures_util::TryStreamExt as _;
 use odm::prelude::*;
-use tests::on_single_writer_stores;
+use tests::on_serializable_stores;
 
 use crate::transactions::bank::{Account, bank};
 
-on_single_writer_stores! {
+on_serializable_stores! {
     async fn the_sum_is_the_same_in_every_state_while_64_tasks_transfer(store: AnyStore) {
         let bank = bank(store).await;
         let done = Arc::new(AtomicBool::new(false));

@@ -3,7 +3,7 @@
 use std::{fmt, time::Duration};
 
 use odm::{Error, ErrorKind, bson::doc, prelude::*};
-use tests::{on_every_store, on_single_writer_stores};
+use tests::{on_every_store, on_serializable_stores};
 
 use crate::transactions::bank::{Account, Bank, Transfer, account, bank};
 
@@ -278,7 +278,7 @@ on_every_store! {
     }
 }
 
-on_single_writer_stores! {
+on_serializable_stores! {
     async fn a_snapshot_around_a_transaction_is_not_read_in_it(store: AnyStore) {
         let bank = bank(store).await;
         let error = bank

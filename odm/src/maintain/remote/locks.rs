@@ -1,4 +1,4 @@
-//! The locks of a unit, on a store whose transactions run side by side.
+//! The locks of a unit, on a store that is not serializable.
 //!
 //! Such a store finds conflicts only between units that write the same document. By two rules, locks keep derived data right
 //! where one unit only reads a document that another unit writes:
