@@ -3,7 +3,7 @@
 mod kept;
 
 use std::{
-    collections::{BTreeMap, HashMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     fmt,
     pin::pin,
     sync::{
@@ -28,9 +28,13 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// Passes the changes of a store's commits to the watches of its collections, in this process.
 ///
-/// A store that runs transactions one after another can have a feed, shared by all its handles. It gives each transaction the
-/// [`FeedChanges`] of [`begin`](Feed::begin), in which the library records the watched changes, [publishes](FeedChanges::publish) them with
-/// the commit, and answers [`Store::watch`] by [`watch`](Feed::watch). A clone is the same feed.
+/// A store whose commits have an order, and which publishes in that order, can have a feed, shared by all its handles. It gives each
+/// transaction the [`FeedChanges`] of [`begin`](Feed::begin), in which the library records the watched changes, asks at the commit whether
+/// they are [complete](FeedChanges::is_complete), [publishes](FeedChanges::publish) them, and answers [`Store::watch`] by
+/// [`watch`](Feed::watch). A clone is the same feed.
+///
+/// The library records only what is watched at the time of the write. So a transaction that began before a watch may lack changes that the
+/// watch has to show: it runs again.
 #[derive(Clone, Default)]
 pub struct Feed(Arc<FeedInner>);
 
@@ -81,6 +85,7 @@ impl Feed {
         FeedChanges {
             feed: self.clone(),
             collections: BTreeMap::new(),
+            unrecorded: BTreeSet::new(),
         }
     }
 
@@ -98,6 +103,9 @@ impl Feed {
 
     /// Watches a collection of the feed's store. To begin, it runs an empty unit in the store.
     ///
+    /// When [`Store::run`] has run that unit, the store MUST have published every commit that did not know of the watch: each transaction
+    /// whose changes it has found complete before, and, on a store without outer writes, each that had begun before.
+    ///
     /// # Errors
     ///
     /// The errors of [`Store::watch`], and of the unit.
@@ -107,7 +115,7 @@ impl Feed {
         request: &WatchRequest,
     ) -> Result<StoreWatch> {
         let mut reader = self.reader(&request.collection, request.buffer);
-        // Units that began earlier may not record all their changes. Units that begin after this turn do.
+        // What is committed before this turn does not count as a change. What is committed after it has recorded all its changes.
         store.run(Arc::new(Turn), Durability::Eventual).await?;
         let token = reader.begin(request.after.as_ref())?;
         let changes = unfold(reader, |mut reader| async {
@@ -120,7 +128,7 @@ impl Feed {
         run(&mut self.0.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Has transactions that begin from now on record their changes of a collection.
+    /// Has transactions record their changes of a collection from now on.
     #[doc(hidden)]
     pub fn reader(&self, collection: &str, buffer: usize) -> FeedReader {
         let number = self.with(|state| {
@@ -147,8 +155,7 @@ impl Feed {
     }
 
     fn is_watched(&self, collection: &str) -> bool {
-        // The queue of the writer orders the begin of a transaction after the begin of a watch, so that a later transaction sees the
-        // number.
+        // The turn with which a watch begins is in the order of commits, so that the check of a later commit sees the number.
         self.0.watched.load(Ordering::Relaxed) > 0
             && self.with(|state| {
                 let kept = state.collections.get(collection);
@@ -356,12 +363,19 @@ impl Drop for FeedReader {
 
 /// The changes of a transaction in watched collections.
 ///
+/// A store with [outer writes](super::Capabilities::outer_writes) MUST ask whether they are [complete](FeedChanges::is_complete) once the
+/// place of the transaction in the order of commits is fixed, and before anything of it is stored or visible. If they are not, the
+/// transaction has lost a conflict: its commit MUST fail with a [retryable](Error::is_retryable) error, and a unit of work is run again. On
+/// another store a watch waits for the open transaction.
+///
 /// A store MUST [publish](FeedChanges::publish) them after the commit is visible and as durable as requested and before the call that
 /// commits returns, in the order of commits. It MUST drop them if the transaction, or the run of the unit of work, is rolled back.
 #[derive(Debug)]
 pub struct FeedChanges {
     feed: Feed,
     collections: BTreeMap<String, CollectionChanges>,
+    /// The collections that nobody watched when the transaction wrote to them.
+    unrecorded: BTreeSet<String>,
 }
 
 #[derive(Debug, Default)]
@@ -392,16 +406,27 @@ impl FeedChanges {
         }
     }
 
+    /// Whether they have all changes of the collections that are watched now: no watch has begun after a write of the transaction to its
+    /// collection.
+    pub fn is_complete(&self) -> bool {
+        let mut unrecorded = self.unrecorded.iter();
+        !unrecorded.any(|collection| self.feed.is_watched(collection))
+    }
+
     /// Takes the recorded changes, and leaves an empty record.
     pub fn take(&mut self) -> FeedChanges {
         let empty = self.feed.begin();
         std::mem::replace(self, empty)
     }
 
-    /// Whether somebody watches a collection.
+    /// Whether somebody watches a collection that the transaction is about to write to, so that it records its changes.
     #[doc(hidden)]
-    pub fn is_watched(&self, collection: &str) -> bool {
-        self.feed.is_watched(collection)
+    pub fn is_watched(&mut self, collection: &str) -> bool {
+        let is_watched = self.feed.is_watched(collection);
+        if !is_watched && !self.unrecorded.contains(collection) {
+            self.unrecorded.insert(collection.to_owned());
+        }
+        is_watched
     }
 
     /// Records a change of a document, after its recorded changes.

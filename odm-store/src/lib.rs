@@ -203,8 +203,8 @@ pub trait Store: Send + Sync + 'static {
     /// watch MUST end when the store is closed, and MUST NOT keep it open. It MUST show a change by the library's own writes once, and in
     /// the order of commits.
     ///
-    /// The default refuses: collections of the store cannot be watched. A store that runs all transactions, of [`run`](Store::run) and of
-    /// [`begin`](Store::begin), one after another, MAY have a [`Feed`], which shows them.
+    /// The default refuses: collections of the store cannot be watched. A store that publishes all commits of this process, of
+    /// [`run`](Store::run) and of [`begin`](Store::begin), in their order, MAY have a [`Feed`], which shows them.
     ///
     /// # Errors
     ///
