@@ -42,6 +42,8 @@ mod map_store;
 #[expect(missing_docs, reason = "the names of promises are sentences")]
 pub mod schemas;
 #[expect(missing_docs, reason = "the names of promises are sentences")]
+pub mod serializable;
+#[expect(missing_docs, reason = "the names of promises are sentences")]
 pub mod single_writes;
 #[expect(missing_docs, reason = "the names of promises are sentences")]
 pub mod snapshots;
@@ -56,6 +58,8 @@ pub mod units;
 pub mod unread;
 #[expect(missing_docs, reason = "the names of promises are sentences")]
 pub mod updates;
+#[expect(missing_docs, reason = "the names of promises are sentences")]
+pub mod watches;
 
 use std::{future::Future, pin::Pin, task::Poll};
 
@@ -176,6 +180,25 @@ macro_rules! store_suite {
                 of_two_transactions_that_add_one_key_the_second_fails_retryably
                 transactions_that_change_different_documents_both_commit
             }
+            serializable {
+                of_two_transactions_that_each_read_what_the_other_writes_one_is_later
+                no_update_is_lost_to_one_that_began_before_it
+                a_read_document_that_is_removed_meanwhile_is_a_conflict
+                a_document_that_was_missing_and_is_inserted_meanwhile_is_a_conflict
+                a_phantom_of_a_filter_is_a_conflict
+                a_phantom_of_a_key_of_an_index_is_a_conflict
+                a_phantom_of_a_count_and_of_a_group_is_a_conflict
+                a_phantom_of_an_update_and_of_a_removal_is_a_conflict
+                a_document_that_leaves_an_answer_or_changes_in_it_is_a_conflict
+                a_unique_key_that_is_taken_meanwhile_is_a_conflict
+                a_reader_sees_no_state_that_contradicts_a_later_commit
+            }
+            watches {
+                a_commit_after_a_watch_has_begun_is_shown_if_it_began_before
+                of_transactions_in_flight_each_is_shown_once_and_in_order
+                a_unit_in_flight_is_run_again_or_comes_before_the_watch
+                changes_are_shown_in_the_order_of_commits_that_race
+            }
             units {
                 a_unit_is_committed_when_run_returns
                 a_unit_that_returns_an_error_is_rolled_back
@@ -244,6 +267,8 @@ const SOURCES: &[(&str, &str)] = &[
     ("updates", include_str!("updates.rs")),
     ("single_writes", include_str!("single_writes.rs")),
     ("transactions", include_str!("transactions.rs")),
+    ("serializable", include_str!("serializable.rs")),
+    ("watches", include_str!("watches.rs")),
     ("units", include_str!("units.rs")),
     ("collections", include_str!("collections.rs")),
     ("limits", include_str!("limits.rs")),

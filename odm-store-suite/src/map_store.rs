@@ -1,9 +1,11 @@
 //! A second store, made from the contract of [`Store`] alone: ordered maps in memory.
 //!
-//! It works like a server, and unlike the embedded store: transactions run side by side, each on a snapshot, and the first to commit wins.
-//! Queries scan the collection.
+//! Transactions run side by side, each on a snapshot, and the first to commit wins. There are two kinds. One works like a server, and finds
+//! conflicts between writes and between locks. The other one is serializable, and finds all that a transaction has read and others have
+//! changed since. Queries scan the collection.
 
 mod read;
+mod reads;
 mod state;
 mod transaction;
 
@@ -16,8 +18,8 @@ use std::{
 use async_trait::async_trait;
 use odm_store::{
     Capabilities, CollectionSpec, CollectionWrites, DocumentWrite, Durability, Error, ErrorKind,
-    OtherEpoch, Reader, Result, SingleWrite, SingleWriteRequest, Store, StoreId, Transaction,
-    TransactionOptions, UnitOfWork, Updated,
+    Feed, OtherEpoch, Reader, Result, SingleWrite, SingleWriteRequest, Store, StoreId, StoreWatch,
+    Transaction, TransactionOptions, UnitOfWork, Updated, WatchRequest,
 };
 
 use self::{state::State, transaction::MapTransaction};
@@ -32,6 +34,22 @@ pub struct MapStore {
     is_stepped: bool,
     ignores_locks: bool,
     single_writes: Option<SingleWriteTiming>,
+    /// Of a serializable store.
+    order: Option<CommitOrder>,
+}
+
+/// The order of the commits of a serializable store, in which its feed tells of them.
+#[derive(Debug, Clone, Default)]
+struct CommitOrder {
+    feed: Feed,
+    /// Held from the check of a commit until its changes are published, and never across an await.
+    turn: Arc<Mutex<()>>,
+}
+
+impl CommitOrder {
+    fn take(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// The settings of single writes.
@@ -58,6 +76,7 @@ impl MapStore {
             is_stepped: false,
             ignores_locks: false,
             single_writes: Some(SingleWriteTiming { limit, pause }),
+            order: None,
         }
     }
 
@@ -75,6 +94,17 @@ impl MapStore {
     pub fn ignoring_locks(self) -> Self {
         MapStore {
             ignores_locks: true,
+            ..self
+        }
+    }
+
+    /// Returns the store with serializable transactions, without locks and single writes, and with a feed. The commit of a transaction that
+    /// writes fails if others have committed a change since of a document that it has read, or one that comes into or out of an answer that
+    /// it had.
+    pub fn serializable(self) -> Self {
+        MapStore {
+            single_writes: None,
+            order: Some(CommitOrder::default()),
             ..self
         }
     }
@@ -189,8 +219,12 @@ fn is_of_other_epoch(error: &Error) -> bool {
 #[async_trait]
 impl Store for MapStore {
     fn capabilities(&self) -> Capabilities {
-        let mut capabilities = Capabilities::default().ignores_case().id(self.id);
-        capabilities = capabilities.outer_writes().several_programs();
+        let capabilities = Capabilities::default().ignores_case().id(self.id);
+        let capabilities = capabilities.outer_writes();
+        let mut capabilities = match self.order {
+            Some(_) => capabilities.serializable(),
+            None => capabilities.several_programs(),
+        };
         if let Some(timing) = self.single_writes {
             capabilities = capabilities.single_document_writes(timing.limit);
         }
@@ -249,8 +283,24 @@ impl Store for MapStore {
         Ok(Box::new(self.open_transaction()?))
     }
 
+    async fn watch(&self, request: &WatchRequest) -> Result<StoreWatch> {
+        match &self.order {
+            Some(order) => order.feed.watch(self, request).await,
+            None => Err(Error::new(
+                ErrorKind::InvalidQuery,
+                format!(
+                    "watch of `{}` refused: make the store with `serializable()`",
+                    request.collection
+                ),
+            )),
+        }
+    }
+
     async fn close(&self) -> Result<()> {
         *self.current() = None;
+        if let Some(order) = &self.order {
+            order.feed.close();
+        }
         Ok(())
     }
 }

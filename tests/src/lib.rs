@@ -229,6 +229,11 @@ pub fn in_maps<F: Future>(test: impl FnOnce(MapStore) -> F) {
     run(async { test(MapStore::new()).await });
 }
 
+/// Runs a test on a store of maps with serializable transactions, which conflict when they commit.
+pub fn in_serializable_maps<F: Future>(test: impl FnOnce(MapStore) -> F) {
+    run(async { test(MapStore::new().serializable()).await });
+}
+
 /// The stored documents of a collection, in the order of their `_id`s.
 pub async fn stored(store: &impl Store, collection: &str) -> Vec<RawDocumentBuf> {
     let find = Find {

@@ -12,6 +12,10 @@ mod in_maps {
     odm_store_suite::store_suite!(tests::in_maps);
 }
 
+mod in_serializable_maps {
+    odm_store_suite::store_suite!(tests::in_serializable_maps);
+}
+
 mod on_mongodb {
     odm_store_suite::store_suite!(
         #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]

@@ -62,11 +62,20 @@ fn select_by_key<'s>(
             "query by keys has a position: leave `after` empty, since each key has its own order",
         ));
     }
-    let select_key = |key: &RawBson| {
-        let by_key = Filter::Path(Cow::Owned(find.path.clone()), Test::Eq(key.clone()));
-        select(state, &find.find, &[&by_key, &find.find.filter], cost)
+    let select_key = |key| {
+        select(
+            state,
+            &find.find,
+            &[&by_key(find, key), &find.find.filter],
+            cost,
+        )
     };
     find.keys.iter().map(select_key).collect()
+}
+
+/// The filter by one of the keys.
+pub(super) fn by_key(find: &FindByKey, key: &RawBson) -> Filter {
+    Filter::Path(Cow::Owned(find.path.clone()), Test::Eq(key.clone()))
 }
 
 /// Passes a document to the caller, with the requested fields.

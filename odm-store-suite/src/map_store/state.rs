@@ -1,6 +1,9 @@
 //! The documents and unique keys of a store, at one moment.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_mql::{Filter, key};
@@ -31,6 +34,15 @@ pub(super) struct State {
     epoch: (i64, u64),
     /// The last commits that locked a document, by its collection and key.
     locks: Arc<BTreeMap<(String, Key), LastLocks>>,
+}
+
+/// A document that is not the same in two states.
+#[derive(Debug)]
+pub(super) struct Difference<'s> {
+    pub(super) collection: &'s str,
+    /// The key of its `_id`.
+    pub(super) key: &'s Key,
+    pub(super) images: [Option<&'s Arc<RawDocumentBuf>>; 2],
 }
 
 /// The numbers of the last commits that locked a document.
@@ -65,6 +77,29 @@ impl State {
 
     pub(super) fn epoch(&self) -> i64 {
         self.epoch.0
+    }
+
+    /// The documents that are not the same in a later state.
+    pub(super) fn differences<'s>(&'s self, later: &'s State) -> Vec<Difference<'s>> {
+        let mut differences = Vec::new();
+        for (name, after) in &later.collections {
+            let before = self.collections.get(name);
+            if before.is_some_and(|before| Arc::ptr_eq(before, after)) {
+                continue;
+            }
+            let both = before.into_iter().chain([after]);
+            let keys: BTreeSet<&Key> = both.flat_map(|of| of.documents.keys()).collect();
+            differences.extend(keys.into_iter().filter_map(|key| {
+                let images = [self.document(name, key), later.document(name, key)];
+                let is_same = images[0].map(Arc::as_ptr) == images[1].map(Arc::as_ptr);
+                (!is_same).then_some(Difference {
+                    collection: name,
+                    key,
+                    images,
+                })
+            }));
+        }
+        differences
     }
 
     /// Takes the locks of a writing transaction, which has read a snapshot, at its commit. Returns whether no lock is lost to a commit
@@ -174,20 +209,7 @@ impl Collection {
     ) -> Result<Vec<&Arc<RawDocumentBuf>>> {
         let mut found = Vec::new();
         for document in self.documents.values() {
-            let mut matches = true;
-            for filter in filters {
-                let matched = || {
-                    let id = document
-                        .get("_id")
-                        .ok()
-                        .flatten()
-                        .unwrap_or(RawBsonRef::Null);
-                    let matched = filter.matches(document);
-                    matched.map_err(|error| Error::failed_filter(name, id, error))
-                };
-                matches = matches && matched()?;
-            }
-            if matches {
+            if matches_all(name, document, filters)? {
                 found.push(document);
             }
         }
@@ -267,6 +289,24 @@ impl Index {
         }
         Ok(())
     }
+}
+
+/// Whether a document of a collection matches all filters.
+pub(super) fn matches_all(
+    collection: &str,
+    document: &RawDocument,
+    filters: &[&Filter],
+) -> Result<bool> {
+    for filter in filters {
+        let matched = filter.matches(document).map_err(|error| {
+            let id = id_of(document).unwrap_or(RawBsonRef::Null);
+            Error::failed_filter(collection, id, error)
+        });
+        if !matched? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn key_of(values: &[RawBson]) -> Key {

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use async_trait::async_trait;
@@ -10,11 +10,13 @@ use bson::{DateTime, RawBson, RawDocumentBuf};
 use odm_mql::{Filter, key};
 use odm_store::{
     Change, CollectionWrites, Cost, DeleteWrite, Deleted, DocumentWrite, Each, Error, ErrorKind,
-    Explain, Find, FindByKey, Locks, Reader, Result, Transaction, UpdateWrite, Updated,
+    Explain, FeedChanges, Find, FindByKey, Locks, Reader, Result, Transaction, UpdateWrite,
+    Updated,
 };
 
 use super::{
-    MapStore, closed,
+    CommitOrder, MapStore, closed,
+    reads::Reads,
     state::{Key, State, UniqueValues},
 };
 
@@ -26,17 +28,34 @@ pub(super) struct MapTransaction {
     state: State,
     /// The documents that were written, by collection and the key of `_id`.
     written: BTreeMap<String, BTreeSet<Key>>,
+    /// Of a store that is not serializable.
     locks: Locks,
+    /// Of a serializable store.
+    reads: Mutex<Reads>,
+    changes: Option<FeedChanges>,
 }
 
 impl MapTransaction {
     pub(super) fn new(store: MapStore, snapshot: Arc<State>) -> Self {
         MapTransaction {
+            changes: store.order.as_ref().map(|order| order.feed.begin()),
             store,
             state: State::clone(&snapshot),
             snapshot,
             written: BTreeMap::new(),
             locks: Locks::default(),
+            reads: Mutex::default(),
+        }
+    }
+
+    fn is_serializable(&self) -> bool {
+        self.store.order.is_some()
+    }
+
+    /// Records a read, on a serializable store.
+    fn reads(&self, record: impl FnOnce(&mut Reads)) {
+        if self.is_serializable() {
+            record(&mut self.reads.lock().unwrap_or_else(PoisonError::into_inner));
         }
     }
 
@@ -68,19 +87,41 @@ impl MapTransaction {
     }
 
     fn matching(&self, name: &str, filter: &Filter) -> Result<Vec<Arc<RawDocumentBuf>>> {
+        self.reads(|reads| reads.find(name, filter));
         let collection = self.state.collection(name);
         let found = collection.map(|collection| collection.matching(name, &[filter]));
         let found = found.transpose()?.unwrap_or_default();
         Ok(found.into_iter().cloned().collect())
     }
 
-    /// Commits, if no written document and no written unique key has changed since the snapshot, and no lock is lost.
+    /// Commits, if no written document and no written unique key has changed since the snapshot, and no lock or read is lost.
     pub(super) fn finish(mut self) -> Result<()> {
+        let store = self.store.clone();
+        // Held until the changes are published, so that they are in the order of commits. Who is told of them can read the state.
+        let _order = store.order.as_ref().map(CommitOrder::take);
+        let changes = self.changes.take();
+        self.commit_changes(changes.as_ref())?;
+        changes.into_iter().for_each(FeedChanges::publish);
+        Ok(())
+    }
+
+    fn commit_changes(mut self, changes: Option<&FeedChanges>) -> Result<()> {
         let mut current = self.store.current();
         let base = current.as_ref().ok_or_else(closed)?;
         let mut next = State::clone(base);
-        if !self.written.is_empty() && !next.lock(&self.snapshot, self.locks.take())? {
-            return Err(lost("a lock"));
+        // A transaction that only reads has read one state.
+        if !self.written.is_empty() {
+            if !next.lock(&self.snapshot, self.locks.take())? {
+                return Err(lost("a lock"));
+            }
+            let reads = self.reads.get_mut();
+            let reads = reads.unwrap_or_else(PoisonError::into_inner);
+            if reads.are_stale(&self.snapshot, base) {
+                return Err(lost("what it has read"));
+            }
+            if changes.is_some_and(|changes| !changes.is_complete()) {
+                return Err(lost("who watches its changes"));
+            }
         }
         for (collection, ids) in &self.written {
             let mut writes = Vec::with_capacity(ids.len());
@@ -125,26 +166,31 @@ fn lost(what: &str) -> Error {
 impl Reader for MapTransaction {
     async fn get(&self, collection: &str, ids: &[RawBson], each: Each<'_>) -> Result<Cost> {
         self.store.step().await;
+        self.reads(|reads| reads.get(collection, ids));
         self.state.get(collection, ids, each).await
     }
 
     async fn find(&self, find: &Find, each: Each<'_>) -> Result<Cost> {
         self.store.step().await;
+        self.reads(|reads| reads.find(&find.collection, &find.filter));
         self.state.find(find, each).await
     }
 
     async fn find_by_key(&self, find: &FindByKey, each: Each<'_>) -> Result<Cost> {
         self.store.step().await;
+        self.reads(|reads| reads.find_by_key(find));
         self.state.find_by_key(find, each).await
     }
 
     async fn count(&self, find: &Find) -> Result<(u64, Cost)> {
         self.store.step().await;
+        self.reads(|reads| reads.find(&find.collection, &find.filter));
         self.state.count(find).await
     }
 
     async fn count_by_key(&self, find: &FindByKey) -> Result<(Vec<u64>, Cost)> {
         self.store.step().await;
+        self.reads(|reads| reads.find_by_key(find));
         self.state.count_by_key(find).await
     }
 
@@ -165,7 +211,7 @@ impl Transaction for MapTransaction {
     }
 
     fn has_unread_updates(&self) -> bool {
-        true
+        !self.is_serializable()
     }
 
     async fn update(&mut self, write: &UpdateWrite) -> Result<Updated> {
@@ -208,8 +254,13 @@ impl Transaction for MapTransaction {
         })
     }
 
+    fn changes(&mut self) -> Option<&mut FeedChanges> {
+        self.changes.as_mut()
+    }
+
     fn locks(&mut self) -> Option<&mut Locks> {
-        (!self.store.ignores_locks).then_some(&mut self.locks)
+        let has_locks = !self.is_serializable() && !self.store.ignores_locks;
+        has_locks.then_some(&mut self.locks)
     }
 
     async fn commit(self: Box<Self>) -> Result<()> {
