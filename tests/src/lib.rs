@@ -52,7 +52,7 @@ pub trait TestStore: Store + Clone {}
 impl<S: Store + Clone> TestStore for S {}
 
 /// Turns each `async fn name(store: AnyStore)` into one test for each store, `name::on_disk`, `name::in_memory`,
-/// `name::in_maps` and `name::on_mongodb`. Another store is one more line here.
+/// `name::in_maps`, `name::in_serializable_maps` and `name::on_mongodb`. Another store is one more line here.
 #[macro_export]
 macro_rules! on_every_store {
     ($($(#[$attribute:meta])* async fn $name:ident($store:ident: AnyStore) $body:block)+) => {$(
@@ -60,7 +60,7 @@ macro_rules! on_every_store {
         async fn $name($store: $crate::AnyStore) $body
 
         mod $name {
-            $crate::on_stores! { $name: on_disk in_memory in_maps }
+            $crate::on_stores! { $name: on_disk in_memory in_maps in_serializable_maps }
 
             #[test]
             #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
@@ -82,7 +82,7 @@ macro_rules! on_local_stores {
         async fn $name($store: $crate::AnyStore) $body
 
         mod $name {
-            $crate::on_stores! { $name: on_disk in_memory in_maps }
+            $crate::on_stores! { $name: on_disk in_memory in_maps in_serializable_maps }
         }
     )+};
 }
@@ -96,7 +96,7 @@ macro_rules! on_serializable_stores {
         async fn $name($store: $crate::AnyStore) $body
 
         mod $name {
-            $crate::on_stores! { $name: on_disk in_memory }
+            $crate::on_stores! { $name: on_disk in_memory in_serializable_maps }
         }
     )+};
 }
@@ -118,7 +118,7 @@ macro_rules! on_watched_stores {
         async fn $name($store: $crate::AnyStore) $body
 
         mod $name {
-            $crate::on_stores! { $name: on_disk in_memory }
+            $crate::on_stores! { $name: on_disk in_memory in_serializable_maps }
 
             #[test]
             #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]

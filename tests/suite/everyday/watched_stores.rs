@@ -1,6 +1,9 @@
 //! The results of a watch on every store that has watches: each change with the document before and after it, and the place after it.
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+    time::Duration,
+};
 
 use odm::{
     Embedded, ErrorKind,
@@ -8,6 +11,7 @@ use odm::{
     repository::{ChangeEvent, ChangeStream},
     store::{Cause, ResumeToken, contract::Store},
 };
+use odm_store_suite::MapStore;
 use serde::{Deserialize, Serialize};
 use tests::on_watched_stores;
 
@@ -297,4 +301,43 @@ async fn a_token_is_of_one_opening_of_a_file() {
     let error = library.counters.watch(Filter::all()).resume_after(token).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Lagged, "{error}");
     assert!(error.to_string().contains("before the store was opened"), "{error}");
+}
+
+#[tokio::test]
+async fn transactions_that_are_in_flight_when_a_watch_begins_are_run_again_and_shown() {
+    let library = Library::open(MapStore::new().serializable()).await.unwrap();
+    library.counters.insert_many((1..=3).map(|id| counter(id, 0))).await.unwrap();
+    let value = Counter::fields().value;
+    let (runs, is_watched) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let in_flight = async |id: i32| {
+        let add = async |library: Library| {
+            library.counters.update(id).inc(value, 1).await?;
+            runs.fetch_add(1, Ordering::Relaxed);
+            while !is_watched.load(Ordering::Relaxed) {
+                tokio::task::yield_now().await;
+            }
+            Ok(())
+        };
+        library.transaction(add).await.unwrap();
+    };
+    let watching = async {
+        while runs.load(Ordering::Relaxed) < 2 {
+            tokio::task::yield_now().await;
+        }
+        let guard = library.begin().await.unwrap();
+        guard.counters.update(3).inc(value, 1).await.unwrap();
+        let mut changes = library.counters.watch(Filter::all()).await.unwrap();
+        // Nobody runs it again.
+        let lost = guard.commit().await.unwrap_err();
+        assert!(lost.is_retryable() && lost.kind() == ErrorKind::TransactionAborted, "{lost}");
+        is_watched.store(true, Ordering::Relaxed);
+        changes
+    };
+    let (_, _, mut changes) = tokio::join!(in_flight(1), in_flight(2), watching);
+    assert_eq!(runs.load(Ordering::Relaxed), 4);
+    let mut both = [shown(&mut changes).await, shown(&mut changes).await];
+    both.sort_by_key(|(before, ..)| before.as_ref().map(|counter| counter.id));
+    let expected = [1, 2].map(|id| (Some(counter(id, 0)), Some(counter(id, 1)), Cause::Write));
+    assert_eq!(both, expected);
+    assert_eq!(library.counters.get(3).await.unwrap().value, 0);
 }

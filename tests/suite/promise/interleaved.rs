@@ -1,4 +1,5 @@
-//! Units of work that run side by side on a store with snapshot isolation: the stored documents are right after any order of their calls.
+//! Units of work that run side by side, with snapshots and locks or with serializable transactions: the stored documents are right after
+//! any order of their calls.
 //!
 //! The calls of the units are ordered by hand. With two units, each is interrupted before each of its calls, and the other runs as a whole:
 //! so their snapshots overlap in every way that matters. With three, the order is random.
@@ -189,15 +190,19 @@ fn tried(seeds: Range<u64>, store: impl Fn() -> MapStore) -> Tried {
 fn units_in_any_order_of_their_calls_leave_what_is_right() {
     let rounds = number("ROUNDS").unwrap_or(120);
     let seed = number("SEED").unwrap_or(1);
-    let tried = tried(seed..seed + rounds.div_ceil(ROUNDS), MapStore::stepped);
-    eprintln!("{} orders", tried.orders);
-    assert!(
-        tried.wrong.is_empty(),
-        "{} of {} orders are wrong, first {}",
-        tried.wrong.len(),
-        tried.orders,
-        tried.wrong[0]
-    );
+    let seeds = seed..seed + rounds.div_ceil(ROUNDS);
+    let stores: [fn() -> MapStore; 2] = [MapStore::stepped, || MapStore::stepped().serializable()];
+    for store in stores {
+        let tried = tried(seeds.clone(), store);
+        eprintln!("{} orders", tried.orders);
+        assert!(
+            tried.wrong.is_empty(),
+            "{} of {} orders are wrong, first {}",
+            tried.wrong.len(),
+            tried.orders,
+            tried.wrong[0]
+        );
+    }
 }
 
 #[test]

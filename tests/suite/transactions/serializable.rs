@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use futures_util::TryStreamExt as _;
-use odm::prelude::*;
+use odm::{ErrorKind, prelude::*};
 use tests::on_serializable_stores;
 
 use crate::transactions::bank::{Account, bank};
@@ -151,4 +151,25 @@ on_serializable_stores! {
             assert_eq!(bank.accounts.find(range).count().await.unwrap(), 1);
         }
     }
+}
+
+#[test]
+fn a_guard_gets_the_conflict_at_its_commit_and_one_that_only_reads_gets_none() {
+    tests::in_serializable_maps(async |store| {
+        let bank = bank(store).await;
+        let guard = bank.begin().await.unwrap();
+        let read = guard.balance(1).await;
+        bank.add(1, 5).await.unwrap();
+        guard.accounts.update(2).set(Account::fields().balance, read + 1).await.unwrap();
+        let error = guard.commit().await.unwrap_err();
+        assert!(error.is_retryable(), "{error}");
+        assert_eq!(error.kind(), ErrorKind::TransactionAborted, "{error}");
+
+        let guard = bank.begin().await.unwrap();
+        assert_eq!(guard.balance(1).await, 105);
+        bank.add(1, 5).await.unwrap();
+        assert_eq!(guard.total().await.unwrap(), 1005);
+        guard.commit().await.unwrap();
+        assert_eq!((bank.balance(1).await, bank.balance(2).await), (110, 100));
+    });
 }
