@@ -31,7 +31,7 @@ impl Reading<'_> {
             ..Cost::default()
         };
         let mut grouping = aggregate.group.begin()?;
-        if let Some(collection) = self.view.schema.collection(&aggregate.find.collection) {
+        if let Some(collection) = self.view.collection(&aggregate.find.collection) {
             self.group(collection, aggregate, &mut grouping, &mut cost)
                 .await?;
         }

@@ -81,8 +81,8 @@ impl Builder {
         self
     }
 
-    /// Limits the time that a transaction may be open; all other writes wait for it meanwhile. The
-    /// default is 10 s; [`Duration::MAX`] turns it off. A write outside of a transaction has
+    /// Limits the time that a transaction may be open. Nobody waits for it, but it holds the memory of the changes since it began. The
+    /// default is 60 s; [`Duration::MAX`] turns it off. A write outside of a transaction has
     /// [`unit_time_limit`](Builder::unit_time_limit).
     ///
     /// ```

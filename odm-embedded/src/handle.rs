@@ -38,17 +38,23 @@ impl Handle {
                 "a unit of work must write through its own transaction",
             ));
         }
-        if self.is_forked() {
-            let message = format!(
-                "the store `{}` was opened in the process that this one was forked from; open it here once it is closed there",
-                self.name
-            );
-            return Err(Error::new(ErrorKind::Closed, message));
-        }
+        self.check_process()?;
         match &self.queue {
             Some(queue) => queue.send(request).await.map_err(|_| self.gone()),
             None => Err(self.gone()),
         }
+    }
+
+    /// Refuses a process that was forked from the one that has opened the store.
+    pub(super) fn check_process(&self) -> Result<()> {
+        if !self.is_forked() {
+            return Ok(());
+        }
+        let message = format!(
+            "the store `{}` was opened in the process that this one was forked from; open it here once it is closed there",
+            self.name
+        );
+        Err(Error::new(ErrorKind::Closed, message))
     }
 
     /// Whether this process was forked from the process that has opened the store.

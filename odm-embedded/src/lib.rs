@@ -43,7 +43,6 @@ mod files;
 mod handle;
 mod ids;
 mod layout;
-mod lease;
 mod log;
 mod memtable;
 mod open;
@@ -52,6 +51,7 @@ mod place;
 mod plan;
 mod queue;
 mod read;
+mod reads;
 mod salvage;
 mod scan;
 mod schema;
@@ -87,12 +87,7 @@ use odm_store::{
     TransactionOptions, UnitOfWork, WatchRequest,
 };
 
-use self::{
-    handle::Handle,
-    lease::LeaseState,
-    queue::Request,
-    transaction::{EmbeddedTransaction, Lease},
-};
+use self::{handle::Handle, queue::Request, transaction::EmbeddedTransaction};
 
 /// A store in a file, or in memory.
 ///
@@ -400,6 +395,7 @@ impl Store for Embedded {
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
             .serializable()
+            .outer_writes()
             .id(self.handle.id)
             .ignores_case()
             .changes_collections()
@@ -433,21 +429,8 @@ impl Store for Embedded {
     }
 
     async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>> {
-        // The lease exists before the request is sent: if this future is dropped, the lease is dropped
-        // with it, and a writer that has granted it goes on.
-        let (ending, outcome) = oneshot::channel();
-        let state = LeaseState::new();
-        let lease = Lease::new(ending, state.clone(), self.handle.clone());
-        let (granted, answer) = oneshot::channel();
-        let durability = options.durability;
-        let request = Request::Lease {
-            durability,
-            granted,
-            outcome,
-            state,
-        };
-        let work = self.handle.ask(request, answer).await?;
-        Ok(Box::new(EmbeddedTransaction::for_caller(work, lease)))
+        let transaction = EmbeddedTransaction::begin(&self.handle, options.durability)?;
+        Ok(Box::new(transaction))
     }
 
     async fn watch(&self, request: &WatchRequest) -> Result<StoreWatch> {

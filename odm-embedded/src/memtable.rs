@@ -8,7 +8,10 @@ use std::{
     borrow::Borrow,
     cmp::Ordering,
     ops::Bound,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{self, AtomicU64},
+    },
 };
 
 use crossbeam_skiplist::{SkipMap, map::Entry};
@@ -43,6 +46,8 @@ struct TreeVersions {
     versions: SkipMap<Version, NewValue>,
     /// By how much the number of entries differs from that before the table, from each of these commits on.
     growth: Mutex<Vec<(CommitNumber, i64)>>,
+    /// The last commit that has changed the tree.
+    last: AtomicU64,
 }
 
 impl TreeVersions {
@@ -59,7 +64,7 @@ impl TreeVersions {
 
     /// The newest version of a key that a commit sees.
     fn version(&self, key: &[u8], commit: CommitNumber) -> Option<Entry<'_, Version, NewValue>> {
-        let at: &dyn Place = &(key, commit);
+        let at: &dyn KeyAt = &(key, commit);
         let entry = self.versions.lower_bound(Bound::Included(at))?;
         (*entry.key().key == *key).then_some(entry)
     }
@@ -71,13 +76,13 @@ struct Version {
     commit: CommitNumber,
 }
 
-/// A place in the order of versions: by key, the newest first.
-trait Place {
+/// A key as of a commit, in the order of versions: by key, the newest first.
+trait KeyAt {
     fn key(&self) -> &[u8];
     fn commit(&self) -> CommitNumber;
 }
 
-impl Place for Version {
+impl KeyAt for Version {
     fn key(&self) -> &[u8] {
         &self.key
     }
@@ -87,7 +92,7 @@ impl Place for Version {
     }
 }
 
-impl Place for (&[u8], CommitNumber) {
+impl KeyAt for (&[u8], CommitNumber) {
     fn key(&self) -> &[u8] {
         self.0
     }
@@ -97,36 +102,36 @@ impl Place for (&[u8], CommitNumber) {
     }
 }
 
-impl<'a> Borrow<dyn Place + 'a> for Version {
-    fn borrow(&self) -> &(dyn Place + 'a) {
+impl<'a> Borrow<dyn KeyAt + 'a> for Version {
+    fn borrow(&self) -> &(dyn KeyAt + 'a) {
         self
     }
 }
 
-impl Ord for dyn Place + '_ {
+impl Ord for dyn KeyAt + '_ {
     fn cmp(&self, other: &Self) -> Ordering {
         let keys = self.key().cmp(other.key());
         keys.then_with(|| other.commit().cmp(&self.commit()))
     }
 }
 
-impl PartialOrd for dyn Place + '_ {
+impl PartialOrd for dyn KeyAt + '_ {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for dyn Place + '_ {
+impl PartialEq for dyn KeyAt + '_ {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for dyn Place + '_ {}
+impl Eq for dyn KeyAt + '_ {}
 
 impl Ord for Version {
     fn cmp(&self, other: &Self) -> Ordering {
-        let (this, other): (&dyn Place, &dyn Place) = (self, other);
+        let (this, other): (&dyn KeyAt, &dyn KeyAt) = (self, other);
         this.cmp(other)
     }
 }
@@ -150,6 +155,7 @@ impl Memtable {
     pub(super) fn add(&mut self, commit: CommitNumber, changes: &Overlay) {
         for (tree, changes, growth) in changes.trees() {
             let versions = self.tree(tree);
+            versions.last.store(commit, atomic::Ordering::Relaxed);
             for (key, value) in changes {
                 self.bytes += OVERHEAD + key.len() + value.as_ref().map_or(0, |value| value.len());
                 let version = Version {
@@ -257,6 +263,40 @@ impl Memtables {
         })
     }
 
+    /// Whether a commit after `since` has changed a key.
+    pub(super) fn has_changed(&self, tree: Tree, key: &[u8], since: CommitNumber) -> bool {
+        self.later(tree, since).any(|versions| {
+            let newest = versions.version(key, CommitNumber::MAX);
+            newest.is_some_and(|newest| newest.key().commit > since)
+        })
+    }
+
+    /// Whether a commit after `since` has changed a key from `lower`, included, to `upper`, excluded.
+    pub(super) fn has_changed_in(
+        &self,
+        tree: Tree,
+        (lower, upper): (&[u8], &[u8]),
+        since: CommitNumber,
+    ) -> bool {
+        self.later(tree, since).any(|versions| {
+            let start: &dyn KeyAt = &(lower, CommitNumber::MAX);
+            let mut next = versions.versions.lower_bound(Bound::Included(start));
+            while let Some(version) = next.filter(|version| *version.key().key < *upper) {
+                if version.key().commit > since {
+                    return true;
+                }
+                next = version.next();
+            }
+            false
+        })
+    }
+
+    /// The changes of a tree with commits after `since`.
+    fn later(&self, tree: Tree, since: CommitNumber) -> impl Iterator<Item = &TreeVersions> {
+        let of = self.of(tree);
+        of.filter(move |versions| versions.last.load(atomic::Ordering::Relaxed) > since)
+    }
+
     /// The newest change of each key, in the order of trees and keys.
     pub(super) fn changes(&self) -> Vec<SharedChange> {
         debug_assert!(self.tables[1].is_empty(), "one table is written at a time");
@@ -294,10 +334,10 @@ impl ChangeRange<'_> {
         if !std::mem::replace(&mut self.is_begun, true) {
             // Of the versions with equal keys, those of later commits come first.
             self.next = if self.backward {
-                let end: &dyn Place = &(&*self.upper, CommitNumber::MAX);
+                let end: &dyn KeyAt = &(&*self.upper, CommitNumber::MAX);
                 versions.upper_bound(Bound::Excluded(end))
             } else {
-                let start: &dyn Place = &(&*self.lower, CommitNumber::MAX);
+                let start: &dyn KeyAt = &(&*self.lower, CommitNumber::MAX);
                 versions.lower_bound(Bound::Included(start))
             };
         }
@@ -337,10 +377,10 @@ impl<'a> ChangeRange<'a> {
             Some(neighbour) if neighbour.key().key == *key => {
                 let versions = &self.versions.versions;
                 if self.backward {
-                    let newest: &dyn Place = &(&**key, CommitNumber::MAX);
+                    let newest: &dyn KeyAt = &(&**key, CommitNumber::MAX);
                     versions.upper_bound(Bound::Excluded(newest))
                 } else {
-                    let oldest: &dyn Place = &(&**key, 0);
+                    let oldest: &dyn KeyAt = &(&**key, 0);
                     versions.lower_bound(Bound::Excluded(oldest))
                 }
             }

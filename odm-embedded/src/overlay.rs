@@ -105,6 +105,17 @@ impl Overlay {
         });
     }
 
+    /// Makes the changes of another overlay, after its own.
+    pub(super) fn absorb(&mut self, other: Overlay) {
+        for (tree, changes) in other.trees {
+            for (key, change) in changes.by_key {
+                self.change(tree, &key, change, 0);
+            }
+            let of = self.trees.entry(tree).or_default();
+            of.growth = of.growth.saturating_add(changes.growth);
+        }
+    }
+
     /// The present moment. Changes after it can be undone until [`forget`](Overlay::forget).
     pub(super) fn mark(&self) -> JournalPosition {
         JournalPosition(self.journal.len())

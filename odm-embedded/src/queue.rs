@@ -5,9 +5,7 @@ use std::sync::Arc;
 use odm_store::{CollectionSpec, Durability, Result, UnitOfWork};
 use tokio::sync::{mpsc, oneshot};
 
-use super::{
-    compact::Compacted, lease::LeaseState, snapshot::Snapshot, transaction::Outcome, work::Work,
-};
+use super::{compact::Compacted, snapshot::Snapshot, transaction::PendingCommit};
 
 /// The channel for the answer to a request.
 pub(super) type Reply<T> = oneshot::Sender<Result<T>>;
@@ -23,16 +21,8 @@ pub(super) enum Request {
         durability: Durability,
         reply: Reply<()>,
     },
-    /// Lets a caller write.
-    Lease {
-        durability: Durability,
-        /// The channel for the work to begin with.
-        granted: Reply<Work>,
-        /// The end of the transaction. The caller has had the sender since before the request, so that the writer goes on if the caller is
-        /// dropped at any point.
-        outcome: oneshot::Receiver<Outcome>,
-        state: Arc<LeaseState>,
-    },
+    /// Commits the transaction of a caller.
+    Commit(Box<PendingCommit>),
     /// Creates missing collections and indexes.
     Ensure {
         collections: Vec<CollectionSpec>,

@@ -34,7 +34,7 @@ impl Reading<'_> {
             queries: 1,
             ..Cost::default()
         };
-        let Some(collection) = self.view.schema.collection(collection) else {
+        let Some(collection) = self.view.collection(collection) else {
             return Ok(cost);
         };
         if let [id] = ids {
@@ -150,7 +150,7 @@ impl Reading<'_> {
         filters: &[&Filter],
         cost: &mut Cost,
     ) -> Result<u64> {
-        let Some(collection) = self.view.schema.collection(&find.collection) else {
+        let Some(collection) = self.view.collection(&find.collection) else {
             return Ok(0);
         };
         // The order matters only for a position in it.
@@ -181,7 +181,7 @@ impl Reading<'_> {
         let cost = self
             .find(find, &mut |_, _| Ok(ControlFlow::Continue(())))
             .await?;
-        let Some(collection) = self.view.schema.collection(&find.collection) else {
+        let Some(collection) = self.view.collection(&find.collection) else {
             let mut explain = Explain::default();
             explain.sorted_by_index = true;
             explain.cost = cost;
@@ -202,7 +202,7 @@ impl Reading<'_> {
     }
 
     pub(super) fn index_of(&self, find: &Find) -> Option<String> {
-        let collection = self.view.schema.collection(&find.collection)?;
+        let collection = self.view.collection(&find.collection)?;
         let query = Query {
             filters: &[&find.filter],
             sort: &find.sort,
@@ -220,7 +220,7 @@ impl Reading<'_> {
         cost: &mut Cost,
         each: Emit<'_>,
     ) -> Result<ControlFlow<()>> {
-        let Some(collection) = self.view.schema.collection(&find.collection) else {
+        let Some(collection) = self.view.collection(&find.collection) else {
             return Ok(ControlFlow::Continue(()));
         };
         let query = Query {

@@ -48,7 +48,7 @@ impl Default for Settings {
             cache_size: 128 << 20,
             durability: Durability::Immediate,
             flush_interval: Duration::from_millis(100),
-            transaction_limit: Duration::from_secs(10),
+            transaction_limit: Duration::from_secs(60),
             queue: 1024,
             unit_documents: 100_000,
             unit_time: Duration::from_secs(60),

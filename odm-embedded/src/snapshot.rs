@@ -1,7 +1,8 @@
 //! The newest committed state, which all readers share.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError, RwLock, Weak},
+    collections::{BTreeMap, btree_map::Entry},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak},
     time::{Duration, Instant},
 };
 
@@ -12,8 +13,13 @@ use odm_store::{
 };
 
 use super::{
-    engine::BaseState, memtable::Memtables, read::Reading, schema::Schema, settings::Settings,
-    view::View, wait::YieldBudget,
+    engine::BaseState,
+    memtable::{CommitNumber, Memtables},
+    read::Reading,
+    schema::Schema,
+    settings::Settings,
+    view::View,
+    wait::YieldBudget,
 };
 
 /// A committed state.
@@ -33,6 +39,7 @@ impl Snapshot {
             memtables: &self.memtables,
             base: &self.base,
             schema: &self.schema,
+            reads: None,
         }
     }
 
@@ -86,6 +93,7 @@ impl Reader for Snapshot {
 pub(super) struct Published {
     newest: RwLock<Result<Arc<Snapshot>>>,
     earlier: Mutex<EarlierStates>,
+    open: Arc<OpenTransactions>,
     /// The changes of the published states, for watches.
     pub(super) feed: Feed,
 }
@@ -110,11 +118,40 @@ impl EarlierStates {
     }
 }
 
+/// The number of open transactions of callers by the commits on which they began.
+#[derive(Default)]
+struct OpenTransactions(Mutex<BTreeMap<CommitNumber, usize>>);
+
+impl OpenTransactions {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<CommitNumber, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An open transaction, until it is dropped.
+pub(super) struct OpenTransaction {
+    transactions: Arc<OpenTransactions>,
+    commit: CommitNumber,
+}
+
+impl Drop for OpenTransaction {
+    fn drop(&mut self) {
+        let mut open = self.transactions.lock();
+        if let Entry::Occupied(mut number) = open.entry(self.commit) {
+            *number.get_mut() -= 1;
+            if *number.get() == 0 {
+                number.remove();
+            }
+        }
+    }
+}
+
 impl Published {
     pub(super) fn new(snapshot: Arc<Snapshot>) -> Self {
         Published {
             newest: RwLock::new(Ok(snapshot)),
             earlier: Mutex::default(),
+            open: Arc::default(),
             feed: Feed::default(),
         }
     }
@@ -124,6 +161,27 @@ impl Published {
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    /// Returns the newest state for a transaction, whose reads are checked at its commit.
+    pub(super) fn begin(&self) -> Result<(Arc<Snapshot>, OpenTransaction)> {
+        let mut open = self.open.lock();
+        let state = self.get()?;
+        let commit = state.memtables.commit;
+        *open.entry(commit).or_default() += 1;
+        let transactions = self.open.clone();
+        Ok((
+            state,
+            OpenTransaction {
+                transactions,
+                commit,
+            },
+        ))
+    }
+
+    /// The commit of the oldest open transaction.
+    pub(super) fn oldest_open(&self) -> Option<CommitNumber> {
+        self.open.lock().keys().next().copied()
     }
 
     pub(super) fn publish(&self, snapshot: Arc<Snapshot>) {

@@ -24,6 +24,7 @@ mod partial;
 mod paths;
 mod plans;
 mod queries;
+mod serializable;
 mod support;
 mod time;
 mod transactions;

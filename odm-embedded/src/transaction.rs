@@ -1,19 +1,28 @@
-//! A transaction: of a unit, on the writer's thread, or driven by a caller.
+//! A transaction: of a unit, on the writer's thread, or driven by a caller, on a state of its own.
+//!
+//! A transaction of a caller holds up nobody. It records what it reads, and its commit, in a group of the writer, finds out whether that has
+//! changed since it began.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use async_trait::async_trait;
 use bson::RawBson;
 use odm_store::{
-    Aggregate, CollectionChange, CollectionWrites, Cost, DeleteWrite, Deleted, Each, Error,
-    ErrorKind, Explain, FeedChanges, Find, FindByKey, Locks, Reader, Result, Transaction,
-    UpdateWrite, Updated,
+    Aggregate, CollectionChange, CollectionWrites, Cost, DeleteWrite, Deleted, Durability, Each,
+    Error, ErrorKind, Explain, FeedChanges, Find, FindByKey, Locks, Reader, Result, Transaction,
+    UnitOfWork, UpdateWrite, Updated,
 };
 use tokio::sync::oneshot;
 
 use super::{
     Handle,
-    lease::{CallInProgress, LeaseState},
+    queue::{Reply, Request},
+    reads::ReadSet,
+    snapshot::OpenTransaction,
+    wait::end_of,
     work::Work,
 };
 
@@ -21,114 +30,138 @@ use super::{
 pub(super) struct EmbeddedTransaction {
     pub(super) work: Work,
     /// `None` on the writer's thread, where the writer commits.
-    lease: Option<Lease>,
+    caller: Option<Caller>,
 }
 
-/// The right to write alone for a limited time.
-pub(super) struct Lease {
-    /// The channel for the end of the transaction. Dropping it has the effect of a rollback.
-    outcome: oneshot::Sender<Outcome>,
-    state: Arc<LeaseState>,
+/// The part of a transaction that a caller drives.
+struct Caller {
     /// The store lives as long as its transactions.
-    _store: Arc<Handle>,
+    store: Arc<Handle>,
+    durability: Durability,
+    reads: Arc<ReadSet>,
+    /// Makes the writes again.
+    rewrites: Option<Arc<dyn UnitOfWork>>,
+    limit: Duration,
+    expires: Option<Instant>,
+    open: OpenTransaction,
 }
 
-/// The end of a transaction.
-pub(super) enum Outcome {
-    Commit(Box<Work>, oneshot::Sender<Result<()>>),
-    /// The answer waits until all data that the transaction has read is durable.
-    Rollback(oneshot::Sender<Result<()>>),
-}
-
-impl Lease {
-    pub(super) fn new(
-        outcome: oneshot::Sender<Outcome>,
-        state: Arc<LeaseState>,
-        store: Arc<Handle>,
-    ) -> Self {
-        Lease {
-            outcome,
-            state,
-            _store: store,
-        }
-    }
+/// A transaction of a caller that is to be committed.
+pub(super) struct PendingCommit {
+    pub(super) work: Work,
+    pub(super) reads: Arc<ReadSet>,
+    pub(super) rewrites: Option<Arc<dyn UnitOfWork>>,
+    pub(super) durability: Durability,
+    pub(super) reply: Reply<()>,
+    /// The changes since its begin are known until it has ended.
+    _open: OpenTransaction,
 }
 
 impl EmbeddedTransaction {
     /// Creates the transaction of the units of a group, on the writer's thread.
     pub(super) fn for_units(work: Work) -> EmbeddedTransaction {
-        EmbeddedTransaction { work, lease: None }
+        EmbeddedTransaction { work, caller: None }
     }
 
-    pub(super) fn for_caller(work: Work, lease: Lease) -> EmbeddedTransaction {
-        EmbeddedTransaction {
+    /// Begins a transaction of a caller, on the newest published state.
+    pub(super) fn begin(store: &Arc<Handle>, durability: Durability) -> Result<Self> {
+        let (state, open) = store.published.begin()?;
+        let reads = Arc::new(ReadSet::default());
+        let limit = state.settings.transaction_limit;
+        let mut work = Work::new(state, store.published.feed.begin());
+        work.reads = Some(reads.clone());
+        Ok(EmbeddedTransaction {
             work,
-            lease: Some(lease),
-        }
+            caller: Some(Caller {
+                store: store.clone(),
+                durability,
+                reads,
+                rewrites: None,
+                limit,
+                expires: end_of(limit),
+                open,
+            }),
+        })
     }
 
     /// Begins a call that writes.
-    fn begin_write(&mut self) -> Result<Option<CallInProgress>> {
-        let call = self.begin_call()?;
-        self.work.begin_call()?;
-        Ok(call)
+    fn begin_write(&mut self) -> Result<()> {
+        self.begin_call()?;
+        self.work.begin_call()
     }
 
-    /// Begins a call, if the transaction is still the one that writes. Only the writer ends it; a call that began before that goes on, and
-    /// its work is never committed.
-    fn begin_call(&self) -> Result<Option<CallInProgress>> {
-        let call = match &self.lease {
-            None => {
-                self.work.check_time()?;
-                None
-            }
-            Some(lease) if lease.outcome.is_closed() => return Err(lease.state.error()),
-            Some(lease) => Some(lease.state.begin_call()),
-        };
-        self.work.check_usable()?;
-        Ok(call)
+    fn begin_call(&self) -> Result<()> {
+        match &self.caller {
+            None => self.work.check_time()?,
+            Some(caller) => caller.check()?,
+        }
+        self.work.check_usable()
+    }
+}
+
+impl Caller {
+    /// Refuses everything once the store is closed, or the transaction was open for too long.
+    fn check(&self) -> Result<()> {
+        self.store.check_process()?;
+        if self.store.published.get().is_err() {
+            return Err(Error::new(
+                ErrorKind::Closed,
+                "transaction rolled back: the store was closed",
+            ));
+        }
+        if self.expires.is_some_and(|expires| Instant::now() > expires) {
+            return Err(Error::new(
+                ErrorKind::TransactionExpired,
+                format!(
+                    "transaction expired: it was open for more than {:?} and was rolled back; do less in it, or raise \
+                     `transaction_limit`",
+                    self.limit
+                ),
+            ));
+        }
+        Ok(())
     }
 }
 
 #[async_trait]
 impl Reader for EmbeddedTransaction {
     async fn get(&self, collection: &str, ids: &[RawBson], each: Each<'_>) -> Result<Cost> {
-        let _call = self.begin_call()?;
+        self.begin_call()?;
         self.work.reading().get(collection, ids, each).await
     }
 
     async fn find(&self, find: &Find, each: Each<'_>) -> Result<Cost> {
-        let _call = self.begin_call()?;
+        self.begin_call()?;
         self.work.reading().find(find, each).await
     }
 
     async fn find_by_key(&self, find: &FindByKey, each: Each<'_>) -> Result<Cost> {
-        let _call = self.begin_call()?;
+        self.begin_call()?;
         self.work.reading().find_by_key(find, each).await
     }
 
     async fn count(&self, find: &Find) -> Result<(u64, Cost)> {
-        let _call = self.begin_call()?;
+        self.begin_call()?;
         self.work.reading().count(find).await
     }
 
     async fn count_by_key(&self, find: &FindByKey) -> Result<(Vec<u64>, Cost)> {
-        let _call = self.begin_call()?;
+        self.begin_call()?;
         self.work.reading().count_by_key(find).await
     }
 
     async fn aggregate(&self, aggregate: &Aggregate, each: Each<'_>) -> Result<Cost> {
-        let _call = self.begin_call()?;
+        self.begin_call()?;
         self.work.reading().aggregate(aggregate, each).await
     }
 
     async fn explain(&self, find: &Find) -> Result<Explain> {
-        let _call = self.begin_call()?;
+        self.begin_call()?;
         self.work.reading().explain(find).await
     }
 
     async fn index_of(&self, find: &Find) -> Result<Option<String>> {
-        let _call = self.begin_call()?;
+        self.begin_call()?;
         Ok(self.work.reading().index_of(find))
     }
 }
@@ -136,22 +169,22 @@ impl Reader for EmbeddedTransaction {
 #[async_trait]
 impl Transaction for EmbeddedTransaction {
     async fn apply(&mut self, batch: &[CollectionWrites<'_>]) -> Result<Cost> {
-        let _call = self.begin_write()?;
+        self.begin_write()?;
         self.work.apply(batch)
     }
 
     async fn update(&mut self, write: &UpdateWrite) -> Result<Updated> {
-        let _call = self.begin_write()?;
+        self.begin_write()?;
         self.work.update(write).await
     }
 
     async fn delete(&mut self, write: &DeleteWrite) -> Result<Deleted> {
-        let _call = self.begin_write()?;
+        self.begin_write()?;
         self.work.delete(write).await
     }
 
     async fn change_collections(&mut self, changes: &[CollectionChange]) -> Result<()> {
-        let _call = self.begin_write()?;
+        self.begin_write()?;
         self.work.change_collections(changes)
     }
 
@@ -163,36 +196,52 @@ impl Transaction for EmbeddedTransaction {
         None
     }
 
-    async fn commit(self: Box<Self>) -> Result<()> {
-        let EmbeddedTransaction { work, lease } = *self;
-        let Some(lease) = lease else {
-            return Err(not_its_own());
-        };
-        let (reply, answer) = oneshot::channel();
-        let Lease {
-            outcome,
-            state,
-            _store,
-        } = lease;
-        // Either the writer takes the work, and answers, or the lease has ended already. From here on, dropping this future does not stop
-        // the commit.
-        match outcome.send(Outcome::Commit(Box::new(work), reply)) {
-            Ok(()) => answer.await.unwrap_or_else(|_| Err(state.error())),
-            Err(_) => Err(state.error()),
+    fn set_reads_for_writes(&mut self, is_for_writes: bool) {
+        if let Some(caller) = &self.caller {
+            caller.reads.set_for_writes(is_for_writes);
         }
     }
 
+    fn set_rewrites(&mut self, rewrites: Arc<dyn UnitOfWork>) {
+        if let Some(caller) = &mut self.caller {
+            caller.rewrites = Some(rewrites);
+        }
+    }
+
+    async fn commit(self: Box<Self>) -> Result<()> {
+        let EmbeddedTransaction { work, caller } = *self;
+        let caller = caller.ok_or_else(not_its_own)?;
+        caller.check()?;
+        work.check_usable()?;
+        if work.overlay.is_empty() {
+            // It has read one state, which is durable.
+            return Ok(());
+        }
+        let Caller {
+            store,
+            durability,
+            reads,
+            rewrites,
+            open,
+            ..
+        } = caller;
+        let (reply, answer) = oneshot::channel();
+        let pending = PendingCommit {
+            work,
+            reads,
+            rewrites,
+            durability,
+            reply,
+            _open: open,
+        };
+        // From here on, dropping this future does not stop the commit.
+        store.ask(Request::Commit(Box::new(pending)), answer).await
+    }
+
     async fn rollback(self: Box<Self>) -> Result<()> {
-        match self.lease {
+        match self.caller {
             None => Err(not_its_own()),
-            Some(lease) => {
-                let (reply, answer) = oneshot::channel();
-                match lease.outcome.send(Outcome::Rollback(reply)) {
-                    Ok(()) => answer.await.unwrap_or_else(|_| Err(lease.state.error())),
-                    // The lease has expired, and the transaction was rolled back then.
-                    Err(_) => Ok(()),
-                }
-            }
+            Some(_) => Ok(()),
         }
     }
 }

@@ -10,7 +10,8 @@ use super::{
     layout::{END, Tree},
     memtable::{ChangeRange, Memtables},
     overlay::{NewValue, Overlay},
-    schema::Schema,
+    reads::{RangeReads, ReadSet},
+    schema::{Collection, Schema},
 };
 
 type BaseEntry = (BaseBytes, BaseBytes);
@@ -22,6 +23,8 @@ pub(super) struct View<'a> {
     pub(super) memtables: &'a Memtables,
     pub(super) base: &'a BaseState,
     pub(super) schema: &'a Schema,
+    /// Records what is read.
+    pub(super) reads: Option<&'a ReadSet>,
 }
 
 /// A key or a value.
@@ -51,6 +54,9 @@ impl<'a> View<'a> {
     #[inline]
     pub(super) fn get(&self, tree: Tree, key: &[u8]) -> Result<Option<EntryBytes<'a>>> {
         steps::step();
+        if let Some(reads) = self.reads {
+            reads.key(tree, key);
+        }
         if let Some(change) = self.overlay.and_then(|overlay| overlay.get(tree, key)) {
             return Ok(change.as_deref().map(EntryBytes::Changed));
         }
@@ -60,15 +66,30 @@ impl<'a> View<'a> {
         Ok(self.base.get(tree, key)?.map(EntryBytes::Base))
     }
 
+    /// A collection, if it exists.
+    #[inline]
+    pub(super) fn collection(&self, name: &str) -> Option<&'a Arc<Collection>> {
+        let found = self.schema.collection(name);
+        if let (None, Some(reads)) = (found, self.reads) {
+            reads.absent(name);
+        }
+        found
+    }
+
     /// The number of entries of a tree, if it is known without reading them.
     pub(super) fn len(&self, tree: Tree) -> Result<Option<u64>> {
         match self.overlay {
             Some(overlay) if overlay.range(tree, &[], &END).is_some() => Ok(None),
-            _ => self.committed_len(tree),
+            _ => {
+                if let Some(reads) = self.reads {
+                    reads.range(tree, Vec::new(), END.to_vec());
+                }
+                self.committed_len(tree)
+            }
         }
     }
 
-    /// The number of entries of a tree without the uncommitted changes. `None` in a transaction of the engine.
+    /// The number of entries of a tree without the uncommitted changes, for an estimate. `None` in a transaction of the engine.
     pub(super) fn committed_len(&self, tree: Tree) -> Result<Option<u64>> {
         let growth = self.memtables.growth(tree);
         let len = self.base.len(tree)?;
@@ -88,10 +109,13 @@ impl<'a> View<'a> {
             next_of_base: None,
             changes: Vec::new(),
             backward,
+            reads: None,
         };
         if lower >= upper {
             return Ok(range);
         }
+        let read = self.reads;
+        range.reads = read.map(|set| RangeReads::new(set, tree, (lower, upper), backward));
         range.base = Some(self.base.range(tree, lower, upper, backward)?);
         let uncommitted = self
             .overlay
@@ -159,6 +183,7 @@ pub(super) struct EntryRange<'a> {
     /// The changes on top of the base, the newest first.
     changes: Vec<ChangedEntries<'a>>,
     backward: bool,
+    reads: Option<RangeReads<'a>>,
 }
 
 impl<'a> EntryRange<'a> {
@@ -177,11 +202,16 @@ impl<'a> EntryRange<'a> {
     #[inline]
     pub(super) fn next(&mut self) -> Result<Option<(EntryBytes<'a>, EntryBytes<'a>)>> {
         steps::step();
-        if self.changes.is_empty() {
+        let entry = if self.changes.is_empty() {
             let entry = self.pull_base()?;
-            return Ok(entry.map(|(key, value)| (EntryBytes::Base(key), EntryBytes::Base(value))));
+            entry.map(|(key, value)| (EntryBytes::Base(key), EntryBytes::Base(value)))
+        } else {
+            self.merged()?
+        };
+        if let Some(reads) = &mut self.reads {
+            reads.next(entry.as_ref().map(|(key, _)| &**key));
         }
-        self.merged()
+        Ok(entry)
     }
 
     fn merged(&mut self) -> Result<Option<(EntryBytes<'a>, EntryBytes<'a>)>> {

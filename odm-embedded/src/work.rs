@@ -14,6 +14,7 @@ use super::{
     layout::{FORMAT_OF_INDEXES, META},
     overlay::{JournalPosition, Overlay},
     read::Reading,
+    reads::ReadSet,
     schema::{FORMAT_RECORD, RECORD, Schema, format_record},
     settings::Settings,
     snapshot::Snapshot,
@@ -28,9 +29,11 @@ pub(super) struct Work {
     /// The schema with the changes of the overlay.
     pub(super) schema: Arc<Schema>,
     pub(super) settings: Arc<Settings>,
+    /// Records what a transaction of a caller reads.
+    pub(super) reads: Option<Arc<ReadSet>>,
     /// The number of documents that the unit has written.
     written: u64,
-    /// The end of the unit's time; `None` in a transaction of a caller, which is limited by its lease.
+    /// The end of the unit's time; `None` in a transaction of a caller, which has a limit of its own.
     deadline: Option<Deadline>,
     memory: Memory,
     /// Its changes of watched collections.
@@ -44,6 +47,7 @@ impl Work {
             schema: base.schema.clone(),
             settings: base.settings.clone(),
             base,
+            reads: None,
             written: 0,
             deadline: None,
             memory: Memory::Unbounded,
@@ -55,6 +59,7 @@ impl Work {
         View {
             overlay: Some(&self.overlay),
             schema: &self.schema,
+            reads: self.reads.as_deref(),
             ..self.base.view()
         }
     }

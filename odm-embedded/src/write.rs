@@ -103,7 +103,7 @@ impl Work {
     /// The matching documents, all found before the first is changed.
     async fn targets(&self, collection: &str, filter: &Filter, cost: &mut Cost) -> Result<Ids> {
         let mut targets = Ids::default();
-        let Some(collection) = self.schema.collection(collection) else {
+        let Some(collection) = self.view().collection(collection) else {
             return Ok(targets);
         };
         // Most writes are by one `_id`, and need no plan.

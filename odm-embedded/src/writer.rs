@@ -14,10 +14,10 @@
 
 mod checkpoint;
 mod compact;
+mod conflicts;
 mod group;
 mod indexes;
 mod large;
-mod lease;
 mod sync;
 
 use std::{
@@ -36,6 +36,7 @@ use tracing::error;
 
 use self::{
     checkpoint::Checkpoints,
+    conflicts::History,
     indexes::Ensure,
     sync::{Answers, Commit, Syncer},
 };
@@ -79,6 +80,8 @@ pub(super) struct Writer {
     newest: Arc<Snapshot>,
     /// The changes since the last checkpoint began.
     memtable: Memtable,
+    /// The changes before these that open transactions may not have seen.
+    history: History,
     /// The time of the first commit that a crash may undo, and that no caller waits for.
     unflushed: Option<Instant>,
     /// The error of all further writes, once the disk has failed.
@@ -121,6 +124,7 @@ impl Writer {
             settings: newest.settings.clone(),
             newest,
             memtable: Memtable::default(),
+            history: History::default(),
             unflushed: None,
             failure: None,
             pacing: group::CommitPacing::default(),
@@ -135,22 +139,8 @@ impl Writer {
                 Event::Portion => self.run_portion(),
                 Event::CheckpointEnded => drop(self.finish_checkpoint()),
                 Event::Deserted => break None,
-                Event::Request(Request::Unit {
-                    unit,
-                    durability,
-                    reply,
-                }) => {
-                    let group = group::Group::new(self.begin());
-                    let first = (unit, self.durability(durability), reply);
-                    self.run_group(group, Some(first));
-                }
-                Event::Request(Request::Lease {
-                    durability,
-                    granted,
-                    outcome,
-                    state,
-                }) => {
-                    self.lease(durability, granted, outcome, &state);
+                Event::Request(member @ (Request::Unit { .. } | Request::Commit(_))) => {
+                    self.run_group(member);
                 }
                 Event::Request(Request::Ensure { collections, reply }) => {
                     self.ensure(collections, reply);
@@ -447,7 +437,7 @@ impl Request {
             }
             // The store is closed by now.
             Request::Close { reply } => drop(reply.send(Ok(()))),
-            Request::Lease { granted, .. } => drop(granted.send(Err(error))),
+            Request::Commit(pending) => drop(pending.reply.send(Err(error))),
             Request::Checkpoint { reply } | Request::Check { reply } => {
                 drop(reply.send(Err(error)))
             }

@@ -410,6 +410,20 @@ pub trait Transaction: Reader {
         Ok(())
     }
 
+    /// Says whether the reads from here on are made for a write, and not asked for by the caller of the transaction. The default ignores it.
+    ///
+    /// If only reads for writes have changed when a store finds a conflict at the commit, the store MAY do the
+    /// [writes again](Transaction::set_rewrites).
+    fn set_reads_for_writes(&mut self, is_for_writes: bool) {
+        let _ = is_for_writes;
+    }
+
+    /// Gives the store a unit that does all writes of the transaction again, on another state. It fails with a retryable error if one of
+    /// them has another outcome than before. The default drops it.
+    fn set_rewrites(&mut self, rewrites: Arc<dyn UnitOfWork>) {
+        let _ = rewrites;
+    }
+
     /// Makes the writes durable and visible, or fails with a [retryable](crate::Error::is_retryable) error if the transaction has lost a
     /// conflict: the commit is the last moment to find one, on every store.
     ///
@@ -419,7 +433,7 @@ pub trait Transaction: Reader {
     /// [`TransactionAborted`](crate::ErrorKind::TransactionAborted).
     async fn commit(self: Box<Self>) -> Result<()>;
 
-    /// Undoes the writes, and waits until the state that the transaction has read is durable.
+    /// Undoes the writes. If the transaction has read commits that no reader sees yet, this MUST wait until they are durable.
     async fn rollback(self: Box<Self>) -> Result<()>;
 }
 

@@ -205,10 +205,11 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// Runs the closure in a transaction: all of its writes are stored, or none.
     ///
     /// The closure receives the same repositories, bound to the transaction. It is run again if it has lost a conflict to another
-    /// transaction, at the latest when it commits, for up to two minutes and after waits that grow to half a second, and if it runs out of time, up to four times. It
-    /// can borrow from its surroundings but not change them, so that each run starts afresh.
+    /// transaction, at the latest when it commits, for up to two minutes and after waits that grow to half a second, and if it runs out of
+    /// time, up to four times. It can borrow from its surroundings but not change them, so that each run starts afresh. Nobody waits for it.
     ///
-    /// Reads in it see its own writes, and on a serializable store nothing that it has read changes until it ends. An error from
+    /// Reads in it see its own writes, and else the state at its begin. On a serializable store it commits only if nothing that it has read
+    /// has changed. An error from
     /// the closure, or from a write in it, rolls all of it back. Inside another transaction's closure it becomes a part of the outer
     /// transaction, and its error aborts that too. Dropping the future rolls back.
     ///
@@ -229,8 +230,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// # Errors
     ///
     /// The errors of the closure;
-    /// `TransactionExpired` if it ran into the time limit in every run, or in a run that did not call the store in the last half of the
-    /// limit while other writes waited: it may await one of these, such as a write by a task that it has spawned; `TransactionAborted` if
+    /// `TransactionExpired` if it ran into the time limit in every run; `TransactionAborted` if
     /// it returned `Ok` although a write in it had failed, and, [retryable](Error::is_retryable), if conflicting transactions committed
     /// first for two minutes.
     fn transaction<T, F>(&self, run: F) -> impl Future<Output = Result<T>>
@@ -554,8 +554,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// Closes the store: waits for the writes that are under way, makes all commits durable, and refuses later calls, also by all other
     /// databases on the store. When this returns, another process can open the files. Closing a closed database does nothing.
     ///
-    /// A read or a stream that is under way may end with the error of a closed store. It waits for an open [guard](Database::begin), up to
-    /// the time limit of transactions. Once the future is polled, dropping it does not stop the close.
+    /// A read, a stream or a transaction that is under way may end with the error of a closed store. Once the future is polled, dropping it
+    /// does not stop the close.
     ///
     /// A program that ends without calling it loses nothing if it drops the last clone of the store, which blocks the thread until all of
     /// that is done; but only this call returns the errors.

@@ -21,6 +21,7 @@ mod read_only;
 mod references;
 mod remote;
 mod repair;
+mod rewrites;
 mod run;
 mod sequence;
 #[cfg(test)]
@@ -43,6 +44,7 @@ pub(crate) use outbox::{
 pub(crate) use pending::{as_read, is_read_as_pending};
 pub(crate) use plan::plan;
 pub use plan::{PlanStep, PlannedChanges, WritePlan};
+pub(crate) use rewrites::Rewrites;
 pub(crate) use run::{Job, NamedDocument, NamedWrite, run};
 pub(crate) use sequence::{IdOfNumber, last_number};
 pub(crate) use unit::Doc;

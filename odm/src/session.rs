@@ -20,6 +20,7 @@ use std::{
     collections::BTreeSet,
     fmt,
     sync::{Arc, PoisonError, RwLock},
+    time::Duration,
 };
 
 pub(crate) use bound::Bound;
@@ -58,7 +59,14 @@ pub struct Session {
     warning_limits: WarningLimits,
     outbox: Arc<Outbox>,
     workers: Option<Arc<Vec<Worker>>>,
+    turns: Arc<tokio::sync::Mutex<()>>,
 }
+
+/// The turn of a closure that has lost a conflict, until it is dropped.
+pub(crate) type Turn = tokio::sync::OwnedMutexGuard<()>;
+
+/// How long a closure that has lost a conflict waits for the others that have: nobody waits longer for a closure.
+const LONGEST_TURN: Duration = Duration::from_millis(50);
 
 /// The models of a program, as far as they are not in the catalog.
 #[derive(Debug)]
@@ -94,7 +102,18 @@ impl Session {
             warning_limits,
             outbox: Outbox::new(),
             workers: None,
+            turns: Arc::default(),
         }
+    }
+
+    /// Waits for the closures of this program that have lost a conflict before, which would make each other lose again. `None` if that takes
+    /// long, and on a store on which other programs win conflicts, too.
+    pub(crate) async fn turn(&self) -> Option<Turn> {
+        if self.store.capabilities().several_programs {
+            return None;
+        }
+        let turn = self.turns.clone().lock_owned();
+        tokio::time::timeout(LONGEST_TURN, turn).await.ok()
     }
 
     /// Begins a transaction of the durability of the session, and returns the session with its operations in it.
@@ -249,7 +268,7 @@ impl Session {
     ) -> Result<W::Outcome> {
         match &self.bound {
             None => self.work_in_own_transaction(work).await,
-            Some(bound) => self.work_in(bound, &**work, goes_on).await,
+            Some(bound) => self.work_in(bound, work, goes_on).await,
         }
     }
 
@@ -310,13 +329,14 @@ impl Session {
     async fn work_in<W: Job>(
         &self,
         bound: &Bound,
-        work: &W,
+        work: &Arc<W>,
         goes_on: impl FnOnce(&Error) -> bool + Send,
     ) -> Result<W::Outcome> {
         let mut locked = bound.lock().await?;
         let mut aborting = AbortOnDrop::new(bound, bound::dropped());
         let transaction = locked.get_mut();
         let mut catalog = self.catalog();
+        transaction.set_reads_for_writes(true);
         let worked = async {
             if !catalog::follow(&catalog, transaction).await? {
                 catalog = self.reload(&*transaction).await?;
@@ -330,6 +350,7 @@ impl Session {
             }
         };
         let mut result = worked.await;
+        transaction.set_reads_for_writes(false);
         if let Err(error) = &result
             && catalog::is_outdated(&catalog, &*self.store, error).await
         {
@@ -337,6 +358,7 @@ impl Session {
             result = Err(replaced.err().unwrap_or_else(|| OtherEpoch.into()));
         }
         aborting.disarm();
+        bound.record(&catalog, work, result.as_ref().ok());
         if result.as_ref().is_ok_and(W::has_queued) {
             bound.has_queued();
         }

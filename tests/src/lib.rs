@@ -101,15 +101,6 @@ macro_rules! on_serializable_stores {
     )+};
 }
 
-/// Does the same as [`on_every_store!`] for the stores without
-/// [outer writes](odm::store::contract::Capabilities::outer_writes): for tests of calls that wait for the end of a transaction.
-#[macro_export]
-macro_rules! on_stores_without_outer_writes {
-    ($($test:tt)+) => {
-        $crate::on_embedded_stores! { $($test)+ }
-    };
-}
-
 /// Does the same as [`on_every_store!`] for the stores whose collections can be watched.
 #[macro_export]
 macro_rules! on_watched_stores {

@@ -9,4 +9,5 @@ mod guards;
 mod limits;
 mod outside;
 mod serializable;
+mod side_by_side;
 mod snapshots;

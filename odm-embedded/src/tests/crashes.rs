@@ -125,17 +125,31 @@ impl Unit {
         ]
     }
 
-    async fn write(&self, store: &Embedded) -> Result<()> {
+    /// Returns whether it is a commit: a transaction without changes is none, and succeeds on a store that refuses writes.
+    async fn write(&self, store: &Embedded) -> Result<bool> {
         if !self.guarded {
             let unit = Arc::new(Writes(self.writes()));
-            return store.run(unit, self.durability).await;
+            return store.run(unit, self.durability).await.map(|()| true);
         }
         let options = TransactionOptions::default().durability(self.durability);
-        let mut transaction: Box<dyn Transaction> = store.begin(options).await?;
-        for write in self.writes() {
-            apply(&mut *transaction, &write).await?;
+        loop {
+            let mut transaction: Box<dyn Transaction> = store.begin(options).await?;
+            let mut has_changes = !self.stored.is_empty();
+            for write in self.writes() {
+                match write {
+                    Write::Delete(query) => {
+                        let deleted = transaction.delete(&delete(query)).await?;
+                        has_changes |= deleted.removed > 0;
+                    }
+                    write => apply(&mut *transaction, &write).await?,
+                }
+            }
+            match transaction.commit().await {
+                // An index that is built meanwhile.
+                Err(error) if error.is_retryable() => {}
+                result => return result.map(|()| has_changes),
+            }
         }
-        transaction.commit().await
     }
 }
 
@@ -182,18 +196,27 @@ impl History {
                     true => store.compact().await.map(drop),
                 }
             };
-            let writes = join_all(units.iter().map(|unit| unit.write(store)));
-            let (ensured, compacted, mut results) = join3(ensure, compact, writes).await;
+            let writes = async {
+                let mut results = Vec::new();
+                // A transaction has no place in the queue before its commit.
+                for together in units.chunk_by(|one, next| !one.guarded && !next.guarded) {
+                    let written = together.iter().map(|unit| unit.write(store));
+                    results.extend(join_all(written).await);
+                }
+                results
+            };
+            let (ensured, compacted, results) = join3(ensure, compact, writes).await;
             for (at, (unit, result)) in units.iter().zip(&results).enumerate() {
-                if result.is_ok() {
+                if matches!(result, Ok(true)) {
                     self.acknowledged = first + at;
                     if unit.durability == Durability::Immediate {
                         self.durable = first + at;
                     }
                 }
             }
-            results.extend([ensured, compacted]);
-            if let Some(Err(error)) = results.into_iter().find(Result::is_err) {
+            let mut errors = results.into_iter().filter_map(Result::err);
+            let others = [ensured, compacted].into_iter().filter_map(Result::err);
+            if let Some(error) = errors.by_ref().chain(others).next() {
                 assert!(
                     matches!(error.kind(), ErrorKind::Io | ErrorKind::Closed),
                     "{error:?}"

@@ -29,8 +29,9 @@ async fn a_forked_process_drops_a_store_without_waiting_for_its_threads() {
 #[tokio::test]
 async fn a_forked_process_is_told_that_it_cannot_write() {
     let store = forked().await;
-    let error = store.begin(TransactionOptions::default()).await;
-    let error = error.err().expect("there is no writer");
+    let transaction = store.begin(TransactionOptions::default()).await;
+    let transaction = transaction.expect("a transaction");
+    let error = transaction.commit().await.expect_err("there is no writer");
     assert_eq!(error.kind(), ErrorKind::Closed);
     assert!(error.to_string().contains("forked"), "{error}");
     store.close().await.expect_err("there is no writer");

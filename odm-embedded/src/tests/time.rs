@@ -8,9 +8,7 @@ use std::{
 
 use async_trait::async_trait;
 use bson::{doc, rawdoc};
-use odm_store::{
-    Durability, Error, ErrorKind, Find, Result, Store, Transaction, TransactionOptions, UnitOfWork,
-};
+use odm_store::{Durability, ErrorKind, Result, Store, Transaction, UnitOfWork};
 
 use super::support::*;
 use crate::{Builder, Embedded};
@@ -111,50 +109,4 @@ fn a_unit_without_a_time_limit_is_one_of_the_longest_duration() {
             .await
             .expect("an insert");
     });
-}
-
-/// The error of a transaction that reads for this part of its time, while a write waits or not.
-async fn expired(busy: f64, others_wait: bool) -> Error {
-    let builder = Embedded::builder().transaction_limit(LIMIT);
-    let store = builder.memory().await.expect("a store");
-    let transaction = store
-        .begin(TransactionOptions::default())
-        .await
-        .expect("a transaction");
-    let start = Instant::now();
-    let other = others_wait.then(|| {
-        let store = store.clone();
-        tokio::spawn(async move { insert(&store, vec![doc! { "_id": 1 }]).await })
-    });
-    let nothing = Find::default();
-    while start.elapsed() < LIMIT.mul_f64(busy)
-        && transaction
-            .find(&nothing, &mut |_, _| Ok(ControlFlow::Continue(())))
-            .await
-            .is_ok()
-    {
-        tokio::task::yield_now().await;
-    }
-    if let Some(other) = other {
-        other.await.expect("no panic").expect("others go on");
-    }
-    tokio::time::sleep((2 * LIMIT).saturating_sub(start.elapsed())).await;
-    transaction.commit().await.expect_err("expired")
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_transaction_that_does_nothing_while_others_wait_is_not_worth_another_run() {
-    for (busy, others_wait, is_retryable) in [
-        (0.0, false, true),
-        (0.0, true, false),
-        (0.1, true, false),
-        (2.0, true, true),
-        (2.0, false, true),
-    ] {
-        let error = expired(busy, others_wait).await;
-        assert_eq!(error.kind(), ErrorKind::TransactionExpired);
-        assert_eq!(error.is_retryable(), is_retryable, "{busy} {others_wait}");
-        let hint = "may await a write made outside of it";
-        assert_eq!(error.to_string().contains(hint), !is_retryable);
-    }
 }

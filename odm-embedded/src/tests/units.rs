@@ -10,21 +10,49 @@ use std::{
 
 use async_trait::async_trait;
 use bson::{doc, rawdoc};
-use odm_store::{
-    Durability, ErrorKind, Result, Store, Transaction, TransactionOptions, UnitOfWork,
-};
+use odm_store::{Durability, ErrorKind, Result, Store, Transaction, UnitOfWork};
 use proptest::prelude::*;
+use tokio::sync::Notify;
 
 use super::support::*;
 use crate::Embedded;
 use crate::disk::Disk;
 
+/// A unit that holds the writer until it is released.
+struct Holding {
+    has_begun: Notify,
+    is_over: Notify,
+}
+
+#[async_trait]
+impl UnitOfWork for Holding {
+    async fn run(&self, _: &mut dyn Transaction) -> Result<()> {
+        self.has_begun.notify_one();
+        self.is_over.notified().await;
+        Ok(())
+    }
+}
+
+struct Held(Arc<Holding>);
+
+impl Held {
+    fn release(self) {
+        self.0.is_over.notify_one();
+    }
+}
+
 /// Holds the writer, so that the requests that are sent meanwhile form one group.
-async fn hold(store: &Embedded) -> Box<dyn Transaction> {
-    store
-        .begin(TransactionOptions::default())
-        .await
-        .expect("a transaction")
+async fn hold(store: &Embedded) -> Held {
+    let holding = Arc::new(Holding {
+        has_begun: Notify::new(),
+        is_over: Notify::new(),
+    });
+    tokio::spawn({
+        let (store, unit) = (store.clone(), holding.clone());
+        async move { store.run(unit, Durability::Eventual).await }
+    });
+    holding.has_begun.notified().await;
+    Held(holding)
 }
 
 /// Waits until the queue has taken the requests that were sent to it.
@@ -51,7 +79,7 @@ async fn units_that_wait_are_committed_together() {
         .collect();
     settle().await;
     let before = disk.syncs();
-    held.rollback().await.expect("a rollback");
+    held.release();
     for task in tasks {
         task.await.expect("no panic").expect("an insert");
     }
@@ -88,7 +116,7 @@ async fn a_unit_that_fails_or_panics_is_undone_alone() {
         })
         .collect();
     settle().await;
-    held.rollback().await.expect("a rollback");
+    held.release();
     let mut results = Vec::new();
     for task in tasks {
         results.push(task.await.expect("no panic outside"));
@@ -192,7 +220,7 @@ proptest! {
                 .collect();
             // On one thread the tasks run in the order in which they were spawned.
             tokio::task::yield_now().await;
-            held.rollback().await.expect("a rollback");
+            held.release();
             let mut model: Vec<(i32, i32)> = Vec::new();
             for (unit, done) in units.iter().zip(pending) {
                 let mut next = model.clone();
@@ -236,7 +264,7 @@ async fn a_unit_whose_caller_went_away_before_it_began_does_not_run() {
             .await
             .is_err()
     );
-    held.rollback().await.expect("a rollback");
+    held.release();
     insert(&store, vec![doc! { "_id": 1 }])
         .await
         .expect("an insert");
@@ -368,7 +396,7 @@ async fn a_full_queue_makes_callers_wait_and_serves_them_in_their_order() {
     }
     // Most of them are not even in the queue.
     assert!(order.lock().expect("no panic").is_empty());
-    held.rollback().await.expect("a rollback");
+    held.release();
     for task in tasks {
         task.await.expect("no panic").expect("a unit");
     }

@@ -1,6 +1,7 @@
 //! Checkpoints: the changes of a frozen memtable go into the engine, on a thread of their own, beside writers and readers.
 
 use std::{
+    mem,
     sync::Arc,
     thread::{self, JoinHandle},
     time::Instant,
@@ -107,8 +108,9 @@ impl Checkpoints {
         Ok(())
     }
 
-    /// Waits for the end of the running checkpoint, if there is one, and returns the state of the engine after it.
-    fn end(&mut self) -> Result<Option<BaseState>> {
+    /// Waits for the end of the running checkpoint, if there is one, and returns the state of the engine after it, and the memtable
+    /// that it has written.
+    fn end(&mut self) -> Result<Option<(BaseState, Memtables)>> {
         let Some(Running { thread, began }) = self.running.take() else {
             return Ok(None);
         };
@@ -119,9 +121,9 @@ impl Checkpoints {
         self.engine = Some(engine);
         let base = base?;
         // After an error, the frozen table stays a part of the newest state.
-        self.frozen = Memtables::default();
+        let written = mem::take(&mut self.frozen);
         metrics::checkpoint(began.elapsed());
-        Ok(Some(base))
+        Ok(Some((base, written)))
     }
 }
 
@@ -165,7 +167,8 @@ impl Writer {
     /// memtable.
     pub(super) fn finish_checkpoint(&mut self) -> Result<()> {
         let ended = self.checkpoints.end().map_err(|error| self.fail(error))?;
-        if let Some(base) = ended {
+        if let Some((base, written)) = ended {
+            self.history.add(written, self.published.oldest_open());
             let commit = self.newest.memtables.commit;
             self.publish_base(base, commit);
         }

@@ -14,11 +14,13 @@ use odm_store::{Durability, Error, ErrorKind, FeedChanges, Result, Transaction, 
 use super::{
     super::{
         queue::{Reply, Request},
-        transaction::EmbeddedTransaction,
+        reads::Reads,
+        transaction::{EmbeddedTransaction, PendingCommit},
         wait::{block_on, end_of, panic_message},
         work::Work,
     },
     Answers, Writer,
+    conflicts::CommitState,
 };
 
 /// The greatest number of units in one commit.
@@ -58,18 +60,17 @@ impl Group {
         }
     }
 
-    /// Creates a group that begins with the work of a transaction.
-    pub(super) fn with_transaction(
-        mut work: Work,
-        durability: Durability,
-        reply: Reply<()>,
-    ) -> Group {
-        let changes = work.changes.take();
-        let mut group = Group::new(work);
-        group.changes.push(changes);
-        group.durable = durability == Durability::Immediate;
-        group.answers.push((reply, Ok(())));
-        group
+    /// Adds the changes of a transaction.
+    fn absorb(&mut self, mut work: Work, durability: Durability, reply: Reply<()>) {
+        let of_group = &mut self.transaction.work;
+        of_group.begin_unit();
+        of_group.overlay.absorb(work.overlay);
+        if !Arc::ptr_eq(&work.schema, &work.base.schema) {
+            of_group.schema = work.schema;
+        }
+        self.changes.push(work.changes.take());
+        self.durable |= durability == Durability::Immediate;
+        self.answers.push((reply, Ok(())));
     }
 
     fn has_room(&self) -> bool {
@@ -107,6 +108,16 @@ impl Group {
     }
 }
 
+/// The error of a transaction whose reads have changed.
+#[cold]
+fn conflict() -> Error {
+    Error::new(
+        ErrorKind::TransactionAborted,
+        "transaction lost: another one has changed what it has read; run it again",
+    )
+    .retryable()
+}
+
 /// Runs a unit to its end, its panic or its deadline: `limit` bounds its waits, and the limit of the settings its computation. Its changes
 /// are left to the caller.
 pub(super) fn run_unit(
@@ -136,35 +147,38 @@ pub(super) fn run_unit(
 }
 
 impl Writer {
-    /// Adds the waiting units to a group, and commits it.
-    pub(super) fn run_group(&mut self, mut group: Group, first: Option<Member>) {
+    /// Commits a unit, or a transaction, in a group with the waiting ones.
+    pub(super) fn run_group(&mut self, first: Request) {
         if let Err(error) = self.usable() {
-            let answers = group.answers.into_iter().map(|(reply, _)| reply);
-            for reply in answers.chain(first.map(|(.., reply)| reply)) {
-                let _ = reply.send(Err(error.clone()));
-            }
-            return;
+            return first.refuse(error);
         }
         let limit = self.settings.transaction_limit;
-        let mut large = first.and_then(|member| group.run(member, limit));
+        let mut group = Group::new(self.begin());
+        let mut next = ControlFlow::Continue(Some(first));
         let mut patience = None;
-        while large.is_none() && group.has_room() {
-            match self.next_member(&group, &mut patience) {
-                ControlFlow::Break(()) => break,
-                ControlFlow::Continue(None) => {}
+        let large = loop {
+            let member = match next {
+                ControlFlow::Break(()) => break None,
+                ControlFlow::Continue(None) => None,
                 ControlFlow::Continue(Some(Request::Unit {
                     unit,
                     durability,
                     reply,
-                })) => {
-                    large = group.run((unit, self.durability(durability), reply), limit);
+                })) => Some((unit, self.durability(durability), reply)),
+                ControlFlow::Continue(Some(Request::Commit(pending))) => {
+                    self.check_reads(&mut group, *pending)
                 }
                 ControlFlow::Continue(other) => {
                     self.next = other;
-                    break;
+                    break None;
                 }
+            };
+            let large = member.and_then(|member| group.run(member, limit));
+            if large.is_some() || !group.has_room() {
+                break large;
             }
-        }
+            next = self.next_member(&group, &mut patience);
+        };
         // Under permanent load the writer never waits long enough for the flush to become due.
         let overdue = self.flush_due().is_some_and(|due| due <= Instant::now());
         let units = group.answers.len();
@@ -185,6 +199,44 @@ impl Writer {
         if let Some(member) = large {
             self.run_large(member);
         }
+    }
+
+    /// Adds the changes of a transaction to a group, if its reads are those of the newest state. Returns a unit that makes its writes again
+    /// if only these have read anything that has changed.
+    fn check_reads(&mut self, group: &mut Group, pending: PendingCommit) -> Option<Member> {
+        let PendingCommit {
+            work,
+            reads,
+            rewrites,
+            durability,
+            reply,
+            ..
+        } = pending;
+        let durability = self.durability(durability);
+        let Reads { asked, for_writes } = reads.take();
+        let newest = &group.transaction.work;
+        let state = CommitState {
+            history: &self.history,
+            newest: &self.newest.memtables,
+            group: &newest.overlay,
+            schema: &newest.schema,
+        };
+        let must_rewrite = state.has_other_entries(&work)
+            || !work.changes.is_complete()
+            || state.has_changed(&for_writes, &work.base);
+        if state.has_changed(&asked, &work.base) {
+            group.answers.push((reply, Err(conflict())));
+            return None;
+        }
+        if must_rewrite {
+            let Some(rewrites) = rewrites else {
+                group.answers.push((reply, Err(conflict())));
+                return None;
+            };
+            return Some((rewrites, durability, reply));
+        }
+        group.absorb(work, durability, reply);
+        None
     }
 
     /// The next request for a group, if one waits or comes soon; `None` to ask again.

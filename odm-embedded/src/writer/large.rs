@@ -56,6 +56,7 @@ impl Writer {
         let base = committed.map_err(|error| self.fail(error))?;
         metrics::commit(1);
         let commit = self.newest.memtables.commit + 1;
+        self.history.forget(commit);
         self.newest = Arc::new(Snapshot {
             base: Arc::new(base),
             memtables: self.memtable.state(self.checkpoints.frozen(), commit),

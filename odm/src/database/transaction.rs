@@ -7,7 +7,7 @@ use odm_store::{Error, ErrorKind, RETRIED_FOR, Result};
 use super::Database;
 use crate::{
     backoff::Backoff,
-    session::{AbortOnDrop, Bound, run_inside},
+    session::{AbortOnDrop, Bound, Session, Turn, run_inside},
 };
 
 /// How many times a closure that runs out of time is run.
@@ -139,7 +139,7 @@ where
                 }
             }
         };
-        again.wait(&failure).await;
+        again.wait(&failure, database.session()).await;
     }
 }
 
@@ -148,6 +148,7 @@ struct Again {
     begin: Instant,
     attempts: usize,
     backoff: Backoff,
+    turn: Option<Turn>,
 }
 
 impl Again {
@@ -156,6 +157,7 @@ impl Again {
             begin: Instant::now(),
             attempts: 1,
             backoff: Backoff::default(),
+            turn: None,
         }
     }
 
@@ -171,11 +173,18 @@ impl Again {
         }
     }
 
-    async fn wait(&mut self, failure: &Error) {
+    async fn wait(&mut self, failure: &Error, session: &Session) {
         self.attempts += 1;
-        if failure.is_conflict() {
-            self.backoff.wait().await;
+        if !failure.is_conflict() {
+            return;
         }
+        if self.turn.is_none() {
+            self.turn = session.turn().await;
+            if self.turn.is_some() {
+                return;
+            }
+        }
+        self.backoff.wait().await;
     }
 }
 

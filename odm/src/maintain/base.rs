@@ -10,7 +10,7 @@ use super::{
     cold::{self, MatchedPages, UpdateParts},
     repair,
     sequence::{self, IdOfNumber},
-    unit::{Doc, Unit, id},
+    unit::{Digest, Doc, Unit, id},
     validation::{self, LeftBy},
     versions,
     write::{OnConflict, Write, WriteTarget},
@@ -37,6 +37,8 @@ pub(super) struct WriteSummary {
 #[derive(Default)]
 pub(crate) struct WriteProgress {
     pub(super) summary: WriteSummary,
+    /// The documents that the write returns.
+    pub(super) returned: Vec<Digest>,
     /// The documents that a delete has not removed yet.
     rest: Option<MatchedPages>,
 }
@@ -467,7 +469,7 @@ async fn delete(
     is_returning: bool,
     progress: &mut WriteProgress,
 ) -> Result<bool> {
-    let WriteProgress { summary, rest } = progress;
+    let WriteProgress { summary, rest, .. } = progress;
     let is_first = rest.is_none();
     let is_statement = !is_returning
         && !unit.has_watchers(collection)

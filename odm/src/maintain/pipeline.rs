@@ -28,6 +28,7 @@ use super::{
     policy::Policy,
     references,
     remote::{Unread, unread::Settled},
+    rewrites::Told,
     unit::{Bounds, HeldBack, Totals, Unit},
     versions::Earlier,
 };
@@ -84,7 +85,7 @@ pub(crate) trait Work: Send + Sync + 'static {
     fn check_returned(
         &self,
         _unit: &mut Unit<'_>,
-        _progress: &Self::Progress,
+        _progress: &mut Self::Progress,
     ) -> impl Future<Output = Result<()>> + Send {
         async { Ok(()) }
     }
@@ -93,6 +94,11 @@ pub(crate) trait Work: Send + Sync + 'static {
 
     /// Whether refreshes are left to the worker of the outbox.
     fn has_queued(outcome: &Self::Outcome) -> bool;
+
+    /// Returns what the outcome tells the caller; `None` for work that must not be done again.
+    fn told(_outcome: &Self::Outcome) -> Option<Told> {
+        None
+    }
 
     /// Carries out the work without a transaction, or does nothing and returns `None`.
     fn write_single(
@@ -180,7 +186,7 @@ pub(super) async fn run<W: Work>(unit: &mut Unit<'_>, work: &W) -> Result<(W::Pr
     unit.end_step(|| "batch of writes".to_owned());
     references::check(unit).await?;
     unit.end_step(|| "added references".to_owned());
-    work.check_returned(unit, &progress).await?;
+    work.check_returned(unit, &mut progress).await?;
     Ok((progress, settled))
 }
 

@@ -14,6 +14,7 @@ use odm_store::{
 
 use super::{
     pipeline::{self, Predecessors, Work},
+    rewrites::Told,
     write::{Write, WriteOutcome},
 };
 use crate::catalog::{Catalog, follow, has_followed, is_outdated};
@@ -25,6 +26,9 @@ pub(crate) trait Job: Send + Sync + 'static {
 
     /// Whether refreshes are left to the worker of the outbox.
     fn has_queued(outcome: &Self::Outcome) -> bool;
+
+    /// Returns what the outcome tells the caller, for each write; `None` for a job that must not be done again.
+    fn told(outcome: &Self::Outcome) -> Option<Vec<Told>>;
 
     /// Carries the job out in a transaction, as [`pipeline::apply`] does.
     fn apply(
@@ -49,6 +53,10 @@ impl<W: Work> Job for W {
 
     fn has_queued(outcome: &W::Outcome) -> bool {
         W::has_queued(outcome)
+    }
+
+    fn told(outcome: &W::Outcome) -> Option<Vec<Told>> {
+        W::told(outcome).map(|told| vec![told])
     }
 
     async fn apply(
@@ -84,6 +92,11 @@ impl Job for Vec<NamedWrite> {
 
     fn has_queued(outcomes: &Vec<WriteOutcome>) -> bool {
         outcomes.iter().any(|outcome| outcome.has_queued)
+    }
+
+    fn told(outcomes: &Vec<WriteOutcome>) -> Option<Vec<Told>> {
+        let told = outcomes.iter().map(|outcome| outcome.told());
+        Some(told.collect())
     }
 
     async fn apply(

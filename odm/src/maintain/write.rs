@@ -8,7 +8,12 @@ use bson::{RawBson, RawDocument, RawDocumentBuf};
 use odm_mql::{Filter, Test, Update};
 use odm_store::{Cost, Result};
 
-use super::{plan::PlanStep, sequence::IdOfNumber, unit::Doc};
+use super::{
+    plan::PlanStep,
+    rewrites::Told,
+    sequence::IdOfNumber,
+    unit::{Digest, Doc},
+};
 
 /// One write.
 #[derive(Debug, Clone)]
@@ -172,6 +177,20 @@ pub(crate) struct WriteOutcome {
     pub(crate) steps: Vec<PlanStep>,
     /// Whether the unit has left refreshes to the worker of the outbox.
     pub(crate) has_queued: bool,
+    /// The documents that the write has returned.
+    pub(super) returned: Vec<Digest>,
+}
+
+impl WriteOutcome {
+    /// What it tells the caller.
+    pub(super) fn told(&self) -> Told {
+        Told {
+            matched: self.matched,
+            modified: self.modified,
+            inserted: self.inserted,
+            returned: self.returned.clone(),
+        }
+    }
 }
 
 impl Write {

@@ -1,6 +1,9 @@
 //! The transaction that a session is bound to.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    mem,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use async_trait::async_trait;
 use bson::RawBson;
@@ -10,6 +13,10 @@ use odm_store::{
 use tokio::sync::MutexGuard;
 
 use super::outbox::Outbox;
+use crate::{
+    catalog::Catalog,
+    maintain::{Job, Rewrites},
+};
 
 /// A transaction, shared by the repositories that are bound to it.
 ///
@@ -31,6 +38,19 @@ struct BoundState {
     abandoned: bool,
     /// Whether refreshes are left to the worker of the outbox.
     has_queued: bool,
+    writes: BoundWrites,
+}
+
+/// Whether the writes of a transaction can be made again, and which they are.
+enum BoundWrites {
+    Repeatable(Rewrites),
+    Unrepeatable,
+}
+
+impl Default for BoundWrites {
+    fn default() -> Self {
+        BoundWrites::Repeatable(Rewrites::default())
+    }
 }
 
 impl Bound {
@@ -71,16 +91,35 @@ impl Bound {
         self.state().has_queued = true;
     }
 
+    /// Records a write, so that the store can make it again; `None` if it has failed, and the transaction goes on.
+    pub(super) fn record<W: Job>(
+        &self,
+        catalog: &Arc<Catalog>,
+        work: &Arc<W>,
+        outcome: Option<&W::Outcome>,
+    ) {
+        let writes = &mut self.state().writes;
+        if let BoundWrites::Repeatable(rewrites) = writes {
+            let is_repeatable = outcome.is_some_and(|outcome| rewrites.add(catalog, work, outcome));
+            if !is_repeatable {
+                *writes = BoundWrites::Unrepeatable;
+            }
+        }
+    }
+
     /// Why the transaction cannot commit, if it cannot.
     pub(crate) fn failure(&self) -> Option<Error> {
         self.state().failure.clone()
     }
 
     pub(crate) async fn commit(&self) -> Result<()> {
-        let transaction = self.transaction.lock().await.take().ok_or_else(ended)?;
+        let mut transaction = self.transaction.lock().await.take().ok_or_else(ended)?;
         if let Some(failure) = self.failure() {
             transaction.rollback().await?;
             return Err(aborted(&failure));
+        }
+        if let BoundWrites::Repeatable(rewrites) = mem::take(&mut self.state().writes) {
+            transaction.set_rewrites(Arc::new(rewrites));
         }
         transaction.commit().await?;
         if self.state().has_queued {

@@ -199,6 +199,7 @@ impl Session {
                 warning_limits,
                 outbox: outbox.clone(),
                 workers: None,
+                turns: Arc::default(),
             })
         }
     }

@@ -326,7 +326,7 @@ async fn transactions_that_are_in_flight_when_a_watch_begins_are_run_again_and_s
         }
         let guard = library.begin().await.unwrap();
         guard.counters.update(3).inc(value, 1).await.unwrap();
-        let mut changes = library.counters.watch(Filter::all()).await.unwrap();
+        let changes = library.counters.watch(Filter::all()).await.unwrap();
         // Nobody runs it again.
         let lost = guard.commit().await.unwrap_err();
         assert!(lost.is_retryable() && lost.kind() == ErrorKind::TransactionAborted, "{lost}");

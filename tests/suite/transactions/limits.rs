@@ -112,7 +112,7 @@ fn a_closure_that_expires_again_and_again_is_an_error() {
 }
 
 #[test]
-fn a_closure_that_awaits_a_write_of_a_spawned_task_is_not_run_again() {
+fn a_closure_may_await_a_write_of_a_spawned_task() {
     with_limit(async |bank| {
         let runs = AtomicUsize::new(0);
         let run = async |inner: Bank| {
@@ -123,47 +123,28 @@ fn a_closure_that_awaits_a_write_of_a_spawned_task_is_not_run_again() {
             spawned.await.unwrap().unwrap();
             inner.add(1, 5).await
         };
-        let error = bank.transaction(run).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::TransactionExpired, "{error:?}");
-        assert!(!error.is_retryable());
-        let text = error.to_string();
-        assert!(text.contains("a write made outside of it"), "{text}");
+        bank.transaction(run).await.unwrap();
         assert_eq!(runs.load(Ordering::Relaxed), 1);
-        assert_eq!((bank.balance(1).await, bank.balance(2).await), (100, 105));
-
-        // Even if the closure ignores the error.
-        let run = async |inner: Bank| {
-            runs.fetch_add(1, Ordering::Relaxed);
-            let bank = bank.clone();
-            let spawned = tokio::spawn(async move { bank.add(2, 5).await });
-            spawned.await.unwrap().unwrap();
-            let _ = inner.add(1, 5).await;
-            Ok(())
-        };
-        let error = bank.transaction(run).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::TransactionExpired, "{error:?}");
-        assert_eq!(runs.load(Ordering::Relaxed), 2);
-        assert_eq!(bank.balance(1).await, 100);
+        assert_eq!((bank.balance(1).await, bank.balance(2).await), (110, 105));
     });
 }
 
 #[test]
-fn an_abandoned_guard_holds_up_others_no_longer_than_the_limit() {
+fn an_abandoned_guard_holds_up_nobody() {
     with_limit(async |bank| {
         let abandoned = bank.begin().await.unwrap();
         abandoned.add(1, 5).await.unwrap();
         let start = Instant::now();
         bank.add(2, 5).await.unwrap();
-        let waited = start.elapsed();
-        assert!(waited < LIMIT + Duration::from_secs(2), "waited {waited:?}");
-        assert!(waited > LIMIT / 4, "did not wait, only {waited:?}");
+        bank.transaction(async |bank| bank.add(1, 1).await).await.unwrap();
+        assert!(start.elapsed() < LIMIT, "waited {:?}", start.elapsed());
 
+        sleep(LONGER).await;
         let error = abandoned.add(1, 5).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TransactionExpired, "{error:?}");
-        assert!(!error.is_retryable(), "a write outside was awaited");
         let error = abandoned.commit().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TransactionExpired, "{error:?}");
-        assert_eq!((bank.balance(1).await, bank.balance(2).await), (100, 105));
+        assert_eq!((bank.balance(1).await, bank.balance(2).await), (101, 105));
     });
 }
 

@@ -16,7 +16,8 @@ use crate::{
         policy::Policy,
         read_only,
         remote::single,
-        unit::{Doc, Totals, Unit},
+        rewrites::Told,
+        unit::{Digest, Doc, Totals, Unit},
         validation::{self, LeftBy},
     },
 };
@@ -102,7 +103,11 @@ impl Work for Write {
     }
 
     /// Passes the documents as they are stored, with the cold parts that the caller has sent.
-    async fn check_returned(&self, unit: &mut Unit<'_>, progress: &WriteProgress) -> Result<()> {
+    async fn check_returned(
+        &self,
+        unit: &mut Unit<'_>,
+        progress: &mut WriteProgress,
+    ) -> Result<()> {
         let (collection, summary) = (self.collection(), &progress.summary);
         let images = unit.images(collection);
         let after = |positions: &[usize]| -> Vec<Doc> {
@@ -165,14 +170,20 @@ impl Work for Write {
                 Cow::Owned(read) => Doc::new(read),
             })
         });
-        check_returned.run(&read.collect::<Result<Vec<Doc>>>()?)
+        let read = read.collect::<Result<Vec<Doc>>>()?;
+        progress.returned = read.iter().map(|document| Digest::of(document)).collect();
+        check_returned.run(&read)
     }
 
-    fn outcome(WriteProgress { summary, .. }: WriteProgress, totals: Totals) -> WriteOutcome {
+    fn outcome(progress: WriteProgress, totals: Totals) -> WriteOutcome {
+        let WriteProgress {
+            summary, returned, ..
+        } = progress;
         WriteOutcome {
             matched: summary.matched,
             modified: summary.modified,
             inserted: summary.inserted,
+            returned,
             cost: totals.cost,
             steps: totals.steps,
             has_queued: totals.has_queued,
@@ -181,6 +192,10 @@ impl Work for Write {
 
     fn has_queued(outcome: &WriteOutcome) -> bool {
         outcome.has_queued
+    }
+
+    fn told(outcome: &WriteOutcome) -> Option<Told> {
+        Some(outcome.told())
     }
 
     async fn write_single(
@@ -206,6 +221,7 @@ impl Work for Write {
                 cost: updated.cost,
                 steps: with_steps.then(step).into_iter().collect(),
                 has_queued: false,
+                returned: Vec::new(),
             }
         }))
     }

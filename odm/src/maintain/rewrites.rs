@@ -1,0 +1,87 @@
+//! The writes of a transaction, made again on another state.
+//!
+//! A transaction on a store with snapshots computes its derived data from a state that other commits may have replaced at its own. If its
+//! caller has not seen any of what has changed, only the writes have to be made again: they are recorded with all that they have told the
+//! caller, and must tell the same again.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use odm_store::{Error, ErrorKind, Result, Transaction, UnitOfWork};
+
+use super::{run::Job, unit::Digest};
+use crate::catalog::{Catalog, follow};
+
+/// What a write has told its caller, besides its cost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Told {
+    pub(super) matched: u64,
+    pub(super) modified: u64,
+    pub(super) inserted: bool,
+    /// The documents that it has returned.
+    pub(super) returned: Vec<Digest>,
+}
+
+/// The writes of a transaction.
+#[derive(Clone, Default)]
+pub(crate) struct Rewrites(Vec<Arc<dyn Rewrite>>);
+
+#[async_trait]
+trait Rewrite: Send + Sync {
+    /// Makes the write again. Returns whether it tells the same as before.
+    async fn again(&self, transaction: &mut dyn Transaction) -> Result<bool>;
+}
+
+struct Recorded<W: Job> {
+    catalog: Arc<Catalog>,
+    work: Arc<W>,
+    told: Vec<Told>,
+}
+
+impl Rewrites {
+    /// Records a write that a transaction has made by a catalog. Returns whether it can be made again.
+    pub(crate) fn add<W: Job>(
+        &mut self,
+        catalog: &Arc<Catalog>,
+        work: &Arc<W>,
+        outcome: &W::Outcome,
+    ) -> bool {
+        let Some(told) = W::told(outcome) else {
+            return false;
+        };
+        self.0.push(Arc::new(Recorded {
+            catalog: catalog.clone(),
+            work: work.clone(),
+            told,
+        }));
+        true
+    }
+}
+
+#[async_trait]
+impl<W: Job> Rewrite for Recorded<W> {
+    async fn again(&self, transaction: &mut dyn Transaction) -> Result<bool> {
+        if !follow(&self.catalog, transaction).await? {
+            return Ok(false);
+        }
+        let outcome = self.work.apply(&self.catalog, transaction, false).await?;
+        Ok(W::told(&outcome).as_ref() == Some(&self.told))
+    }
+}
+
+#[async_trait]
+impl UnitOfWork for Rewrites {
+    async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
+        for rewrite in &self.0 {
+            // An error that the write did not have before is for a new run to tell.
+            if !rewrite.again(transaction).await.unwrap_or(false) {
+                return Err(Error::new(
+                    ErrorKind::TransactionAborted,
+                    "transaction lost: another one has changed what a write of it has told; run it again",
+                )
+                .retryable());
+            }
+        }
+        Ok(())
+    }
+}
