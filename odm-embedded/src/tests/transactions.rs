@@ -254,6 +254,8 @@ fn a_store_can_be_dropped_while_its_own_unit_runs() {
 #[tokio::test]
 async fn an_index_that_turns_multikey_hides_no_document_from_a_commit() {
     let store = things(vec![index("by_t", &[("t", 1)])]).await;
+    let others = collection("others", vec![]);
+    store.ensure(&[others]).await.expect("a collection");
     let between = Find {
         filter: filter(doc! { "t": { "$gt": 3, "$lt": 7 } }),
         ..find_all()
@@ -269,7 +271,7 @@ async fn an_index_that_turns_multikey_hides_no_document_from_a_commit() {
         found(&*store.reader().expect("a reader"), &between).await,
         [matching]
     );
-    insert_all(&mut *transaction, "things", &[rawdoc! { "_id": 2 }])
+    insert_all(&mut *transaction, "others", &[rawdoc! { "_id": 2 }])
         .await
         .expect("an insert");
     let lost = transaction.commit().await.expect_err("a phantom");
