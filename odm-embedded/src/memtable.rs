@@ -345,16 +345,18 @@ impl ChangeRange<'_> {
             steps::step();
             let next = self.next.take()?;
             let key = &next.key().key;
-            let is_over = match self.backward {
-                false => **key >= *self.upper,
-                true => **key < *self.lower,
+            let is_over = if self.backward {
+                **key < *self.lower
+            } else {
+                **key >= *self.upper
             };
             if is_over {
                 return None;
             }
-            let seen = match next.key().commit <= self.commit && !self.backward {
-                true => Some(next.clone()),
-                false => self.versions.version(key, self.commit),
+            let seen = if !self.backward && next.key().commit <= self.commit {
+                Some(next.clone())
+            } else {
+                self.versions.version(key, self.commit)
             };
             self.next = self.beyond(&next);
             if let Some(seen) = seen {
@@ -368,9 +370,10 @@ impl<'a> ChangeRange<'a> {
     /// The first version of the next key.
     fn beyond(&self, entry: &Entry<'a, Version, NewValue>) -> Option<Entry<'a, Version, NewValue>> {
         let key = &entry.key().key;
-        let neighbour = match self.backward {
-            false => entry.next(),
-            true => entry.prev(),
+        let neighbour = if self.backward {
+            entry.prev()
+        } else {
+            entry.next()
         };
         match neighbour {
             // A key with several versions.

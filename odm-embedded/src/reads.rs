@@ -59,9 +59,10 @@ impl ReadSet {
 
     fn add(&self, add: impl FnOnce(&mut ReadEntries)) {
         let mut reads = self.lock();
-        match self.is_for_writes.load(Ordering::Relaxed) {
-            true => add(&mut reads.for_writes),
-            false => add(&mut reads.asked),
+        if self.is_for_writes.load(Ordering::Relaxed) {
+            add(&mut reads.for_writes);
+        } else {
+            add(&mut reads.asked);
         }
     }
 

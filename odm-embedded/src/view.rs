@@ -216,9 +216,9 @@ impl<'a> EntryRange<'a> {
 
     fn merged(&mut self) -> Result<Option<(EntryBytes<'a>, EntryBytes<'a>)>> {
         let backward = self.backward;
-        let order = |one: &[u8], other: &[u8]| match backward {
-            false => one.cmp(other),
-            true => other.cmp(one),
+        let order = |one: &[u8], other: &[u8]| {
+            let order = one.cmp(other);
+            if backward { order.reverse() } else { order }
         };
         loop {
             if self.next_of_base.is_none() {

@@ -69,12 +69,24 @@ impl<W: Job> Rewrite for Recorded<W> {
     }
 }
 
+/// Whether a store has failed, and another run would fail as well.
+fn is_of_store(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::Io | ErrorKind::Corrupt | ErrorKind::Closed | ErrorKind::Unavailable
+    )
+}
+
 #[async_trait]
 impl UnitOfWork for Rewrites {
     async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
         for rewrite in &self.0 {
-            // An error that the write did not have before is for a new run to tell.
-            if !rewrite.again(transaction).await.unwrap_or(false) {
+            let tells_the_same = match rewrite.again(transaction).await {
+                Err(error) if is_of_store(&error) => return Err(error),
+                // A new run tells an error that the write did not have before.
+                again => again.unwrap_or(false),
+            };
+            if !tells_the_same {
                 return Err(Error::new(
                     ErrorKind::TransactionAborted,
                     "transaction lost: another one has changed what a write of it has told; run it again",
