@@ -315,9 +315,10 @@ impl Disk {
         drop(held);
         self.spend()?;
         self.0.syncs.fetch_add(1, Ordering::SeqCst);
-        let mut data = file.data();
-        data.synced = data.now.clone();
-        data.unsynced.clear();
+        let data = &mut *file.data();
+        for operation in data.unsynced.drain(..) {
+            apply(&mut data.synced, &operation);
+        }
         Ok(())
     }
 }

@@ -5,20 +5,25 @@ use std::{
     path::PathBuf,
     process,
     sync::{Arc, Mutex, PoisonError},
-    thread::{self, JoinHandle, ThreadId},
+    thread::JoinHandle,
 };
 
 use odm_store::{Error, ErrorKind, Result, StoreId};
 use tokio::sync::{mpsc, oneshot};
 
-use super::{queue::Request, snapshot::Published, wait};
+use super::{
+    queue::Request,
+    snapshot::Published,
+    wait::{self, Writing},
+    writer::SharedWriter,
+};
 
 /// The state that the clones of a store share.
 pub(super) struct Handle {
     /// `None` while the handle is dropped.
     pub(super) queue: Option<mpsc::Sender<Request>>,
     pub(super) published: Arc<Published>,
-    pub(super) writer: ThreadId,
+    pub(super) writer: Arc<SharedWriter>,
     pub(super) thread: Mutex<Option<JoinHandle<()>>>,
     /// The process that has these threads. A process that was forked from it has no such threads.
     pub(super) process: u32,
@@ -31,17 +36,35 @@ pub(super) struct Handle {
 impl Handle {
     /// Adds a request to the queue as soon as there is room.
     pub(super) async fn send(&self, request: Request) -> Result<()> {
-        if thread::current().id() == self.writer {
+        self.check_caller()?;
+        let Some(queue) = &self.queue else {
+            return Err(self.gone());
+        };
+        queue.send(request).await.map_err(|_| self.gone())?;
+        self.writer.wake.notify_one();
+        Ok(())
+    }
+
+    fn check_caller(&self) -> Result<()> {
+        if Writing::is_in(self.id) {
             // The writer would wait for itself.
             return Err(Error::new(
                 ErrorKind::OutsideTransaction,
                 "a unit of work must write through its own transaction",
             ));
         }
-        self.check_process()?;
-        match &self.queue {
-            Some(queue) => queue.send(request).await.map_err(|_| self.gone()),
-            None => Err(self.gone()),
+        self.check_process()
+    }
+
+    /// Carries out a request on this thread if nobody else writes, or returns it.
+    fn lead(&self, request: Request) -> Option<Request> {
+        let is_empty = |queue: &mpsc::Sender<_>| queue.capacity() == queue.max_capacity();
+        if !self.queue.as_ref().is_some_and(is_empty) {
+            return Some(request);
+        }
+        match Writing::begin(self.id) {
+            Some(_writing) => self.writer.lead(request),
+            None => Some(request),
         }
     }
 
@@ -82,6 +105,19 @@ impl Handle {
         self.send(request).await?;
         answer.await.unwrap_or_else(|_| Err(self.gone()))
     }
+
+    /// Commits, on this thread or on that of the writer, and waits for the answer.
+    pub(super) async fn commit(
+        &self,
+        request: Request,
+        answer: oneshot::Receiver<Result<()>>,
+    ) -> Result<()> {
+        self.check_caller()?;
+        match self.lead(request) {
+            Some(request) => self.ask(request, answer).await,
+            None => answer.await.unwrap_or_else(|_| Err(self.gone())),
+        }
+    }
 }
 
 impl Drop for Handle {
@@ -93,11 +129,12 @@ impl Drop for Handle {
             .take();
         if self.is_forked() {
             // A forked process has no thread to end, and none that releases its locks.
-            mem::forget((self.queue.take(), thread));
+            mem::forget((self.queue.take(), self.writer.clone(), thread));
             return;
         }
         // Without a sender, the writer ends after the requests in the queue.
         self.queue = None;
+        self.writer.wake.notify_one();
         // A waker may drop the last handle on a thread of the store itself, which then ends by itself.
         if let Some(thread) = thread
             && !wait::is_marked_thread()

@@ -1,8 +1,8 @@
 //! The embedded store: documents in one file, without a server.
 //!
-//! Reads run on the calling task, on a snapshot. One thread runs the writes, one after another, and commits waiting ones together. Each
-//! write is one unit: it is stored as a whole or not at all. A second thread syncs the redo log, which lies beside the file while the store
-//! is open, as `NAME.log`.
+//! Reads run on the calling task, on a snapshot. So does a write while nobody else writes; a thread of the store runs all others, one after
+//! another, and commits waiting ones together. Each write is one unit: it is stored as a whole or not at all. A second thread syncs the redo
+//! log, which lies beside the file while the store is open, as `NAME.log`.
 //!
 //! ```
 //! # use odm::derive::examples::*; example(async |_| {
@@ -416,16 +416,12 @@ impl Store for Embedded {
 
     async fn run(&self, unit: Arc<dyn UnitOfWork>, durability: Durability) -> Result<()> {
         let (reply, answer) = oneshot::channel();
-        self.handle
-            .ask(
-                Request::Unit {
-                    unit,
-                    durability,
-                    reply,
-                },
-                answer,
-            )
-            .await
+        let request = Request::Unit {
+            unit,
+            durability,
+            reply,
+        };
+        self.handle.commit(request, answer).await
     }
 
     async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>> {

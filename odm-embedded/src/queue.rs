@@ -22,7 +22,10 @@ pub(super) enum Request {
         reply: Reply<()>,
     },
     /// Commits the transaction of a caller.
-    Commit(Box<PendingCommit>),
+    Commit {
+        pending: Box<PendingCommit>,
+        reply: Reply<()>,
+    },
     /// Creates missing collections and indexes.
     Ensure {
         collections: Vec<CollectionSpec>,

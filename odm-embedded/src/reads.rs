@@ -53,7 +53,7 @@ impl TreeReads {
 }
 
 impl ReadSet {
-    fn lock(&self) -> MutexGuard<'_, Reads> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Reads> {
         self.reads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -93,10 +93,6 @@ impl ReadSet {
         self.add(|entries| {
             entries.absent.insert(collection.to_owned());
         });
-    }
-
-    pub(super) fn take(&self) -> Reads {
-        std::mem::take(&mut self.lock())
     }
 }
 

@@ -16,8 +16,9 @@ use super::{
     salvage::LogSalvage,
     settings::Settings,
     snapshot::Published,
-    verify, wait,
-    writer::Writer,
+    verify,
+    wait::{self, Writing},
+    writer::SharedWriter,
 };
 
 impl Embedded {
@@ -37,7 +38,7 @@ impl Embedded {
         // The channel cannot have more permits.
         let (queue, requests) = mpsc::channel(settings.queue.min(Semaphore::MAX_PERMITS));
         let (opened, answer) = oneshot::channel();
-        let check = settings.check;
+        let (id, check) = (StoreId::new(), settings.check);
         let thread = thread::Builder::new()
             .name("odm-writer".to_owned())
             .spawn(move || {
@@ -53,15 +54,16 @@ impl Embedded {
                     return drop(opened.send(Err(error)));
                 }
                 let published = Arc::new(Published::new(open.newest.clone()));
-                let writer = Writer::new(open, requests, published.clone());
+                let writer = Arc::new(SharedWriter::new(open, requests, published.clone()));
                 // If the caller was dropped, the queue has no sender, and the writer ends at once.
-                let _ = opened.send(Ok((published, found)));
+                let _ = opened.send(Ok((published, writer.clone(), found)));
+                let _writing = Writing::begin(id);
                 writer.run();
             });
         let thread = thread.map_err(|error| {
             Error::new(ErrorKind::Io, "cannot start the writer's thread").with_source(error)
         })?;
-        let (published, found) = match answer.await {
+        let (published, writer, found) = match answer.await {
             Ok(opened) => opened?,
             Err(_) => {
                 let message = format!(
@@ -71,10 +73,10 @@ impl Embedded {
             }
         };
         let handle = Handle {
-            id: StoreId::new(),
+            id,
             queue: Some(queue),
             published,
-            writer: thread.thread().id(),
+            writer,
             thread: Mutex::new(Some(thread)),
             process: process::id(),
             name,

@@ -17,6 +17,7 @@ mod indexes;
 mod keys;
 mod large;
 mod layers;
+mod leads;
 mod letter_case;
 mod log;
 mod old_log;

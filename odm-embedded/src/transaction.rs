@@ -1,4 +1,4 @@
-//! A transaction: of a unit, on the writer's thread, or driven by a caller, on a state of its own.
+//! A transaction: of a unit, which the writer runs, or driven by a caller, on a state of its own.
 //!
 //! A transaction of a caller holds up nobody. It records what it reads, and its commit, in a group of the writer, finds out whether that has
 //! changed since it began.
@@ -18,18 +18,13 @@ use odm_store::{
 use tokio::sync::oneshot;
 
 use super::{
-    Handle,
-    queue::{Reply, Request},
-    reads::ReadSet,
-    snapshot::OpenTransaction,
-    wait::end_of,
-    work::Work,
+    Handle, queue::Request, reads::ReadSet, snapshot::OpenTransaction, wait::end_of, work::Work,
 };
 
 /// A transaction on uncommitted work.
 pub(super) struct EmbeddedTransaction {
     pub(super) work: Work,
-    /// `None` on the writer's thread, where the writer commits.
+    /// `None` in a unit, which the writer commits.
     caller: Option<Caller>,
 }
 
@@ -52,13 +47,12 @@ pub(super) struct PendingCommit {
     pub(super) reads: Arc<ReadSet>,
     pub(super) rewrites: Option<Arc<dyn UnitOfWork>>,
     pub(super) durability: Durability,
-    pub(super) reply: Reply<()>,
     /// The changes since its begin are known until it has ended.
     _open: OpenTransaction,
 }
 
 impl EmbeddedTransaction {
-    /// Creates the transaction of the units of a group, on the writer's thread.
+    /// Creates the transaction of the units of a group.
     pub(super) fn for_units(work: Work) -> EmbeddedTransaction {
         EmbeddedTransaction { work, caller: None }
     }
@@ -226,16 +220,17 @@ impl Transaction for EmbeddedTransaction {
             ..
         } = caller;
         let (reply, answer) = oneshot::channel();
-        let pending = PendingCommit {
+        let pending = Box::new(PendingCommit {
             work,
             reads,
             rewrites,
             durability,
-            reply,
             _open: open,
-        };
+        });
         // From here on, dropping this future does not stop the commit.
-        store.ask(Request::Commit(Box::new(pending)), answer).await
+        store
+            .commit(Request::Commit { pending, reply }, answer)
+            .await
     }
 
     async fn rollback(self: Box<Self>) -> Result<()> {

@@ -14,10 +14,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use odm_store::{Error, ErrorKind, Result};
+use odm_store::{Error, ErrorKind, Result, StoreId};
 
 thread_local! {
     static IS_OF_A_STORE: Cell<bool> = const { Cell::new(false) };
+    static WRITES: Cell<Option<StoreId>> = const { Cell::new(None) };
 }
 
 /// Marks this thread as one of a store. No handle may wait for such a thread while it runs there.
@@ -28,6 +29,31 @@ pub(super) fn mark_thread() {
 /// Whether this thread is one of a store. Code of callers runs there: units, and the wakers of their tasks.
 pub(super) fn is_marked_thread() -> bool {
     IS_OF_A_STORE.get()
+}
+
+/// The time in which a thread uses the writer of a store. No task of it may wait for that writer.
+pub(super) struct Writing(());
+
+impl Writing {
+    /// Begins it, unless the thread uses a writer already.
+    pub(super) fn begin(store: StoreId) -> Option<Writing> {
+        if WRITES.get().is_some() {
+            return None;
+        }
+        WRITES.set(Some(store));
+        Some(Writing(()))
+    }
+
+    /// Whether this thread uses the writer of a store.
+    pub(super) fn is_in(store: StoreId) -> bool {
+        WRITES.get() == Some(store)
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        WRITES.set(None);
+    }
 }
 
 struct Unpark {

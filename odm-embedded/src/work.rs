@@ -36,6 +36,8 @@ pub(super) struct Work {
     /// The end of the unit's time; `None` in a transaction of a caller, which has a limit of its own.
     deadline: Option<Deadline>,
     memory: Memory,
+    /// Whether long reads let other tasks of the thread run.
+    yields: bool,
     /// Its changes of watched collections.
     pub(super) changes: FeedChanges,
 }
@@ -51,6 +53,7 @@ impl Work {
             written: 0,
             deadline: None,
             memory: Memory::Unbounded,
+            yields: false,
             changes,
         }
     }
@@ -72,9 +75,20 @@ impl Work {
         }
     }
 
-    /// A budget without yields: the writer's thread has no other tasks, and an operation of a caller's transaction must not stop halfway,
-    /// since other operations of the transaction would wait for it.
+    /// Has long reads let other tasks run.
+    pub(super) fn yielding(self) -> Work {
+        Work {
+            yields: true,
+            ..self
+        }
+    }
+
+    /// A budget without yields, as a rule: the writer's thread has no other tasks, and an operation of a caller's transaction must not stop
+    /// halfway, since other operations of the transaction would wait for it.
     pub(super) fn yield_budget(&self) -> YieldBudget {
+        if self.yields {
+            return YieldBudget::per_chunk();
+        }
         YieldBudget::until(self.deadline)
     }
 
@@ -129,6 +143,11 @@ impl Work {
         self.overlay.put(META, RECORD, &schema.encode()?);
         self.schema = Arc::new(schema);
         Ok(())
+    }
+
+    /// The schema, if the work changes it.
+    pub(super) fn changed_schema(&self) -> Option<&Arc<Schema>> {
+        Some(&self.schema).filter(|schema| !Arc::ptr_eq(schema, &self.base.schema))
     }
 
     /// Begins changes that are done as a whole or not at all.

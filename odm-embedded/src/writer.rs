@@ -1,9 +1,9 @@
-//! The thread that writes.
+//! The writer, which one thread uses at a time.
 //!
-//! It takes requests from the queue, in their order. Units run one after another on the newest state
-//! and the changes of the units before them, and are committed together: the units that wait during
-//! one commit form the next group. A unit that fails is undone alone. A unit whose changes are too
-//! large for a group runs by itself (see `large`).
+//! A caller uses it for its own unit or transaction if nobody else writes (see `lead`). All else is the work of a thread of the store. It
+//! takes requests from the queue, in their order. Units run one after another on the newest state and the changes of the units before them,
+//! and are committed together: the units that wait during one commit form the next group. A unit that fails is undone alone. A unit whose
+//! changes are too large for a group runs by itself (see `large`).
 //!
 //! The order of one group: run the units; append their changes to the log; begin to sync it; add them to the memtable. The writer then goes
 //! on with the next group. Once the log is synced, another thread (see `sync`) publishes the new state and answers. So no change is visible
@@ -18,20 +18,20 @@ mod conflicts;
 mod group;
 mod indexes;
 mod large;
+mod lead;
 mod sync;
 
 use std::{
     collections::VecDeque,
     iter,
+    ops::ControlFlow,
     panic::{AssertUnwindSafe, catch_unwind},
-    pin::pin,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-use futures_util::future::{Either, select};
 use odm_store::{Error, ErrorKind, FeedChanges, Result, metrics};
-use tokio::sync::mpsc::error::TryRecvError;
+use tokio::sync::{Notify, mpsc::error::TryRecvError};
 use tracing::error;
 
 use self::{
@@ -45,8 +45,10 @@ use super::{
     log::Log,
     memtable::{Memtable, Memtables},
     open::Opened,
+    overlay::Overlay,
     place::StoreFile,
     queue::{Reply, Request, Requests},
+    schema::Schema,
     settings::Settings,
     snapshot::{Published, Snapshot},
     wait::{block_on, panic_message},
@@ -56,7 +58,15 @@ use super::{
 /// The memory of a memtable at which a checkpoint begins, in bytes.
 const MEMTABLE: usize = 32 << 20;
 
-/// The state of the writer's thread.
+/// The writer, for its thread and for the callers who lead.
+pub(super) struct SharedWriter {
+    /// `None` once the store is closed.
+    writer: Mutex<Option<Writer>>,
+    /// Wakes the thread.
+    pub(super) wake: Arc<Notify>,
+}
+
+/// The state of the writer.
 pub(super) struct Writer {
     checkpoints: Checkpoints,
     file: Box<dyn StoreFile>,
@@ -90,7 +100,7 @@ pub(super) struct Writer {
     pacing: group::CommitPacing,
 }
 
-/// The end of a wait.
+/// What the thread has to do.
 enum Event {
     Request(Request),
     /// A portion of an index is to be built or removed.
@@ -101,8 +111,59 @@ enum Event {
     Deserted,
 }
 
+impl SharedWriter {
+    pub(super) fn new(open: Opened, requests: Requests, published: Arc<Published>) -> SharedWriter {
+        let wake = Arc::new(Notify::new());
+        let writer = Writer::new(open, requests, published, wake.clone());
+        SharedWriter {
+            writer: Mutex::new(Some(writer)),
+            wake,
+        }
+    }
+
+    /// The body of the thread: serves requests until the store is closed or all its handles are gone.
+    pub(super) fn run(&self) {
+        let _ended = Ended(self);
+        loop {
+            // A caller who leads has panicked otherwise, and the state is unknown.
+            let Ok(mut writer) = self.writer.lock() else {
+                return error!("the writer has panicked");
+            };
+            let Some(now) = &mut *writer else { return };
+            let Some(event) = now.next_event() else {
+                let due = now.flush_due();
+                drop(writer);
+                block_on(self.wake.notified(), due);
+                continue;
+            };
+            if let ControlFlow::Break(closing) = now.serve(event) {
+                // No caller can lead from here on.
+                if let Some(writer) = writer.take() {
+                    writer.end(closing);
+                }
+                return;
+            }
+        }
+    }
+}
+
+/// Ends all waits for a writer whose thread has ended.
+struct Ended<'s>(&'s SharedWriter);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        let writer = self.0.writer.lock();
+        drop(writer.unwrap_or_else(PoisonError::into_inner).take());
+    }
+}
+
 impl Writer {
-    pub(super) fn new(open: Opened, requests: Requests, published: Arc<Published>) -> Writer {
+    fn new(
+        open: Opened,
+        requests: Requests,
+        published: Arc<Published>,
+        wake: Arc<Notify>,
+    ) -> Writer {
         let Opened {
             engine,
             file,
@@ -110,7 +171,7 @@ impl Writer {
             newest,
         } = open;
         Writer {
-            checkpoints: Checkpoints::new(engine),
+            checkpoints: Checkpoints::new(engine, wake),
             file,
             log,
             syncer: Syncer::new(published.clone()),
@@ -131,36 +192,34 @@ impl Writer {
         }
     }
 
-    /// Serves requests until the store is closed or all its handles are gone.
-    pub(super) fn run(mut self) {
-        let closing = loop {
-            match self.wait() {
-                Event::FlushDue => self.flush(),
-                Event::Portion => self.run_portion(),
-                Event::CheckpointEnded => drop(self.finish_checkpoint()),
-                Event::Deserted => break None,
-                Event::Request(member @ (Request::Unit { .. } | Request::Commit(_))) => {
-                    self.run_group(member);
-                }
-                Event::Request(Request::Ensure { collections, reply }) => {
-                    self.ensure(collections, reply);
-                }
-                // The caller was dropped before it began.
-                Event::Request(Request::Checkpoint { reply } | Request::Check { reply })
-                    if reply.is_closed() => {}
-                Event::Request(Request::Checkpoint { reply }) => {
-                    let made = self.settle().and_then(|()| self.make_durable());
-                    let _ = reply.send(made.map(|()| self.newest.clone()));
-                }
-                Event::Request(Request::Check { reply }) => {
-                    let checked = self.check();
-                    let _ = reply.send(checked.map(|()| self.newest.clone()));
-                }
-                Event::Request(Request::Compact { reply }) => self.compact(reply),
-                Event::Request(Request::Close { reply }) => break Some(reply),
+    /// Breaks if the store is to be closed.
+    fn serve(&mut self, event: Event) -> ControlFlow<Option<Reply<()>>> {
+        match event {
+            Event::FlushDue => self.flush(),
+            Event::Portion => self.run_portion(),
+            Event::CheckpointEnded => drop(self.finish_checkpoint()),
+            Event::Deserted => return ControlFlow::Break(None),
+            Event::Request(member @ (Request::Unit { .. } | Request::Commit { .. })) => {
+                self.run_group(member);
             }
-        };
-        self.end(closing);
+            Event::Request(Request::Ensure { collections, reply }) => {
+                self.ensure(collections, reply);
+            }
+            // The caller was dropped before it began.
+            Event::Request(Request::Checkpoint { reply } | Request::Check { reply })
+                if reply.is_closed() => {}
+            Event::Request(Request::Checkpoint { reply }) => {
+                let made = self.settle().and_then(|()| self.make_durable());
+                let _ = reply.send(made.map(|()| self.newest.clone()));
+            }
+            Event::Request(Request::Check { reply }) => {
+                let checked = self.check();
+                let _ = reply.send(checked.map(|()| self.newest.clone()));
+            }
+            Event::Request(Request::Compact { reply }) => self.compact(reply),
+            Event::Request(Request::Close { reply }) => return ControlFlow::Break(Some(reply)),
+        }
+        ControlFlow::Continue(())
     }
 
     /// Makes all commits durable, closes the file, and answers the request to close the store.
@@ -210,39 +269,34 @@ impl Writer {
         }
     }
 
-    fn wait(&mut self) -> Event {
+    /// The next work of the thread, if there is any now.
+    fn next_event(&mut self) -> Option<Event> {
         if self.checkpoints.has_ended() {
-            return Event::CheckpointEnded;
+            return Some(Event::CheckpointEnded);
         }
         let turn_began = self.turn_began.take();
-        if self.has_portion() {
+        let has_portion = self.has_portion();
+        if has_portion {
             // In turns, so that neither waits for all work of the other.
             if let Some(began) = turn_began {
                 self.turn = began.elapsed();
-                return Event::Portion;
+                return Some(Event::Portion);
             }
-            let next = self
-                .next
-                .take()
-                .map_or_else(|| self.requests.try_recv(), Ok);
-            self.turn_began = next.is_ok().then(Instant::now);
             self.turn = Duration::ZERO;
-            return match next {
-                Ok(request) => Event::Request(request),
-                Err(TryRecvError::Disconnected) => Event::Deserted,
-                Err(TryRecvError::Empty) => Event::Portion,
-            };
         }
-        if let Some(request) = self.next.take() {
-            return Event::Request(request);
-        }
-        let due = self.flush_due();
-        let (request, ended) = (pin!(self.requests.recv()), pin!(self.checkpoints.ended()));
-        match block_on(select(request, ended), due) {
-            Some(Either::Left((Some(request), _))) => Event::Request(request),
-            Some(Either::Left((None, _))) => Event::Deserted,
-            Some(Either::Right(_)) => Event::CheckpointEnded,
-            None => Event::FlushDue,
+        let next = self
+            .next
+            .take()
+            .map_or_else(|| self.requests.try_recv(), Ok);
+        match next {
+            Ok(request) => {
+                self.turn_began = has_portion.then(Instant::now);
+                Some(Event::Request(request))
+            }
+            Err(TryRecvError::Disconnected) => Some(Event::Deserted),
+            Err(TryRecvError::Empty) if has_portion => Some(Event::Portion),
+            Err(TryRecvError::Empty) if self.is_flush_due() => Some(Event::FlushDue),
+            Err(TryRecvError::Empty) => None,
         }
     }
 
@@ -254,6 +308,10 @@ impl Writer {
     fn flush_due(&self) -> Option<Instant> {
         self.unflushed
             .and_then(|since| since.checked_add(self.settings.flush_interval))
+    }
+
+    fn is_flush_due(&self) -> bool {
+        self.flush_due().is_some_and(|due| due <= Instant::now())
     }
 
     /// Returns the error of an earlier failure of the disk.
@@ -320,44 +378,61 @@ impl Writer {
         if is_full {
             self.begin_checkpoint()?;
         }
-        let appended = self.append(work, durable, units);
-        let mut is_logged = appended.map_err(|error| self.fail(error))?;
+        let mut is_logged = self.append(&work.overlay, units)?;
         if !is_logged && !is_full && !self.memtable.is_empty() {
             // The other segment of the log has room, unless this is too long for any.
             self.begin_checkpoint()?;
-            let appended = self.append(work, durable, units);
-            is_logged = appended.map_err(|error| self.fail(error))?;
+            is_logged = self.append(&work.overlay, units)?;
         }
-        if !is_logged {
+        if is_logged {
+            self.begin_sync(durable);
+        } else {
             // Its end publishes the newest state, which must not have these changes yet.
             self.finish_checkpoint()?;
         }
-        let commit = self.newest.memtables.commit + 1;
-        self.memtable.add(commit, &work.overlay);
-        self.newest = Arc::new(Snapshot {
-            base: self.newest.base.clone(),
-            memtables: self.memtable.state(self.checkpoints.frozen(), commit),
-            schema: work.schema.clone(),
-            settings: self.settings.clone(),
-        });
+        self.remember(&work.overlay, work.schema.clone());
         if !is_logged {
             self.checkpoint()?;
         }
         Ok(self.newest.clone())
     }
 
-    /// Appends work to the log, and begins to sync it if it must be durable. Returns whether the engine need not make it durable.
-    fn append(&mut self, work: &Work, durable: bool, units: usize) -> Result<bool> {
-        if let Some(log) = &mut self.log {
-            let Some(appended) = log.append(units, &work.overlay)? else {
-                return Ok(false);
-            };
-            self.syncer.appended(appended, durable)?;
-            if !durable {
-                self.unflushed.get_or_insert_with(Instant::now);
-            }
+    /// Appends changes to the log. Returns whether the engine need not make them durable.
+    fn append(&mut self, changes: &Overlay, units: usize) -> Result<bool> {
+        let Some(log) = &mut self.log else {
+            return Ok(true);
+        };
+        let appended = log.append(units, changes).transpose();
+        let appended = appended.map(|appended| self.syncer.appended(appended?));
+        let is_logged = appended.is_some();
+        appended
+            .unwrap_or(Ok(()))
+            .map_err(|error| self.fail(error))?;
+        Ok(is_logged)
+    }
+
+    /// Begins to sync the appended changes if they must be durable, or notes that a crash may undo them.
+    fn begin_sync(&mut self, durable: bool) {
+        if self.log.is_none() {
+            return;
         }
-        Ok(true)
+        if durable {
+            self.syncer.begin_sync();
+        } else {
+            self.unflushed.get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// Adds changes to the memtable, and makes theirs the newest state.
+    fn remember(&mut self, changes: &Overlay, schema: Arc<Schema>) {
+        let commit = self.newest.memtables.commit + 1;
+        self.memtable.add(commit, changes);
+        self.newest = Arc::new(Snapshot {
+            base: self.newest.base.clone(),
+            memtables: self.memtable.state(self.checkpoints.frozen(), commit),
+            schema,
+            settings: self.settings.clone(),
+        });
     }
 
     /// Verifies the checksums of both files.
@@ -384,7 +459,7 @@ impl Writer {
         if self.unflushed.take().is_none() || self.failure.is_some() {
             return;
         }
-        self.syncer.flush();
+        self.syncer.begin_sync();
     }
 
     /// Stops all writing.
@@ -432,12 +507,13 @@ impl Request {
     /// Answers a request that arrives after the store was closed.
     fn refuse(self, error: Error) {
         match self {
-            Request::Unit { reply, .. } | Request::Ensure { reply, .. } => {
+            Request::Unit { reply, .. }
+            | Request::Commit { reply, .. }
+            | Request::Ensure { reply, .. } => {
                 drop(reply.send(Err(error)));
             }
             // The store is closed by now.
             Request::Close { reply } => drop(reply.send(Ok(()))),
-            Request::Commit(pending) => drop(pending.reply.send(Err(error))),
             Request::Checkpoint { reply } | Request::Check { reply } => {
                 drop(reply.send(Err(error)))
             }

@@ -62,7 +62,7 @@
 //!
 //! # Functions in steps
 //!
-//! The functions run in the trial, and again within the unit, on the store's writer thread: they only compute, and neither wait nor call
+//! The functions run in the trial, and again within the unit, while other writes wait: they only compute, and neither wait nor call
 //! the database. They run more than once on a document, so they must be deterministic, and have no side effects. A panic in one is an error
 //! of kind [`FailedMigration`](crate::ErrorKind::FailedMigration).
 //!

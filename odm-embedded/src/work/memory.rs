@@ -28,6 +28,8 @@ pub(super) enum Memory {
     Group {
         /// The size of the overlay when the unit began.
         start: usize,
+        /// How much it may grow.
+        bound: usize,
         /// Whether the unit needs more memory than a group has.
         outgrown: bool,
     },
@@ -42,10 +44,11 @@ pub(super) enum Memory {
 }
 
 impl Work {
-    /// Bounds the changes of the units that are added from now on, as for a group.
-    pub(in super::super) fn into_group(mut self) -> Work {
+    /// Bounds the changes of each unit that is added from now on.
+    pub(in super::super) fn bounded(mut self, bound: usize) -> Work {
         self.memory = Memory::Group {
             start: self.overlay.bytes(),
+            bound,
             outgrown: false,
         };
         self
@@ -74,7 +77,10 @@ impl Work {
 
     /// Begins the next unit of a group.
     pub(super) fn begin_memory(&mut self) {
-        if let Memory::Group { start, outgrown } = &mut self.memory {
+        if let Memory::Group {
+            start, outgrown, ..
+        } = &mut self.memory
+        {
             (*start, *outgrown) = (self.overlay.bytes(), false);
         }
     }
@@ -103,9 +109,12 @@ impl Work {
     pub(super) fn bound_memory(&mut self) -> Result<()> {
         match &mut self.memory {
             Memory::Unbounded => Ok(()),
-            Memory::Group { start, outgrown } => {
-                *outgrown =
-                    self.overlay.bytes().saturating_sub(*start) > self.settings.group_memory;
+            Memory::Group {
+                start,
+                bound,
+                outgrown,
+            } => {
+                *outgrown = self.overlay.bytes().saturating_sub(*start) > *bound;
                 self.check_usable()
             }
             Memory::Large { .. } if self.overlay.bytes() > self.settings.spill_memory => {

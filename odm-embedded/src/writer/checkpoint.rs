@@ -2,7 +2,10 @@
 
 use std::{
     mem,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread::{self, JoinHandle},
     time::Instant,
 };
@@ -30,22 +33,24 @@ pub(super) struct Checkpoints {
     /// The memtable that the running checkpoint writes.
     frozen: Memtables,
     write_stop: WriteStop,
-    ended: Arc<Notify>,
+    /// Wakes the writer's thread.
+    wake: Arc<Notify>,
 }
 
 struct Running {
     thread: JoinHandle<(Engine, Result<BaseState>)>,
+    has_ended: Arc<AtomicBool>,
     began: Instant,
 }
 
 impl Checkpoints {
-    pub(super) fn new(engine: Engine) -> Checkpoints {
+    pub(super) fn new(engine: Engine, wake: Arc<Notify>) -> Checkpoints {
         Checkpoints {
             write_stop: engine.write_stop(),
             engine: Some(engine),
             running: None,
             frozen: Memtables::default(),
-            ended: Arc::default(),
+            wake,
         }
     }
 
@@ -76,24 +81,24 @@ impl Checkpoints {
 
     pub(super) fn has_ended(&self) -> bool {
         let running = self.running.as_ref();
-        running.is_some_and(|running| running.thread.is_finished())
-    }
-
-    /// Waits until a checkpoint ends.
-    pub(super) async fn ended(&self) {
-        self.ended.notified().await;
+        running.is_some_and(|running| {
+            running.has_ended.load(Ordering::Acquire) || running.thread.is_finished()
+        })
     }
 
     fn begin(&mut self, frozen: Memtables, named: Option<Vec<u8>>) -> Result<()> {
         let mut engine = self.engine.take().ok_or_else(lost)?;
-        let (memtables, ended) = (frozen.clone(), self.ended.clone());
+        let (memtables, wake) = (frozen.clone(), self.wake.clone());
+        let has_ended = Arc::new(AtomicBool::new(false));
+        let ended = has_ended.clone();
         let write = move || {
             mark_thread();
             let changes = memtables.changes();
             drop(memtables);
             let committed = engine.commit(self::changes(named.as_deref(), &changes), true);
             let base = committed.and_then(|()| engine.newest());
-            ended.notify_one();
+            ended.store(true, Ordering::Release);
+            wake.notify_one();
             (engine, base)
         };
         let thread = thread::Builder::new().name("odm-checkpoint".to_owned());
@@ -103,6 +108,7 @@ impl Checkpoints {
         self.frozen = frozen;
         self.running = Some(Running {
             thread,
+            has_ended,
             began: Instant::now(),
         });
         Ok(())
@@ -111,7 +117,7 @@ impl Checkpoints {
     /// Waits for the end of the running checkpoint, if there is one, and returns the state of the engine after it, and the memtable
     /// that it has written.
     fn end(&mut self) -> Result<Option<(BaseState, Memtables)>> {
-        let Some(Running { thread, began }) = self.running.take() else {
+        let Some(Running { thread, began, .. }) = self.running.take() else {
             return Ok(None);
         };
         let (engine, base) = thread.join().map_err(|panic| {

@@ -8,13 +8,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures_util::future::{Either, select};
+use futures_util::future::{BoxFuture, Either, select};
 use odm_store::{Durability, Error, ErrorKind, FeedChanges, Result, Transaction, UnitOfWork};
 
 use super::{
     super::{
+        overlay::Overlay,
         queue::{Reply, Request},
-        reads::Reads,
+        schema::Schema,
         transaction::{EmbeddedTransaction, PendingCommit},
         wait::{block_on, end_of, panic_message},
         work::Work,
@@ -41,19 +42,36 @@ pub(super) struct Group {
     changes: Vec<FeedChanges>,
 }
 
-/// Measurements of the last group.
+/// Measurements of the last groups.
 #[derive(Debug, Default)]
 pub(super) struct CommitPacing {
-    /// The number of its units.
-    units: usize,
-    /// The duration of its commit, without the sync.
+    /// The number of units of the last one.
+    pub(super) units: usize,
+    /// The duration of its commit.
     commit: Duration,
+    /// How many groups with one unit there were since the last with more.
+    pub(super) alone: u32,
+}
+
+impl CommitPacing {
+    pub(super) fn note(&mut self, units: usize, commit: Duration) {
+        *self = CommitPacing {
+            units,
+            commit,
+            alone: if units > 1 {
+                0
+            } else {
+                self.alone.saturating_add(1)
+            },
+        };
+    }
 }
 
 impl Group {
     pub(super) fn new(work: Work) -> Group {
+        let bound = work.settings.group_memory;
         Group {
-            transaction: EmbeddedTransaction::for_units(work.into_group()),
+            transaction: EmbeddedTransaction::for_units(work.bounded(bound)),
             answers: Vec::new(),
             durable: false,
             changes: Vec::new(),
@@ -62,11 +80,12 @@ impl Group {
 
     /// Adds the changes of a transaction.
     fn absorb(&mut self, mut work: Work, durability: Durability, reply: Reply<()>) {
+        let changed_schema = work.changed_schema().cloned();
         let of_group = &mut self.transaction.work;
         of_group.begin_unit();
         of_group.overlay.absorb(work.overlay);
-        if !Arc::ptr_eq(&work.schema, &work.base.schema) {
-            of_group.schema = work.schema;
+        if let Some(schema) = changed_schema {
+            of_group.schema = schema;
         }
         self.changes.push(work.changes.take());
         self.durable |= durability == Durability::Immediate;
@@ -108,9 +127,17 @@ impl Group {
     }
 }
 
+/// The result of a check of what a transaction has read.
+pub(super) enum CheckedReads {
+    Same,
+    /// Only the writes may be others by now.
+    ChangedForWrites,
+    Changed,
+}
+
 /// The error of a transaction whose reads have changed.
 #[cold]
-fn conflict() -> Error {
+pub(super) fn conflict() -> Error {
     Error::new(
         ErrorKind::TransactionAborted,
         "transaction lost: another one has changed what it has read; run it again",
@@ -125,24 +152,35 @@ pub(super) fn run_unit(
     transaction: &mut EmbeddedTransaction,
     limit: Duration,
 ) -> Result<()> {
-    transaction.work.begin_time();
-    let ran = catch_unwind(AssertUnwindSafe(|| {
-        block_on(unit.run(transaction as &mut dyn Transaction), end_of(limit))
-    }));
-    match ran {
-        // A unit that goes on after the error of a call has the same limit.
-        Ok(Some(result)) => result.and_then(|()| transaction.work.check_time()),
-        Ok(None) => Err(Error::new(
+    let ran = drive_unit(unit, transaction, |unit| block_on(unit, end_of(limit)));
+    ran.unwrap_or_else(|| {
+        Err(Error::new(
             ErrorKind::TransactionExpired,
             format!(
                 "unit of work timed out: it waited for something else than the store for {limit:?}; wait \
                  outside of it, or raise `transaction_limit`"
             ),
-        )),
-        Err(panic) => Err(Error::new(
+        ))
+    })
+}
+
+/// Runs a unit by `drive` to its end or its panic. The result is that of `drive`.
+pub(super) fn drive_unit(
+    unit: &dyn UnitOfWork,
+    transaction: &mut EmbeddedTransaction,
+    drive: impl FnOnce(BoxFuture<'_, Result<()>>) -> Option<Result<()>>,
+) -> Option<Result<()>> {
+    transaction.work.begin_time();
+    let ran = catch_unwind(AssertUnwindSafe(|| {
+        drive(unit.run(transaction as &mut dyn Transaction))
+    }));
+    match ran {
+        // A unit that goes on after the error of a call has the same limit.
+        Ok(ran) => ran.map(|result| result.and_then(|()| transaction.work.check_time())),
+        Err(panic) => Some(Err(Error::new(
             ErrorKind::TransactionAborted,
             format!("unit of work panicked: {}", panic_message(&*panic)),
-        )),
+        ))),
     }
 }
 
@@ -165,8 +203,8 @@ impl Writer {
                     durability,
                     reply,
                 })) => Some((unit, self.durability(durability), reply)),
-                ControlFlow::Continue(Some(Request::Commit(pending))) => {
-                    self.check_reads(&mut group, *pending)
+                ControlFlow::Continue(Some(Request::Commit { pending, reply })) => {
+                    self.check_reads(&mut group, *pending, reply)
                 }
                 ControlFlow::Continue(other) => {
                     self.next = other;
@@ -180,7 +218,7 @@ impl Writer {
             next = self.next_member(&group, &mut patience);
         };
         // Under permanent load the writer never waits long enough for the flush to become due.
-        let overdue = self.flush_due().is_some_and(|due| due <= Instant::now());
+        let overdue = self.is_flush_due();
         let units = group.answers.len();
         let started = Instant::now();
         self.commit(
@@ -189,10 +227,7 @@ impl Writer {
             group.changes,
             group.answers,
         );
-        self.pacing = CommitPacing {
-            units,
-            commit: started.elapsed(),
-        };
+        self.pacing.note(units, started.elapsed());
         if overdue {
             self.flush();
         }
@@ -203,40 +238,50 @@ impl Writer {
 
     /// Adds the changes of a transaction to a group, if its reads are those of the newest state. Returns a unit that makes its writes again
     /// if only these have read anything that has changed.
-    fn check_reads(&mut self, group: &mut Group, pending: PendingCommit) -> Option<Member> {
-        let PendingCommit {
-            work,
-            reads,
-            rewrites,
-            durability,
-            reply,
-            ..
-        } = pending;
-        let durability = self.durability(durability);
-        let Reads { asked, for_writes } = reads.take();
-        let newest = &group.transaction.work;
+    fn check_reads(
+        &mut self,
+        group: &mut Group,
+        pending: PendingCommit,
+        reply: Reply<()>,
+    ) -> Option<Member> {
+        let of_group = &group.transaction.work;
+        let checked = self.checked(&pending, &of_group.overlay, &of_group.schema);
+        let durability = self.durability(pending.durability);
+        match (checked, pending.rewrites) {
+            (CheckedReads::Same, _) => group.absorb(pending.work, durability, reply),
+            (CheckedReads::ChangedForWrites, Some(rewrites)) => {
+                return Some((rewrites, durability, reply));
+            }
+            _ => group.answers.push((reply, Err(conflict()))),
+        }
+        None
+    }
+
+    /// Whether the reads of a transaction are those of the newest state with the changes of a group.
+    pub(super) fn checked(
+        &self,
+        pending: &PendingCommit,
+        group: &Overlay,
+        schema: &Arc<Schema>,
+    ) -> CheckedReads {
+        let PendingCommit { work, reads, .. } = pending;
+        let reads = reads.lock();
         let state = CommitState {
             history: &self.history,
             newest: &self.newest.memtables,
-            group: &newest.overlay,
-            schema: &newest.schema,
+            group,
+            schema,
         };
-        let must_rewrite = state.has_other_entries(&work)
+        if state.has_changed(&reads.asked, &work.base) {
+            return CheckedReads::Changed;
+        }
+        if state.has_other_entries(work)
             || !work.changes.is_complete()
-            || state.has_changed(&for_writes, &work.base);
-        if state.has_changed(&asked, &work.base) {
-            group.answers.push((reply, Err(conflict())));
-            return None;
+            || state.has_changed(&reads.for_writes, &work.base)
+        {
+            return CheckedReads::ChangedForWrites;
         }
-        if must_rewrite {
-            let Some(rewrites) = rewrites else {
-                group.answers.push((reply, Err(conflict())));
-                return None;
-            };
-            return Some((rewrites, durability, reply));
-        }
-        group.absorb(work, durability, reply);
-        None
+        CheckedReads::Same
     }
 
     /// The next request for a group, if one waits or comes soon; `None` to ask again.

@@ -75,7 +75,7 @@ impl Writer {
             Some(ensure) => self.go_on(self.begin(), ensure),
             None => self.sweep(),
         }
-        if self.flush_due().is_some_and(|due| due <= Instant::now()) {
+        if self.is_flush_due() {
             self.flush();
         }
     }

@@ -105,6 +105,21 @@ impl SyncerShared {
     fn run(&self) {
         let mut state = self.lock();
         loop {
+            state = self.work_off(state);
+            if state.is_ended {
+                return;
+            }
+            let woken = self.work.wait(state);
+            state = woken.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Syncs, publishes and answers all that is to be.
+    fn work_off<'s>(
+        &'s self,
+        mut state: MutexGuard<'s, SyncerState>,
+    ) -> MutexGuard<'s, SyncerState> {
+        loop {
             let taken = state.take();
             if !taken.is_empty() {
                 state.is_finishing = true;
@@ -130,12 +145,8 @@ impl SyncerShared {
                         state.failure = Some(cause);
                     }
                 }
-            } else if state.is_ended {
-                return;
             } else {
-                let woken = self.work.wait(state);
-                state = woken.unwrap_or_else(PoisonError::into_inner);
-                continue;
+                return state;
             }
             if state.is_idle() {
                 self.tell_idle();
@@ -205,8 +216,8 @@ impl Syncer {
         }
     }
 
-    /// Notes an appended record, and begins to sync it if it must be `durable`.
-    pub(super) fn appended(&mut self, last: Appended, durable: bool) -> Result<()> {
+    /// Notes an appended record.
+    pub(super) fn appended(&mut self, last: Appended) -> Result<()> {
         if self.thread.is_none() {
             let shared = self.shared.clone();
             let thread = thread::Builder::new().name("odm-sync".to_owned());
@@ -222,10 +233,6 @@ impl Syncer {
         let mut state = self.shared.lock();
         state.last = Some(last);
         state.appended += 1;
-        if durable {
-            state.wanted = state.appended;
-            self.shared.work.notify_one();
-        }
         Ok(())
     }
 
@@ -248,8 +255,19 @@ impl Syncer {
         self.shared.work.notify_one();
     }
 
+    /// Does the same on this thread, without the other one. No other commit may wait.
+    pub(super) fn finish(&self, commit: Commit) {
+        let mut state = self.shared.lock();
+        let record = state.appended;
+        if commit.durable {
+            state.wanted = record;
+        }
+        state.commits.push_back((record, commit));
+        drop(self.shared.work_off(state));
+    }
+
     /// Begins to sync all records.
-    pub(super) fn flush(&self) {
+    pub(super) fn begin_sync(&self) {
         let mut state = self.shared.lock();
         state.wanted = state.appended;
         self.shared.work.notify_one();

@@ -1,0 +1,174 @@
+//! Commits on the thread of a caller, who *leads* if nobody else writes: such a write changes no thread.
+//!
+//! A caller leads within one poll, and gives the writer back before that poll returns, so that a task that is not polled holds up nobody.
+//! What is too much for a poll is undone, and is the work of the writer's thread.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use futures_util::FutureExt;
+use odm_store::{Durability, metrics};
+
+use super::{
+    super::{
+        overlay::Overlay,
+        queue::{Reply, Request},
+        schema::Schema,
+        transaction::{EmbeddedTransaction, PendingCommit},
+        work::Work,
+    },
+    Commit, MEMTABLE, SharedWriter, Writer,
+    group::{CheckedReads, Member, conflict, drive_unit},
+};
+
+/// The greatest size of the changes of a unit that a caller runs, in bytes: some milliseconds of work.
+const MAX_CHANGES: usize = 256 << 10;
+
+/// The longest sync that a caller makes. A longer one blocks too many other tasks of its thread.
+const MAX_SYNC: Duration = Duration::from_micros(500);
+
+/// After how many groups of one unit a caller makes the sync.
+///
+/// Nobody can be seen waiting on the thread of the caller, if that is the only one of a runtime. So every eighth sync is made by another
+/// thread: if units arrive meanwhile, they form a group.
+const MIN_ALONE: u32 = if cfg!(test) { 8 } else { 64 };
+const PROBE: u32 = 8;
+
+impl SharedWriter {
+    /// Carries out a request on this thread. Returns one for the thread of the writer: if that has other work, or for a unit that is too
+    /// large or waits for something else than the store.
+    pub(in super::super) fn lead(&self, request: Request) -> Option<Request> {
+        let Ok(mut writer) = self.writer.try_lock() else {
+            return Some(request);
+        };
+        let Some(writer) = &mut *writer else {
+            return Some(request);
+        };
+        let is_unflushed = writer.unflushed.is_some();
+        let left = writer.lead(request);
+        if writer.unflushed.is_some() && !is_unflushed {
+            // The time of the flush is known from here on.
+            self.wake.notify_one();
+        }
+        left
+    }
+}
+
+impl Writer {
+    fn lead(&mut self, request: Request) -> Option<Request> {
+        let is_calm = self.usable().is_ok()
+            && self.pacing.units <= 1
+            && self.memtable.bytes() < MEMTABLE
+            && !self.has_request()
+            && !self.has_portion()
+            && !self.syncer.is_busy();
+        match request {
+            Request::Unit {
+                unit,
+                durability,
+                reply,
+            } if is_calm => self.lead_unit((unit, durability, reply)),
+            Request::Commit { pending, reply } if is_calm => self.lead_transaction(pending, reply),
+            other => Some(other),
+        }
+    }
+
+    fn lead_unit(&mut self, (unit, durability, reply): Member) -> Option<Request> {
+        let bound = MAX_CHANGES.min(self.settings.group_memory);
+        let work = self.begin().bounded(bound).yielding();
+        let mut transaction = EmbeddedTransaction::for_units(work);
+        let ran = drive_unit(&*unit, &mut transaction, |unit| unit.now_or_never());
+        let mut work = transaction.work;
+        let reply = match ran.filter(|_| !work.is_outgrown()) {
+            None => Some(reply),
+            Some(Ok(())) => {
+                let schema = work.schema.clone();
+                self.commit_alone(&mut work, schema, durability, reply)
+            }
+            Some(Err(error)) => {
+                // All that the unit has read is published, since no commit waits.
+                let _ = reply.send(Err(error));
+                None
+            }
+        };
+        reply.map(|reply| Request::Unit {
+            unit,
+            durability,
+            reply,
+        })
+    }
+
+    fn lead_transaction(
+        &mut self,
+        mut pending: Box<PendingCommit>,
+        reply: Reply<()>,
+    ) -> Option<Request> {
+        let newest = self.newest.schema.clone();
+        let reply = match self.checked(&pending, &Overlay::default(), &newest) {
+            CheckedReads::Same => {
+                let PendingCommit {
+                    work, durability, ..
+                } = &mut *pending;
+                let schema = work.changed_schema().cloned().unwrap_or(newest);
+                self.commit_alone(work, schema, *durability, reply)
+            }
+            CheckedReads::ChangedForWrites => Some(reply),
+            CheckedReads::Changed => {
+                let _ = reply.send(Err(conflict()));
+                None
+            }
+        };
+        reply.map(|reply| Request::Commit { pending, reply })
+    }
+
+    /// Commits the changes of one caller, unless the log has no room for them: then the channel for the answer is returned.
+    fn commit_alone(
+        &mut self,
+        work: &mut Work,
+        schema: Arc<Schema>,
+        durability: Durability,
+        reply: Reply<()>,
+    ) -> Option<Reply<()>> {
+        let started = Instant::now();
+        let durable = self.durability(durability) == Durability::Immediate;
+        let alone = self.pacing.alone;
+        let syncs = alone >= MIN_ALONE
+            && !alone.is_multiple_of(PROBE)
+            && self.syncer.duration() <= MAX_SYNC;
+        let mut snapshot = None;
+        if !work.overlay.is_empty() {
+            match self.append(&work.overlay, 1) {
+                Ok(true) => {}
+                Ok(false) => return Some(reply),
+                Err(error) => {
+                    let _ = reply.send(Err(error));
+                    return None;
+                }
+            }
+            if !(durable && syncs) {
+                self.begin_sync(durable);
+            }
+            self.remember(&work.overlay, schema);
+            metrics::commit(1);
+            snapshot = Some(self.newest.clone());
+        }
+        if durable {
+            self.unflushed = None;
+        }
+        self.pacing.note(1, started.elapsed());
+        let commit = Commit {
+            snapshot,
+            durable,
+            changes: vec![work.changes.take()],
+            answers: vec![(reply, Ok(()))],
+        };
+        if syncs {
+            self.syncer.finish(commit);
+        } else {
+            self.syncer.push(commit);
+        }
+        None
+    }
+}
