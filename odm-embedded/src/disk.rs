@@ -7,6 +7,7 @@ use std::{
         Arc, Condvar, Mutex, MutexGuard,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use odm_store::Store;
@@ -32,6 +33,8 @@ struct DiskState {
     /// How many changes it still takes; `None` for any number.
     left: Mutex<Option<usize>>,
     operations: AtomicUsize,
+    /// How long a sync takes.
+    sync_time: Mutex<Duration>,
     held: Mutex<bool>,
     released: Condvar,
     waiting: AtomicBool,
@@ -252,6 +255,11 @@ impl Disk {
         *self.0.left.lock().expect("no panic") = None;
     }
 
+    /// Has each sync take this long.
+    pub fn slow_syncs(&self, time: Duration) {
+        *self.0.sync_time.lock().expect("no panic") = time;
+    }
+
     pub fn hold_syncs(&self) -> Gate {
         *self.0.held.lock().expect("no panic") = true;
         Gate(self.clone())
@@ -313,6 +321,10 @@ impl Disk {
             held = self.0.released.wait(held).expect("no panic");
         }
         drop(held);
+        let time = *self.0.sync_time.lock().expect("no panic");
+        if !time.is_zero() {
+            std::thread::sleep(time);
+        }
         self.spend()?;
         self.0.syncs.fetch_add(1, Ordering::SeqCst);
         let data = &mut *file.data();

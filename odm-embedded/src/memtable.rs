@@ -4,6 +4,8 @@
 //! commits go into a new one, and writes it into the engine, beside writers and readers. A state is the engine as of a checkpoint, the
 //! frozen table, the present one, and the number of a commit: changes of later commits are in the tables, and are not part of the state.
 
+mod filter;
+
 use std::{
     borrow::Borrow,
     cmp::Ordering,
@@ -17,6 +19,7 @@ use std::{
 use crossbeam_skiplist::{SkipMap, map::Entry};
 use odm_mql::steps;
 
+use self::filter::KeyFilter;
 use super::{
     layout::Tree,
     overlay::{NewValue, Overlay},
@@ -31,9 +34,31 @@ const OVERHEAD: usize = 128;
 /// The present table, to which the writer adds commits.
 #[derive(Default)]
 pub(super) struct Memtable {
-    trees: Trees,
+    table: Table,
     /// The approximate memory of the changes.
     bytes: usize,
+}
+
+/// A table, as the states that read it have it.
+#[derive(Clone, Default)]
+struct Table {
+    trees: Trees,
+    /// The keys of all trees. `None` in a table without changes.
+    filter: Option<Arc<KeyFilter>>,
+}
+
+impl Table {
+    fn of(&self, tree: Tree) -> Option<&TreeVersions> {
+        self.trees.get(tree as usize)?.as_deref()
+    }
+
+    /// The changes of a tree, if there may be one of this key.
+    #[inline]
+    fn of_key(&self, tree: Tree, key: &[u8]) -> Option<&TreeVersions> {
+        let versions = self.of(tree)?;
+        let filter = self.filter.as_ref()?;
+        filter.may_have(tree, key).then_some(versions)
+    }
 }
 
 /// The changes by the numbers of their trees. A tree without changes has `None`, or no place. A table that gets a further tree leaves this
@@ -60,6 +85,10 @@ impl TreeVersions {
         let later = growth.partition_point(|(since, _)| *since <= commit);
         let at = later.checked_sub(1).and_then(|at| growth.get(at));
         at.map_or(0, |(_, growth)| *growth)
+    }
+
+    fn is_changed_since(&self, since: CommitNumber) -> bool {
+        self.last.load(atomic::Ordering::Relaxed) > since
     }
 
     /// The newest version of a key that a commit sees.
@@ -154,10 +183,12 @@ impl Memtable {
     /// Adds the changes of a commit, whose number is greater than all before it.
     pub(super) fn add(&mut self, commit: CommitNumber, changes: &Overlay) {
         for (tree, changes, growth) in changes.trees() {
+            let filter = self.table.filter.get_or_insert_default().clone();
             let versions = self.tree(tree);
             versions.last.store(commit, atomic::Ordering::Relaxed);
             for (key, value) in changes {
                 self.bytes += OVERHEAD + key.len() + value.as_ref().map_or(0, |value| value.len());
+                filter.add(tree, key);
                 let version = Version {
                     key: key.clone(),
                     commit,
@@ -173,20 +204,20 @@ impl Memtable {
 
     fn tree(&mut self, tree: Tree) -> Arc<TreeVersions> {
         let at = tree as usize;
-        if let Some(Some(versions)) = self.trees.get(at) {
+        if let Some(Some(versions)) = self.table.trees.get(at) {
             return versions.clone();
         }
-        let mut trees = self.trees.to_vec();
+        let mut trees = self.table.trees.to_vec();
         if trees.len() <= at {
             trees.resize(at + 1, None);
         }
         let versions = trees[at].insert(Arc::default()).clone();
-        self.trees = trees.into();
+        self.table.trees = trees.into();
         versions
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.trees.is_empty()
+        self.table.trees.is_empty()
     }
 
     /// The approximate memory of the changes.
@@ -197,7 +228,7 @@ impl Memtable {
     /// The tables that a state reads which has all commits up to this one.
     pub(super) fn state(&self, frozen: &Memtables, commit: CommitNumber) -> Memtables {
         Memtables {
-            tables: [self.trees.clone(), frozen.tables[0].clone()],
+            tables: [self.table.clone(), frozen.tables[0].clone()],
             commit,
         }
     }
@@ -206,7 +237,7 @@ impl Memtable {
 /// The tables that a state reads, the newest first.
 #[derive(Clone, Default)]
 pub(super) struct Memtables {
-    tables: [Trees; 2],
+    tables: [Table; 2],
     /// The last commit of the state.
     pub(super) commit: CommitNumber,
 }
@@ -219,13 +250,14 @@ impl Memtables {
     #[inline]
     fn of(&self, tree: Tree) -> impl Iterator<Item = &TreeVersions> {
         let tables = self.tables.iter();
-        tables.filter_map(move |trees| trees.get(tree as usize)?.as_deref())
+        tables.filter_map(move |table| table.of(tree))
     }
 
     /// The change of a key, if there is one.
     #[inline]
     pub(super) fn get(&self, tree: Tree, key: &[u8]) -> Option<NewValue> {
-        self.of(tree).find_map(|versions| {
+        self.tables.iter().find_map(|table| {
+            let versions = table.of_key(tree, key)?;
             steps::step();
             let entry = versions.version(key, self.commit)?;
             Some(entry.value().clone())
@@ -240,7 +272,8 @@ impl Memtables {
 
     /// The trees that may have entries.
     pub(super) fn trees(&self) -> impl Iterator<Item = Tree> {
-        let trees = self.tables.iter().flat_map(|trees| (0..).zip(trees.iter()));
+        let trees = self.tables.iter();
+        let trees = trees.flat_map(|table| (0..).zip(table.trees.iter()));
         trees.filter_map(|(tree, versions)| versions.is_some().then_some(tree))
     }
 
@@ -265,7 +298,12 @@ impl Memtables {
 
     /// Whether a commit after `since` has changed a key.
     pub(super) fn has_changed(&self, tree: Tree, key: &[u8], since: CommitNumber) -> bool {
-        self.later(tree, since).any(|versions| {
+        self.tables.iter().any(|table| {
+            let versions = table.of_key(tree, key);
+            let Some(versions) = versions.filter(|versions| versions.is_changed_since(since))
+            else {
+                return false;
+            };
             let newest = versions.version(key, CommitNumber::MAX);
             newest.is_some_and(|newest| newest.key().commit > since)
         })
@@ -278,7 +316,9 @@ impl Memtables {
         (lower, upper): (&[u8], &[u8]),
         since: CommitNumber,
     ) -> bool {
-        self.later(tree, since).any(|versions| {
+        let changed = self.of(tree);
+        let mut changed = changed.filter(|versions| versions.is_changed_since(since));
+        changed.any(|versions| {
             let start: &dyn KeyAt = &(lower, CommitNumber::MAX);
             let mut next = versions.versions.lower_bound(Bound::Included(start));
             while let Some(version) = next.filter(|version| *version.key().key < *upper) {
@@ -291,17 +331,14 @@ impl Memtables {
         })
     }
 
-    /// The changes of a tree with commits after `since`.
-    fn later(&self, tree: Tree, since: CommitNumber) -> impl Iterator<Item = &TreeVersions> {
-        let of = self.of(tree);
-        of.filter(move |versions| versions.last.load(atomic::Ordering::Relaxed) > since)
-    }
-
     /// The newest change of each key, in the order of trees and keys.
     pub(super) fn changes(&self) -> Vec<SharedChange> {
-        debug_assert!(self.tables[1].is_empty(), "one table is written at a time");
+        debug_assert!(
+            self.tables[1].trees.is_empty(),
+            "one table is written at a time"
+        );
         let mut changes: Vec<SharedChange> = Vec::new();
-        for (tree, versions) in (0..).zip(self.tables[0].iter()) {
+        for (tree, versions) in (0..).zip(self.tables[0].trees.iter()) {
             for entry in versions.iter().flat_map(|of| of.versions.iter()) {
                 let key = &entry.key().key;
                 let is_older = changes

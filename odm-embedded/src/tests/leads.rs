@@ -93,6 +93,7 @@ async fn tasks_of_one_thread_share_syncs_also_after_a_task_has_long_written_alon
         let inserted = insert(&store, vec![doc! { "_id": n }]).await;
         inserted.expect("an insert");
     }
+    disk.slow_syncs(Duration::from_micros(200));
     let before = disk.syncs();
     let tasks: Vec<_> = (0..64)
         .map(|task| {
