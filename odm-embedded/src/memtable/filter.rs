@@ -44,3 +44,18 @@ impl KeyFilter {
         word.load(Ordering::Relaxed) & bit != 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::KeyFilter;
+
+    #[test]
+    fn a_filter_lets_all_its_keys_through_and_few_others() {
+        let filter = KeyFilter::default();
+        let key = |n: u32| n.to_be_bytes();
+        (0..20_000).for_each(|n| filter.add(n % 3, &key(n)));
+        assert!((0..20_000).all(|n| filter.may_have(n % 3, &key(n))));
+        let of_others = (0..20_000).filter(|n| filter.may_have(n % 3 + 3, &key(*n)));
+        assert!(of_others.count() < 20_000 / 20);
+    }
+}
