@@ -28,6 +28,7 @@
 
 mod aggregate;
 mod backup;
+mod base;
 mod builder;
 mod collections;
 mod compact;

@@ -11,6 +11,7 @@ use odm_store::{Error, ErrorKind, Result};
 use tracing::warn;
 
 use super::{
+    base::{Base, ValueCache},
     engine::{Backend, BaseState, Engine, FileBackend, InMemoryBackend},
     files::{self, NewFile},
     layout::{FORMAT, FORMAT_OF_INDEXES, META, damaged},
@@ -84,7 +85,7 @@ pub(super) fn open(place: Place, settings: Settings) -> Result<(Opened, LogSalva
     // Before the engine can write to the file.
     let log = log.map(|(log, named)| judge(log, named.as_deref(), &settings, &name));
     let log = log.transpose()?;
-    let mut engine = Engine::open(backend, name.clone(), settings.cache_size)?;
+    let mut engine = Engine::open(backend, name.clone(), settings.page_cache())?;
     let read = read(&mut engine, log, settings, &name);
     let (log, found, newest) = match read {
         Ok(read) => read,
@@ -123,7 +124,7 @@ fn read(
     let base = engine.newest()?;
     let schema = Arc::new(stored_schema(&base)?);
     let newest = Arc::new(Snapshot {
-        base: Arc::new(base),
+        base: Arc::new(Base::first(base, ValueCache::new(settings.value_cache()))),
         memtables: Memtables::default(),
         schema,
         settings: Arc::new(settings),

@@ -2,6 +2,7 @@
 
 mod aggregates;
 mod backup;
+mod cached;
 mod checks;
 mod collections;
 mod compact;
