@@ -19,9 +19,9 @@
 //! So the engine always names a generation whose head is in the log. If the head is not there, the log is missing, older than the store, or
 //! another's, and the store is not opened without it: its last commits would be lost.
 //!
-//! There is no log before the first record, and none after the store was closed or recovered: its only file is complete then, and names the
-//! last generation as closed. A log is removed only if its store is known to have all of it: if the store has closed the generation, or if
-//! the log was created and not used.
+//! There is no log before the first record, and none after the store was closed: its only file is complete then, and names the last
+//! generation as closed. After a crash the changes of the last generation go into the memtable, and the next one begins. A log is removed only
+//! if its store is known to have all of it: if the store has closed the generation, or if the log was created and not used.
 //!
 //! # Damage
 //!
@@ -40,7 +40,7 @@ use std::{io, iter, path::PathBuf, sync::Arc};
 
 use self::{
     contents::Contents,
-    head::{Generation, Head, Last},
+    head::{Generation, Head, Last, Segment},
     open::{OpenLog, write_head},
 };
 pub(super) use self::{
@@ -236,37 +236,51 @@ impl Log {
         kept.transpose()
     }
 
-    /// Makes the changes of the log durable in the engine, and removes the file, which the store does not need any more.
-    pub(super) fn recover(&mut self, engine: &mut Engine, recovery: &Recovery) -> Result<()> {
-        let Some(needed) = &recovery.needed else {
+    /// Makes the changes of the log durable in the engine, and removes the file, which the store does not need any more; or returns the
+    /// changes of the last generation, which go into the memtable. The next generation must begin then, before a record is appended.
+    pub(super) fn recover(
+        &mut self,
+        engine: &mut Engine,
+        mut recovery: Recovery,
+    ) -> Result<Overlay> {
+        let Some(needed) = recovery.needed.take() else {
             if recovery.bytes.is_some() {
                 // A crash after this leaves a store that lacks its log, and not a closed store beside a log that is not its own.
                 self.remove()?;
             }
-            return match recovery.unclosed {
-                Some(unclosed) => self.close_as(engine, unclosed.next(), &Overlay::default()),
-                None => Ok(()),
-            };
+            if let Some(unclosed) = recovery.unclosed {
+                self.close_as(engine, unclosed.next(), &Overlay::default())?;
+            }
+            return Ok(Overlay::default());
         };
-        for (at, (head, found)) in needed.generations.iter().enumerate() {
-            if let Some((next, _)) = needed.generations.get(at + 1) {
+        let NeededLog { file, generations } = needed;
+        let mut generations = generations.into_iter().peekable();
+        while let Some((head, found)) = generations.next() {
+            if let Some((next, _)) = generations.peek() {
                 let named = encode(&next.named)?;
                 let named = iter::once((META, RECORD, Some(&*named)));
                 engine.commit(named.chain(found.changes.iter()), true)?;
                 continue;
+            }
+            // The head of the next generation says that the records are synced. After a crash of the process alone, they may not be.
+            file.sync_data().map_err(|error| self.cannot_write(error))?;
+            let goes_on = head.segment() == Segment::of(head.named, self.max_len);
+            if goes_on && found.has_growths && !found.changes.is_empty() && recovery.lost.is_none()
+            {
+                self.open = Some(OpenLog::read(file, head, self.max_len, &found));
+                return Ok(found.changes);
             }
             let last = Last {
                 units: found.units,
                 end: found.end as u64,
             };
             let next = head.next(self.max_len, last);
-            // The head says that the records are synced. After a crash of the process alone, they may not be.
-            let synced = needed.file.sync_data();
-            let written = synced.and_then(|()| write_head(&*needed.file, &next));
+            let written = write_head(&*file, &next);
             written.map_err(|error| self.cannot_write(error))?;
             self.close_as(engine, next.named, &found.changes)?;
         }
-        self.remove()
+        self.remove()?;
+        Ok(Overlay::default())
     }
 
     /// Makes changes durable in the engine, and this the last generation, which is closed.
@@ -289,7 +303,7 @@ impl Log {
         let Some(open) = &mut self.open else {
             return Ok(None);
         };
-        let appended = open.append(units, changes.iter());
+        let appended = open.append(units, changes);
         appended.map_err(|error| self.cannot_write(error))
     }
 

@@ -16,7 +16,8 @@ use super::{
     files::{self, NewFile},
     layout::{FORMAT, FORMAT_OF_INDEXES, META, damaged},
     log::{self, Beside, Log, LogFile, Recovery},
-    memtable::Memtables,
+    memtable::{Memtable, Memtables},
+    overlay::Overlay,
     place::{Identity, InMemory, OnDisk, StoreFile},
     salvage::LogSalvage,
     schema::{FORMAT_RECORD, RECORD, Schema, format_record, read_format},
@@ -40,6 +41,8 @@ pub(super) struct Opened {
     pub(super) engine: Engine,
     pub(super) file: Box<dyn StoreFile>,
     pub(super) log: Option<Log>,
+    /// The changes that a crash has left in the log.
+    pub(super) memtable: Memtable,
     pub(super) newest: Arc<Snapshot>,
 }
 
@@ -87,7 +90,7 @@ pub(super) fn open(place: Place, settings: Settings) -> Result<(Opened, LogSalva
     let log = log.transpose()?;
     let mut engine = Engine::open(backend, name.clone(), settings.page_cache())?;
     let read = read(&mut engine, log, settings, &name);
-    let (log, found, newest) = match read {
+    let (log, found, memtable, newest) = match read {
         Ok(read) => read,
         Err(error) => {
             engine.leave();
@@ -98,6 +101,7 @@ pub(super) fn open(place: Place, settings: Settings) -> Result<(Opened, LogSalva
         engine,
         file,
         log,
+        memtable,
         newest,
     };
     Ok((opened, found))
@@ -109,27 +113,36 @@ fn read(
     log: Option<(Log, Recovery, LogSalvage)>,
     settings: Settings,
     name: &str,
-) -> Result<(Option<Log>, LogSalvage, Arc<Snapshot>)> {
+) -> Result<(Option<Log>, LogSalvage, Memtable, Arc<Snapshot>)> {
     initialize(engine, name)?;
-    let (log, found) = match log {
+    let (log, found, recovered) = match log {
         Some((mut log, recovery, found)) => {
-            recover(engine, &mut log, &recovery, name)?;
-            (Some(log), found)
+            let recovered = recover(engine, &mut log, recovery, name)?;
+            (Some(log), found, recovered)
         }
-        None => (None, LogSalvage::default()),
+        None => (None, LogSalvage::default(), Overlay::default()),
     };
+    let mut memtable = Memtable::default();
+    let mut commit = 0;
+    if !recovered.is_empty() {
+        commit = 1;
+        memtable.add(commit, &recovered);
+    }
     if settings.check {
         engine.check()?;
     }
     let base = engine.newest()?;
-    let schema = Arc::new(stored_schema(&base)?);
+    let schema = match recovered.get(META, RECORD) {
+        Some(Some(record)) => Schema::decode(record)?,
+        _ => stored_schema(&base)?,
+    };
     let newest = Arc::new(Snapshot {
         base: Arc::new(Base::first(base, ValueCache::new(settings.value_cache()))),
-        memtables: Memtables::default(),
-        schema,
+        memtables: memtable.state(&Memtables::default(), commit),
+        schema: Arc::new(schema),
         settings: Arc::new(settings),
     });
-    Ok((log, found, newest))
+    Ok((log, found, memtable, newest))
 }
 
 /// Locks a store, and returns the record that names its log. Changes nothing.
@@ -165,8 +178,8 @@ fn judge(
     Ok((log, recovery, found))
 }
 
-/// Makes the commits of the log durable in the engine.
-fn recover(engine: &mut Engine, log: &mut Log, recovery: &Recovery, name: &str) -> Result<()> {
+/// Makes the commits of the log durable in the engine, or returns them for the memtable.
+fn recover(engine: &mut Engine, log: &mut Log, recovery: Recovery, name: &str) -> Result<Overlay> {
     if recovery.is_needed() {
         warn!(
             store = name,

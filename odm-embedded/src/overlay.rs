@@ -111,9 +111,19 @@ impl Overlay {
             for (key, change) in changes.by_key {
                 self.change(tree, &key, change, 0);
             }
-            let of = self.trees.entry(tree).or_default();
-            of.growth = of.growth.saturating_add(changes.growth);
+            self.grow(tree, changes.growth);
         }
+    }
+
+    /// Gives a key another value, or removes it. What this does to the number of entries is told by [`grow`](Overlay::grow).
+    pub(super) fn set(&mut self, tree: Tree, key: &[u8], value: Option<&[u8]>) {
+        self.change(tree, key, value.map(Into::into), 0);
+    }
+
+    /// Changes the number of entries of a tree. This is not undone.
+    pub(super) fn grow(&mut self, tree: Tree, growth: i64) {
+        let of = self.trees.entry(tree).or_default();
+        of.growth = of.growth.saturating_add(growth);
     }
 
     /// The present moment. Changes after it can be undone until [`forget`](Overlay::forget).

@@ -54,7 +54,10 @@ impl Embedded {
                     return drop(opened.send(Err(error)));
                 }
                 let published = Arc::new(Published::new(open.newest.clone()));
-                let writer = Arc::new(SharedWriter::new(open, requests, published.clone()));
+                let writer = match SharedWriter::new(open, requests, published.clone()) {
+                    Ok(writer) => Arc::new(writer),
+                    Err(error) => return drop(opened.send(Err(error))),
+                };
                 // If the caller was dropped, the queue has no sender, and the writer ends at once.
                 let _ = opened.send(Ok((published, writer.clone(), found)));
                 let _writing = Writing::begin(id);

@@ -112,13 +112,21 @@ enum Event {
 }
 
 impl SharedWriter {
-    pub(super) fn new(open: Opened, requests: Requests, published: Arc<Published>) -> SharedWriter {
+    pub(super) fn new(
+        open: Opened,
+        requests: Requests,
+        published: Arc<Published>,
+    ) -> Result<SharedWriter> {
         let wake = Arc::new(Notify::new());
-        let writer = Writer::new(open, requests, published, wake.clone());
-        SharedWriter {
+        let mut writer = Writer::new(open, requests, published, wake.clone());
+        if !writer.memtable.is_empty() {
+            // What a crash has left in the log. Nothing may be appended to its generation.
+            writer.begin_checkpoint()?;
+        }
+        Ok(SharedWriter {
             writer: Mutex::new(Some(writer)),
             wake,
-        }
+        })
     }
 
     /// The body of the thread: serves requests until the store is closed or all its handles are gone.
@@ -168,6 +176,7 @@ impl Writer {
             engine,
             file,
             log,
+            memtable,
             newest,
         } = open;
         Writer {
@@ -184,7 +193,7 @@ impl Writer {
             published,
             settings: newest.settings.clone(),
             newest,
-            memtable: Memtable::default(),
+            memtable,
             history: History::default(),
             unflushed: None,
             failure: None,

@@ -16,14 +16,16 @@ use super::{
     format_1,
     head::{Head, Last, PAGE, Salt},
     mark::Mark,
-    record::{FoundRecord, LogRecord},
+    record::FoundRecord,
 };
 use crate::overlay::Overlay;
 
 /// The changes of the records of one generation, up to the first that cannot be read.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Contents {
     pub(super) changes: Overlay,
+    /// Whether these say how the numbers of entries change.
+    pub(super) has_growths: bool,
     pub(super) units: u64,
     /// The position after them.
     pub(super) end: usize,
@@ -50,8 +52,11 @@ pub(super) fn read(bytes: &[u8], head: &Head, whole: Option<Last>) -> Option<Con
         Err(_) => bytes,
     };
     let mut contents = Contents {
+        changes: Overlay::default(),
+        has_growths: true,
+        units: 0,
         end: segment.start as usize,
-        ..Contents::default()
+        damage: None,
     };
     let mut number = 0;
     loop {
@@ -66,7 +71,10 @@ pub(super) fn read(bytes: &[u8], head: &Head, whole: Option<Last>) -> Option<Con
         let Some(record) = record else {
             break;
         };
-        apply(&record, &mut contents.changes)?;
+        record.redo(&mut contents.changes)?;
+        // The changes are never undone.
+        contents.changes.forget();
+        contents.has_growths &= record.has_growths();
         contents.units += u64::from(record.units);
         contents.end += record.len;
         number += 1;
@@ -95,18 +103,6 @@ pub(super) fn read(bytes: &[u8], head: &Head, whole: Option<Last>) -> Option<Con
 fn next(bytes: &[u8], salt: Salt, generation: u64, before: u64) -> Option<FoundRecord<'_>> {
     let found = FoundRecord::decode(bytes, salt, generation)?;
     (found.head.before == before).then_some(found)
-}
-
-fn apply(record: &LogRecord<'_>, changes: &mut Overlay) -> Option<()> {
-    for change in record.changes() {
-        match change? {
-            (tree, key, Some(value)) => changes.put(tree, key, value),
-            (tree, key, None) => changes.remove(tree, key),
-        }
-    }
-    // The changes are never undone.
-    changes.forget();
-    Some(())
 }
 
 /// Searches behind the last record that was read, and returns how far the generation was synced, and how many units were written. Damage can

@@ -13,7 +13,7 @@
 
 use super::{
     head::PAGE,
-    record::{LogRecord, long, number},
+    record::{CHANGES, LogRecord, long, number},
 };
 
 pub(super) const FORMAT: u32 = 1;
@@ -36,6 +36,7 @@ pub(super) fn decode(bytes: &[u8], expected: (u64, u64)) -> Option<LogRecord<'_>
     let is_whole = found == expected && crc32fast::hash(&record[4..]) == checksum;
     is_whole.then_some(LogRecord {
         units,
+        kind: CHANGES,
         len,
         changes: &record[HEAD..],
     })

@@ -9,11 +9,12 @@ use std::{
 };
 
 use super::{
+    contents::Contents,
     head::{Generation, Head, Last, Salt, Segment},
     mark::{Appended, Mark},
     record::{self, RecordHead},
 };
-use crate::engine::{Backend, KeyChange};
+use crate::{engine::Backend, overlay::Overlay};
 
 /// The number of bytes by which a log grows. It is filled with zeros, since a sync is fast if the length and the blocks of a file stay.
 const GROWTH: u64 = 1 << 20;
@@ -52,11 +53,26 @@ impl OpenLog {
         }
     }
 
+    /// A log of which a generation was read up to a torn or missing record. The next generation must begin before a record is appended:
+    /// what a crash has left behind the last record could be taken for one that follows the new ones.
+    pub(super) fn read(
+        file: Arc<dyn Backend>,
+        head: Head,
+        max_len: u64,
+        found: &Contents,
+    ) -> OpenLog {
+        OpenLog {
+            units: found.units,
+            end: found.end as u64,
+            ..OpenLog::new(file, head, max_len)
+        }
+    }
+
     /// Appends a record, unless the segment has no room for it.
-    pub(super) fn append<'a>(
+    pub(super) fn append(
         &mut self,
         units: usize,
-        changes: impl Iterator<Item = KeyChange<'a>>,
+        changes: &Overlay,
     ) -> io::Result<Option<Appended>> {
         let Some(salt) = self.head.salt() else {
             return Ok(None);
@@ -71,7 +87,13 @@ impl OpenLog {
         };
         let segment = self.head.segment();
         let limit = segment.end - self.end;
-        if !record::encode(&mut self.buffer, salt, head, changes, limit as usize) {
+        if !record::encode(
+            &mut self.buffer,
+            salt,
+            head,
+            changes.trees(),
+            limit as usize,
+        ) {
             return Ok(None);
         }
         let end = self.end + self.buffer.len() as u64;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | 4 | CRC-32 of the rest of the head, salted |
 //! | 4 | CRC-32 of the changes |
-//! | 4 | kind: 1 |
+//! | 4 | kind: 2, or 1 in older logs |
 //! | 4 | length of the changes |
 //! | 8 | generation of the log |
 //! | 8 | number of units of the generation that were committed before |
@@ -15,13 +15,19 @@
 //! The head has a checksum of its own, so that the search for records behind damage does not compute checksums over bytes that may not be a
 //! record, and so that the head of a record is valid even if the rest is damaged.
 //!
-//! A change is the number of its tree, the length of its key, the length of its value (4 bytes each), the key and the value. The length of
-//! the value is `ffffffff` if the key is removed. The length `fffffffe` is reserved for values that are written as the difference from the
-//! value before, and other kinds of records for content other than changes: they are refused, since only a later version can have written
-//! them.
+//! The changes stand by trees: the number of the tree (4 bytes), by how much the number of its entries changes (8, signed), the number of
+//! changes (4), and the changes. A change is the length of its key, the length of its value (4 bytes each), the key and the value. The
+//! length of the value is `ffffffff` if the key is removed. In a record of kind 1, each change begins with the number of its tree, and the
+//! numbers of entries are not known.
+//!
+//! The length `fffffffe` is reserved for values that are written as the difference from the value before, and other kinds of records for
+//! other content: they are refused, since only a later version can have written them.
 
 use super::head::Salt;
-use crate::{engine::KeyChange, layout::Tree};
+use crate::{
+    layout::Tree,
+    overlay::{ChangesByKey, Overlay},
+};
 
 /// The length of the bytes before the changes.
 pub(super) const HEAD: usize = 44;
@@ -29,8 +35,11 @@ pub(super) const HEAD: usize = 44;
 /// Where a head has its generation.
 const GENERATION: usize = 16;
 
-/// The kind of a record that has the changes of a commit.
-const CHANGES: u32 = 1;
+/// The kind of a record that has the changes of a commit one by one.
+pub(super) const CHANGES: u32 = 1;
+
+/// The kind of a record that has the changes of a commit by trees.
+const TREES: u32 = 2;
 
 /// The length of the value of a key that is removed.
 const REMOVED: u32 = u32::MAX;
@@ -54,28 +63,35 @@ pub(super) fn encode<'a>(
     buffer: &mut Vec<u8>,
     salt: Salt,
     head: RecordHead,
-    changes: impl Iterator<Item = KeyChange<'a>>,
+    trees: impl Iterator<Item = (Tree, &'a ChangesByKey, i64)>,
     limit: usize,
 ) -> bool {
     buffer.clear();
     buffer.extend_from_slice(&[0; HEAD]);
-    for (tree, key, value) in changes {
-        let len = HEAD + buffer.len() + key.len() + value.map_or(0, <[u8]>::len);
-        if len > limit {
-            return false;
+    for (tree, changes, growth) in trees {
+        buffer.extend_from_slice(&tree.to_be_bytes());
+        buffer.extend_from_slice(&growth.to_be_bytes());
+        // Each takes more than a byte of a record within `limit`.
+        buffer.extend_from_slice(&(changes.len() as u32).to_be_bytes());
+        for (key, value) in changes {
+            let value = value.as_deref();
+            let len = HEAD + buffer.len() + key.len() + value.map_or(0, <[u8]>::len);
+            if len > limit {
+                return false;
+            }
+            // No length is above `limit`, which is below `DIFFERENCE`.
+            let value_len = value.map_or(REMOVED, |value| value.len() as u32);
+            for number in [key.len() as u32, value_len] {
+                buffer.extend_from_slice(&number.to_be_bytes());
+            }
+            buffer.extend_from_slice(key);
+            buffer.extend_from_slice(value.unwrap_or_default());
         }
-        // No length is above `limit`, which is below `DIFFERENCE`.
-        let value_len = value.map_or(REMOVED, |value| value.len() as u32);
-        for number in [tree, key.len() as u32, value_len] {
-            buffer.extend_from_slice(&number.to_be_bytes());
-        }
-        buffer.extend_from_slice(key);
-        buffer.extend_from_slice(value.unwrap_or_default());
     }
     let len = (buffer.len() - HEAD) as u32;
     let checksum = crc32fast::hash(&buffer[HEAD..]);
     buffer[4..8].copy_from_slice(&checksum.to_be_bytes());
-    buffer[8..12].copy_from_slice(&CHANGES.to_be_bytes());
+    buffer[8..12].copy_from_slice(&TREES.to_be_bytes());
     buffer[12..16].copy_from_slice(&len.to_be_bytes());
     buffer[16..24].copy_from_slice(&head.generation.to_be_bytes());
     buffer[24..32].copy_from_slice(&head.before.to_be_bytes());
@@ -131,6 +147,7 @@ impl<'b> FoundRecord<'b> {
         let changes = self.bytes.get(HEAD..self.len)?;
         (crc32fast::hash(changes) == self.checksum).then_some(LogRecord {
             units: self.head.units,
+            kind: self.kind,
             len: self.len,
             changes,
         })
@@ -138,44 +155,53 @@ impl<'b> FoundRecord<'b> {
 
     /// Whether this version of the library can read its content.
     pub(super) fn is_of_changes(&self) -> bool {
-        self.kind == CHANGES
+        [CHANGES, TREES].contains(&self.kind)
     }
 }
 
 /// A whole record.
 pub(super) struct LogRecord<'b> {
     pub(super) units: u32,
+    pub(super) kind: u32,
     /// The length of the whole record.
     pub(super) len: usize,
     pub(super) changes: &'b [u8],
 }
 
-impl<'b> LogRecord<'b> {
-    /// The changes, in their order. `None` stands for a change that cannot be read.
-    pub(super) fn changes(&self) -> impl Iterator<Item = Option<KeyChange<'b>>> {
+impl LogRecord<'_> {
+    /// Whether it says how the numbers of entries change.
+    pub(super) fn has_growths(&self) -> bool {
+        self.kind == TREES
+    }
+
+    /// Makes the changes after those of an overlay. `None` if one of them cannot be read.
+    pub(super) fn redo(&self, overlay: &mut Overlay) -> Option<()> {
         let mut rest = self.changes;
-        std::iter::from_fn(move || {
-            if rest.is_empty() {
-                return None;
+        while !rest.is_empty() {
+            let tree = number(&mut rest)?;
+            let (growth, changes) = match self.kind {
+                CHANGES => (0, 1),
+                _ => (long(&mut rest)?.cast_signed(), number(&mut rest)?),
+            };
+            overlay.grow(tree, growth);
+            for _ in 0..changes {
+                let (key, value) = change(&mut rest)?;
+                overlay.set(tree, key, value);
             }
-            let change = change(&mut rest);
-            if change.is_none() {
-                rest = &[];
-            }
-            Some(change)
-        })
+        }
+        Some(())
     }
 }
 
-fn change<'b>(bytes: &mut &'b [u8]) -> Option<KeyChange<'b>> {
-    let tree: Tree = number(bytes)?;
+/// A key, and its new value.
+fn change<'b>(bytes: &mut &'b [u8]) -> Option<(&'b [u8], Option<&'b [u8]>)> {
     let key = number(bytes)?;
     let value = number(bytes)?;
     let key = bytes.split_off(..key as usize)?;
     match value {
-        REMOVED => Some((tree, key, None)),
+        REMOVED => Some((key, None)),
         DIFFERENCE => None,
-        len => Some((tree, key, Some(bytes.split_off(..len as usize)?))),
+        len => Some((key, Some(bytes.split_off(..len as usize)?))),
     }
 }
 
@@ -204,15 +230,18 @@ mod tests {
         synced: 12_288,
     };
 
-    const CHANGES: [KeyChange<'static>; 3] = [
-        (1, b"a", Some(b"value")),
-        (1, b"b", None),
-        (2, b"", Some(b"")),
-    ];
+    fn changes() -> Overlay {
+        let mut changes = Overlay::default();
+        changes.insert(1, b"a", b"value");
+        changes.remove(1, b"b");
+        changes.remove(1, b"c");
+        changes.put(2, b"", b"");
+        changes
+    }
 
     fn record() -> Vec<u8> {
         let mut buffer = Vec::new();
-        assert!(encode(&mut buffer, SALT, HERE, CHANGES.into_iter(), 1000));
+        assert!(encode(&mut buffer, SALT, HERE, changes().trees(), 1000));
         buffer
     }
 
@@ -230,8 +259,9 @@ mod tests {
         assert!(found.is_of_changes());
         let record = found.whole().expect("a record");
         assert_eq!((record.units, record.len), (2, len));
-        let changes: Option<Vec<_>> = record.changes().collect();
-        assert_eq!(changes.expect("changes"), CHANGES);
+        let mut redone = Overlay::default();
+        record.redo(&mut redone).expect("changes");
+        assert!(redone.trees().eq(changes().trees()));
     }
 
     #[test]
@@ -253,23 +283,50 @@ mod tests {
 
     #[test]
     fn a_value_that_is_written_as_a_difference_is_not_taken_for_another() {
-        let mut changes = Vec::new();
+        let (mut by_trees, mut one_by_one) = (Vec::new(), Vec::new());
+        for number in [1, 0, 0, 1, 0, DIFFERENCE] {
+            by_trees.extend_from_slice(&u32::to_be_bytes(number));
+        }
         for number in [1, 0, DIFFERENCE] {
+            one_by_one.extend_from_slice(&u32::to_be_bytes(number));
+        }
+        for (kind, changes) in [(TREES, by_trees), (CHANGES, one_by_one)] {
+            let record = LogRecord {
+                units: 1,
+                kind,
+                len: HEAD + changes.len(),
+                changes: &changes,
+            };
+            assert_eq!(record.redo(&mut Overlay::default()), None);
+        }
+    }
+
+    #[test]
+    fn a_record_of_an_older_log_has_its_changes_and_no_numbers_of_entries() {
+        let mut changes = Vec::new();
+        for number in [1, 1, 2] {
             changes.extend_from_slice(&u32::to_be_bytes(number));
         }
+        changes.extend_from_slice(b"avv");
         let record = LogRecord {
             units: 1,
+            kind: CHANGES,
             len: HEAD + changes.len(),
             changes: &changes,
         };
-        assert_eq!(record.changes().collect::<Vec<_>>(), [None]);
+        let mut redone = Overlay::default();
+        record.redo(&mut redone).expect("changes");
+        let changes: Vec<_> = redone.iter().collect();
+        assert_eq!(changes, [(1, &b"a"[..], Some(&b"vv"[..]))]);
+        assert!(!record.has_growths());
     }
 
     #[test]
     fn a_record_over_the_limit_is_not_encoded() {
-        let change: [KeyChange<'_>; 1] = [(1, b"k", Some(&[0; 100]))];
+        let mut change = Overlay::default();
+        change.put(1, b"k", &[0; 100]);
         let mut buffer = Vec::new();
-        assert!(encode(&mut buffer, SALT, HERE, change.into_iter(), 200));
-        assert!(!encode(&mut buffer, SALT, HERE, change.into_iter(), 120));
+        assert!(encode(&mut buffer, SALT, HERE, change.trees(), 220));
+        assert!(!encode(&mut buffer, SALT, HERE, change.trees(), 120));
     }
 }

@@ -1,10 +1,15 @@
 //! A check of an open store finds changes in its file, and changes nothing itself.
 
-use std::pin::pin;
+use std::{
+    pin::pin,
+    sync::{Arc, Mutex, mpsc},
+    thread,
+};
 
+use async_trait::async_trait;
 use bson::{Document, doc};
 use futures_util::future::poll_immediate;
-use odm_store::{ErrorKind, Store, TransactionOptions};
+use odm_store::{Durability, ErrorKind, Result, Store, Transaction, UnitOfWork};
 
 use super::support::*;
 use crate::disk::Disk;
@@ -161,6 +166,22 @@ fn a_check_on_a_disk_that_fails_is_an_error_and_loses_nothing() {
     panic!("the check never passed");
 }
 
+/// A unit that holds the writer.
+struct Holding {
+    has_begun: mpsc::Sender<()>,
+    is_over: Mutex<mpsc::Receiver<()>>,
+}
+
+#[async_trait]
+impl UnitOfWork for Holding {
+    async fn run(&self, _: &mut dyn Transaction) -> Result<()> {
+        self.has_begun.send(()).expect("a test that waits");
+        let is_over = self.is_over.lock().expect("no panic");
+        is_over.recv().expect("a test that goes on");
+        Ok(())
+    }
+}
+
 #[test]
 fn a_check_that_is_dropped_before_its_turn_does_nothing() {
     block_on(async {
@@ -168,14 +189,24 @@ fn a_check_that_is_dropped_before_its_turn_does_nothing() {
         let store = Embedded::builder().backend(disk.clone()).await;
         let store = store.expect("a store");
         fill(&store).await;
-        let transaction = store.begin(TransactionOptions::default()).await;
-        let transaction = transaction.expect("a transaction");
         let before = disk.operations();
+        let (has_begun, begun) = mpsc::channel();
+        let (end, is_over) = mpsc::channel();
+        let unit = Arc::new(Holding {
+            has_begun,
+            is_over: Mutex::new(is_over),
+        });
+        let holder = thread::spawn({
+            let store = store.clone();
+            move || block_on(store.run(unit, Durability::Immediate))
+        });
+        begun.recv().expect("a unit that has the writer");
         {
             let mut check = pin!(store.check());
             assert!(poll_immediate(&mut check).await.is_none());
         }
-        transaction.rollback().await.expect("a rollback");
+        end.send(()).expect("a unit that waits");
+        holder.join().expect("no panic").expect("a unit");
         insert(&store, vec![thing(-1)]).await.expect("an insert");
         // The record of the insert, its sync and its mark, and no checkpoint.
         assert_eq!(disk.operations() - before, 3);

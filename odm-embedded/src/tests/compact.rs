@@ -430,11 +430,14 @@ fn what_a_killed_process_has_left_of_a_new_file_is_removed_and_nothing_else() {
 
 /// A store whose log is soon full.
 async fn small(disk: &Disk) -> Result<Embedded> {
-    Embedded::builder()
+    let store = Embedded::builder()
         .cache_size(16 << 10)
         .log_size(24 << 10)
         .backend(disk.clone())
-        .await
+        .await?;
+    // The checkpoint of what the log had has ended.
+    store.check().await?;
+    Ok(store)
 }
 
 fn small_thing(id: i32) -> Document {

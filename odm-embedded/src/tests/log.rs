@@ -245,6 +245,37 @@ fn a_recovery_applies_and_counts_the_units_since_the_last_checkpoint() {
 }
 
 #[test]
+fn a_recovered_store_has_its_numbers_and_takes_writes_while_its_checkpoint_waits_for_the_disk() {
+    block_on(async {
+        let (disk, store) = logged().await;
+        store.check().await.expect("a checkpoint");
+        insert(&store, vec![doc! { "_id": 3 }, doc! { "_id": 4 }])
+            .await
+            .expect("an insert");
+        run(&store, vec![Write::Delete(doc! { "_id": 0 })])
+            .await
+            .expect("a delete");
+        let mut disk = disk.after_exit();
+        // Each crash leaves the log of a store that had been recovered.
+        for id in 5..20 {
+            let store = open(&disk).await.expect("a store");
+            // Before the checkpoint has ended, or after: the numbers are the same.
+            let size = store.size().expect("a size");
+            assert_eq!(size.collections[0].documents, id as u64 - 1);
+            assert_eq!(all(&store).await.len(), id as usize - 1);
+            insert(&store, vec![doc! { "_id": id }])
+                .await
+                .expect("an insert");
+            disk = disk.after_partial_loss(id as u64);
+            drop(store);
+        }
+        let store = open(&disk).await.expect("a store");
+        assert_eq!(all(&store).await.len(), 19);
+        store.check().await.expect("a sound store");
+    });
+}
+
+#[test]
 fn a_store_that_was_closed_takes_no_log_of_another() {
     block_on(async {
         let (disk, store) = logged().await;
