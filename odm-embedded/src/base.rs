@@ -10,7 +10,7 @@ use std::{
     ops::Deref,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
 };
 
@@ -32,8 +32,8 @@ const OVERHEAD: usize = 160;
 /// A cache has room for this many values of average size before it grows.
 const AVERAGE: usize = 4096;
 
-/// How many of 256 values a full cache takes.
-const ADMITTED: u8 = 16;
+/// The length of a value that is always cached, in bytes.
+const SHORT: usize = 1024;
 
 /// How many missed keys are noted, before they are forgotten.
 const MAX_MISSES: usize = 1 << 19;
@@ -64,7 +64,6 @@ pub(super) struct ValueCache {
     missed: KeyFilter,
     /// How many of them there are.
     misses: AtomicUsize,
-    is_full: AtomicBool,
 }
 
 type Values = Cache<
@@ -132,25 +131,18 @@ impl ValueCache {
             values: Cache::with_options(options, ByMemory, hasher, lifecycle),
             missed: KeyFilter::default(),
             misses: AtomicUsize::new(0),
-            is_full: AtomicBool::new(false),
         }
     }
 
-    /// Whether the value of a key that was not found is to be cached: if it was read not long ago as well. A full cache takes few of these,
-    /// since each costs a copy, and drives out another that may be read as often.
-    fn admits(&self, tree: Tree, key: &[u8]) -> bool {
+    /// Whether the value of a key that was not found is to be cached: if it was read not long ago as well. Of long values it takes a part, since
+    /// all save the same look-up, and these cost more to copy, and drive out more others.
+    fn admits(&self, tree: Tree, key: &[u8], len: usize) -> bool {
         let before = self.missed.add(tree, key);
         if !before && self.misses.fetch_add(1, Ordering::Relaxed) == MAX_MISSES {
             self.misses.store(0, Ordering::Relaxed);
             self.missed.clear();
         }
-        before && (!self.is_full.load(Ordering::Relaxed) || fastrand::u8(..) < ADMITTED)
-    }
-
-    fn insert(&self, key: ValueKey, value: Value) {
-        self.values.insert(key, Arc::new(value));
-        let is_full = self.values.weight() > self.values.capacity() / 16 * 15;
-        self.is_full.store(is_full, Ordering::Relaxed);
+        before && (len <= SHORT || fastrand::usize(..len) < SHORT)
     }
 }
 
@@ -211,13 +203,14 @@ impl Base {
         }
         let read = self.state.get(tree, key)?;
         if let Some(bytes) = &read
-            && cached.values.admits(tree, key)
+            && cached.values.admits(tree, key, bytes.len())
         {
             let value = Value {
                 base: AtomicU64::new(cached.number),
                 bytes: (&**bytes).into(),
             };
-            cached.values.insert(ValueKey(tree, key.into()), value);
+            let key = ValueKey(tree, key.into());
+            cached.values.values.insert(key, Arc::new(value));
         }
         Ok(read.map(BaseValue::Read))
     }

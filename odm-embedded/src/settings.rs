@@ -32,7 +32,7 @@ pub(super) struct Settings {
 impl Settings {
     /// The memory for values that were read by their keys, in bytes.
     pub(super) fn value_cache(&self) -> usize {
-        self.cache_size / 4
+        self.cache_size / 8
     }
 
     /// The memory for pages of the engine, in bytes.
