@@ -47,6 +47,9 @@ const REMOVED: u32 = u32::MAX;
 /// The length of a value that is written as a difference.
 const DIFFERENCE: u32 = u32::MAX - 1;
 
+/// The length of a change without its key and value.
+const CHANGE: usize = 8;
+
 /// The content of the head of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RecordHead {
@@ -68,15 +71,16 @@ pub(super) fn encode<'a>(
 ) -> bool {
     buffer.clear();
     buffer.extend_from_slice(&[0; HEAD]);
-    for (tree, changes, growth) in trees {
+    // A unit of the group that has failed may leave trees without changes.
+    for (tree, changes, growth) in trees.filter(|(_, changes, _)| !changes.is_empty()) {
         buffer.extend_from_slice(&tree.to_be_bytes());
         buffer.extend_from_slice(&growth.to_be_bytes());
         // Each takes more than a byte of a record within `limit`.
         buffer.extend_from_slice(&(changes.len() as u32).to_be_bytes());
         for (key, value) in changes {
             let value = value.as_deref();
-            let len = HEAD + buffer.len() + key.len() + value.map_or(0, <[u8]>::len);
-            if len > limit {
+            let len = key.len() + value.map_or(0, <[u8]>::len);
+            if buffer.len() + CHANGE + len > limit {
                 return false;
             }
             // No length is above `limit`, which is below `DIFFERENCE`.
@@ -323,10 +327,20 @@ mod tests {
 
     #[test]
     fn a_record_over_the_limit_is_not_encoded() {
-        let mut change = Overlay::default();
-        change.put(1, b"k", &[0; 100]);
         let mut buffer = Vec::new();
-        assert!(encode(&mut buffer, SALT, HERE, change.trees(), 220));
-        assert!(!encode(&mut buffer, SALT, HERE, change.trees(), 120));
+        for trees in 1..4 {
+            let mut changes = Overlay::default();
+            for tree in 0..trees {
+                changes.put(tree, b"k", &[0; 100]);
+                // What was undone takes no room.
+                let mark = changes.mark();
+                changes.put(10 + tree, b"k", &[0; 100]);
+                changes.undo_to(mark);
+            }
+            let len = HEAD + trees as usize * (16 + CHANGE + 101);
+            assert!(encode(&mut buffer, SALT, HERE, changes.trees(), len));
+            assert_eq!(buffer.len(), len);
+            assert!(!encode(&mut buffer, SALT, HERE, changes.trees(), len - 1));
+        }
     }
 }
