@@ -1,5 +1,4 @@
 //! Tests of the store as a whole.
-
 mod aggregates;
 mod backup;
 mod cached;
@@ -14,6 +13,7 @@ mod fewest_keys;
 mod files;
 mod forks;
 mod format;
+mod golden;
 mod indexes;
 mod keys;
 mod large;
@@ -21,7 +21,6 @@ mod layers;
 mod leads;
 mod letter_case;
 mod log;
-mod old_log;
 mod partial;
 mod paths;
 mod plans;

@@ -51,7 +51,7 @@ async fn eventually(store: &Embedded, document: Document) {
 }
 
 /// Whether the log has the head of the generation after the one that the store's file names.
-fn has_begun_another(disk: &Disk) -> bool {
+pub(super) fn has_begun_another(disk: &Disk) -> bool {
     let disk = disk.after_exit();
     let generation: Document = bson::deserialize_from_slice(&named(&disk)).expect("a generation");
     let next = generation.get_i64("generation").expect("a number") + 1;
