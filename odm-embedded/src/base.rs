@@ -68,16 +68,16 @@ pub(super) struct ValueCache {
 
 type Values = Cache<
     ValueKey,
-    Arc<Value>,
+    Arc<CachedValue>,
     ByMemory,
     ahash::RandomState,
-    DefaultLifecycle<ValueKey, Arc<Value>>,
+    DefaultLifecycle<ValueKey, Arc<CachedValue>>,
 >;
 
 #[derive(PartialEq, Eq)]
 struct ValueKey(Tree, Box<[u8]>);
 
-struct Value {
+struct CachedValue {
     /// The last base for which the value is known to hold.
     base: AtomicU64,
     bytes: Arc<[u8]>,
@@ -107,8 +107,8 @@ impl Equivalent<ValueKey> for Asked<'_> {
 #[derive(Clone)]
 struct ByMemory;
 
-impl Weighter<ValueKey, Arc<Value>> for ByMemory {
-    fn weight(&self, key: &ValueKey, value: &Arc<Value>) -> u64 {
+impl Weighter<ValueKey, Arc<CachedValue>> for ByMemory {
+    fn weight(&self, key: &ValueKey, value: &Arc<CachedValue>) -> u64 {
         (OVERHEAD + key.1.len() + value.bytes.len()) as u64
     }
 }
@@ -205,7 +205,7 @@ impl Base {
         if let Some(bytes) = &read
             && cached.values.admits(tree, key, bytes.len())
         {
-            let value = Value {
+            let value = CachedValue {
                 base: AtomicU64::new(cached.number),
                 bytes: (&**bytes).into(),
             };
@@ -218,7 +218,7 @@ impl Base {
 
 impl Cached {
     /// Whether a cached value is that of this base.
-    fn is_current(&self, tree: Tree, key: &[u8], value: &Value) -> bool {
+    fn is_current(&self, tree: Tree, key: &[u8], value: &CachedValue) -> bool {
         let of = value.base.load(Ordering::Relaxed);
         if of == self.number {
             return true;

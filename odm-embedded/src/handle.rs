@@ -115,7 +115,11 @@ impl Handle {
         self.check_caller()?;
         match self.lead(request) {
             Some(request) => self.ask(request, answer).await,
-            None => answer.await.unwrap_or_else(|_| Err(self.gone())),
+            None => {
+                // The commit is made, or under way: dropping this future does not stop it.
+                wait::yield_after_writes().await;
+                answer.await.unwrap_or_else(|_| Err(self.gone()))
+            }
         }
     }
 }

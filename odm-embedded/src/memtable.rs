@@ -34,20 +34,20 @@ const OVERHEAD: usize = 128;
 /// The present table, to which the writer adds commits.
 #[derive(Default)]
 pub(super) struct Memtable {
-    table: Table,
+    table: TableState,
     /// The approximate memory of the changes.
     bytes: usize,
 }
 
 /// A table, as the states that read it have it.
 #[derive(Clone, Default)]
-struct Table {
+struct TableState {
     trees: Trees,
     /// The keys of all trees. `None` in a table without changes.
     filter: Option<Arc<KeyFilter>>,
 }
 
-impl Table {
+impl TableState {
     fn of(&self, tree: Tree) -> Option<&TreeVersions> {
         self.trees.get(tree as usize)?.as_deref()
     }
@@ -237,7 +237,7 @@ impl Memtable {
 /// The tables that a state reads, the newest first.
 #[derive(Clone, Default)]
 pub(super) struct Memtables {
-    tables: [Table; 2],
+    tables: [TableState; 2],
     /// The last commit of the state.
     pub(super) commit: CommitNumber,
 }

@@ -19,6 +19,7 @@ use odm_store::{Error, ErrorKind, Result, StoreId};
 thread_local! {
     static IS_OF_A_STORE: Cell<bool> = const { Cell::new(false) };
     static WRITES: Cell<Option<StoreId>> = const { Cell::new(None) };
+    static WRITTEN_FOR: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
 /// Marks this thread as one of a store. No handle may wait for such a thread while it runs there.
@@ -32,7 +33,10 @@ pub(super) fn is_marked_thread() -> bool {
 }
 
 /// The time in which a thread uses the writer of a store. No task of it may wait for that writer.
-pub(super) struct Writing(());
+pub(super) struct Writing(Instant);
+
+/// How long a thread of a runtime writes before it lets other tasks run.
+const WRITING: Duration = Duration::from_millis(1);
 
 impl Writing {
     /// Begins it, unless the thread uses a writer already.
@@ -41,7 +45,7 @@ impl Writing {
             return None;
         }
         WRITES.set(Some(store));
-        Some(Writing(()))
+        Some(Writing(Instant::now()))
     }
 
     /// Whether this thread uses the writer of a store.
@@ -53,6 +57,15 @@ impl Writing {
 impl Drop for Writing {
     fn drop(&mut self) {
         WRITES.set(None);
+        WRITTEN_FOR.set(WRITTEN_FOR.get().saturating_add(self.0.elapsed()));
+    }
+}
+
+/// Lets other tasks run, if this thread has written for long.
+pub(super) async fn yield_after_writes() {
+    if WRITTEN_FOR.get() >= WRITING {
+        WRITTEN_FOR.set(Duration::ZERO);
+        yield_now().await;
     }
 }
 

@@ -10,6 +10,7 @@ use std::{
 use odm_store::{Cost, Error, ErrorKind, FeedChanges, Result, metrics};
 
 use self::memory::Memory;
+pub(super) use self::memory::UnitBound;
 use super::{
     layout::{FORMAT_OF_INDEXES, META},
     overlay::{JournalPosition, Overlay},

@@ -2,7 +2,10 @@
 
 use std::{
     ops::ControlFlow,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread::{self, ThreadId},
     time::Duration,
 };
@@ -71,8 +74,13 @@ async fn runs_here(store: &Embedded, beside: Beside) -> Vec<bool> {
 
 #[tokio::test]
 async fn a_unit_runs_on_the_thread_of_its_caller_unless_it_waits_or_is_too_much_for_a_poll() {
-    let all_here = [Beside::Nothing, Beside::Inserts(64 << 10)].map(|beside| (beside, vec![true]));
-    let moved = [Beside::Waits, Beside::ReadsAll, Beside::Inserts(1 << 20)];
+    let all_here = [Beside::Nothing, Beside::Inserts(512 << 10)].map(|beside| (beside, vec![true]));
+    let moved = [
+        Beside::Waits,
+        Beside::ReadsAll,
+        Beside::Inserts(1 << 20),
+        Beside::Inserts(5 << 20),
+    ];
     let moved = moved.map(|beside| (beside, vec![true, false]));
     for (beside, expected) in all_here.into_iter().chain(moved) {
         let store = things(vec![]).await;
@@ -113,4 +121,28 @@ async fn tasks_of_one_thread_share_syncs_also_after_a_task_has_long_written_alon
     let syncs = disk.syncs() - before;
     assert!(syncs < 64 * 20 / 2, "{syncs} syncs of 1,280 inserts");
     assert_eq!(all(&store).await.len(), 500 + 64 * 20);
+}
+
+#[tokio::test]
+async fn a_task_that_writes_again_and_again_lets_others_of_its_thread_run() {
+    let store = things(vec![]).await;
+    let ran = Arc::new(AtomicUsize::new(0));
+    let other = tokio::spawn({
+        let ran = ran.clone();
+        async move {
+            loop {
+                ran.fetch_add(1, Ordering::SeqCst);
+                tokio::task::yield_now().await;
+            }
+        }
+    });
+    for n in 0..50 {
+        let documents = (0..200).map(|m| doc! { "_id": n * 1000 + m });
+        let inserted = insert(&store, documents.collect()).await;
+        inserted.expect("an insert");
+    }
+    // Some milliseconds of work, of fewer calls than after which the runtime itself interrupts a task.
+    let ran = ran.load(Ordering::SeqCst);
+    assert!(ran > 3, "{ran} times");
+    other.abort();
 }

@@ -29,8 +29,8 @@ pub(super) enum Memory {
     Group {
         /// The size of the overlay when the unit began.
         start: usize,
-        /// How much it may grow.
-        bound: usize,
+        /// How much it may grow, and how many documents the unit may write.
+        bound: UnitBound,
         /// Whether the unit needs more memory than a group has.
         outgrown: bool,
     },
@@ -44,9 +44,17 @@ pub(super) enum Memory {
     },
 }
 
+/// The bound of a unit, beyond which it is undone and runs elsewhere.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct UnitBound {
+    /// The size of its changes.
+    pub(in super::super) bytes: usize,
+    pub(in super::super) documents: u64,
+}
+
 impl Work {
     /// Bounds the changes of each unit that is added from now on.
-    pub(in super::super) fn bounded(mut self, bound: usize) -> Work {
+    pub(in super::super) fn bounded(mut self, bound: UnitBound) -> Work {
         self.memory = Memory::Group {
             start: self.overlay.bytes(),
             bound,
@@ -117,7 +125,8 @@ impl Work {
                 bound,
                 outgrown,
             } => {
-                *outgrown = self.overlay.bytes().saturating_sub(*start) > *bound;
+                let grown = self.overlay.bytes().saturating_sub(*start);
+                *outgrown = grown > bound.bytes || self.written > bound.documents;
                 self.check_usable()
             }
             Memory::Large { .. } if self.overlay.bytes() > self.settings.spill_memory => {

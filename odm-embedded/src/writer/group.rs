@@ -18,7 +18,7 @@ use super::{
         schema::Schema,
         transaction::{EmbeddedTransaction, PendingCommit},
         wait::{block_on, end_of, panic_message},
-        work::Work,
+        work::{UnitBound, Work},
     },
     Answers, Writer,
     conflicts::CommitState,
@@ -69,7 +69,10 @@ impl CommitPacing {
 
 impl Group {
     pub(super) fn new(work: Work) -> Group {
-        let bound = work.settings.group_memory;
+        let bound = UnitBound {
+            bytes: work.settings.group_memory,
+            documents: u64::MAX,
+        };
         Group {
             transaction: EmbeddedTransaction::for_units(work.bounded(bound)),
             answers: Vec::new(),

@@ -1,7 +1,8 @@
 //! Commits on the thread of a caller, who *leads* if nobody else writes: such a write changes no thread.
 //!
 //! A caller leads within one poll, and gives the writer back before that poll returns, so that a task that is not polled holds up nobody.
-//! What is too much for a poll is undone, and is the work of the writer's thread.
+//! What is too much for a poll is undone, and is the work of the writer's thread. A task that writes again and again lets others run after
+//! each millisecond of that.
 
 use std::{
     sync::Arc,
@@ -17,14 +18,18 @@ use super::{
         queue::{Reply, Request},
         schema::Schema,
         transaction::{EmbeddedTransaction, PendingCommit},
-        work::Work,
+        work::{UnitBound, Work},
     },
     Commit, MEMTABLE, SharedWriter, Writer,
     group::{CheckedReads, Member, conflict, drive_unit},
 };
 
-/// The greatest size of the changes of a unit that a caller runs, in bytes: some milliseconds of work.
-const MAX_CHANGES: usize = 256 << 10;
+/// The greatest unit that a caller runs: some milliseconds of work. A greater one runs twice, so that this is more than a document may have,
+/// as a rule, and as many documents as a read takes between two yields.
+const MAX_UNIT: UnitBound = UnitBound {
+    bytes: 4 << 20,
+    documents: 1000,
+};
 
 /// The longest sync that a caller makes. A longer one blocks too many other tasks of its thread.
 const MAX_SYNC: Duration = Duration::from_micros(500);
@@ -76,7 +81,10 @@ impl Writer {
     }
 
     fn lead_unit(&mut self, (unit, durability, reply): Member) -> Option<Request> {
-        let bound = MAX_CHANGES.min(self.settings.group_memory);
+        let bound = UnitBound {
+            bytes: MAX_UNIT.bytes.min(self.settings.group_memory),
+            ..MAX_UNIT
+        };
         let work = self.begin().bounded(bound).yielding();
         let mut transaction = EmbeddedTransaction::for_units(work);
         let ran = drive_unit(&*unit, &mut transaction, |unit| unit.now_or_never());
