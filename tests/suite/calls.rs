@@ -149,7 +149,8 @@ async fn a_reverse_copy_reads_of_a_source_nothing_but_the_value() {
     let many = bytes_of_links(&shop, &log, 2, 900).await;
     let tag = shop.tags.get(7).await.unwrap();
     assert_eq!(tag.posts, ["renamed"]);
-    assert!(many <= 60 * few, "{few} bytes of 20 links, {many} bytes of 900");
+    // A unit that is too much for a poll begins again.
+    assert!(many <= 90 * few, "{few} bytes of 20 links, {many} bytes of 900");
 }
 
 #[tokio::test]

@@ -74,7 +74,7 @@ async fn runs_here(store: &Embedded, beside: Beside) -> Vec<bool> {
 
 #[tokio::test]
 async fn a_unit_runs_on_the_thread_of_its_caller_unless_it_waits_or_is_too_much_for_a_poll() {
-    let all_here = [Beside::Nothing, Beside::Inserts(512 << 10)].map(|beside| (beside, vec![true]));
+    let all_here = [Beside::Nothing, Beside::Inserts(200 << 10)].map(|beside| (beside, vec![true]));
     let moved = [
         Beside::Waits,
         Beside::ReadsAll,

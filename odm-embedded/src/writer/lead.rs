@@ -24,11 +24,11 @@ use super::{
     group::{CheckedReads, Member, conflict, drive_unit},
 };
 
-/// The greatest unit that a caller runs: some milliseconds of work. A greater one runs twice, so that this is more than a document may have,
-/// as a rule, and as many documents as a read takes between two yields.
+/// The greatest unit that a caller runs: some milliseconds of work. A greater one begins again on the writer's thread: so few documents that
+/// this costs little, and more bytes than one document has, as a rule.
 const MAX_UNIT: UnitBound = UnitBound {
     bytes: 4 << 20,
-    documents: 1000,
+    documents: 256,
 };
 
 /// The longest sync that a caller makes. A longer one blocks too many other tasks of its thread.
