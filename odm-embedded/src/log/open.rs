@@ -54,7 +54,7 @@ impl OpenLog {
     }
 
     /// A log of which a generation was read up to a torn or missing record. The next generation must begin before a record is appended:
-    /// what a crash has left behind the last record could be taken for one that follows the new ones.
+    /// a torn record behind the last readable one could else be taken for the successor of a new record.
     pub(super) fn read(
         file: Arc<dyn Backend>,
         head: Head,

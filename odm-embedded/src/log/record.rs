@@ -332,7 +332,7 @@ mod tests {
             let mut changes = Overlay::default();
             for tree in 0..trees {
                 changes.put(tree, b"k", &[0; 100]);
-                // What was undone takes no room.
+                // A change that was undone takes no room.
                 let mark = changes.mark();
                 changes.put(10 + tree, b"k", &[0; 100]);
                 changes.undo_to(mark);

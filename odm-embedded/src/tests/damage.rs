@@ -50,7 +50,7 @@ async fn eventually(store: &Embedded, document: Document) {
     done.expect("an insert");
 }
 
-/// Whether the log has the head of the generation after the one that the store's file names.
+/// Whether the log has the head of a generation that the store's file does not name yet.
 pub(super) fn has_begun_another(disk: &Disk) -> bool {
     let disk = disk.after_exit();
     let generation: Document = bson::deserialize_from_slice(&named(&disk)).expect("a generation");

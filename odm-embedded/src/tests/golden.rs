@@ -163,7 +163,7 @@ fn a_store_of_the_present_format_is_opened_by_every_later_version() {
             let store = open(&golden.after_exit()).await;
             let store = store.unwrap_or_else(|error| panic!("{moment}: {error}"));
             assert_eq!(all(&store).await, documents, "{moment}");
-            // The indexes are those that were stored: nothing is built.
+            // The stored indexes are in force, and none is built.
             assert_eq!(store.indexes().expect("an open store").len(), 4);
             store.check().await.expect("a sound store");
             let name = doc! { "_id": 99, "name": "bolt 4" };

@@ -1,7 +1,7 @@
 //! Commits on the thread of a caller, who *leads* if nobody else writes: such a write changes no thread.
 //!
 //! A caller leads within one poll, and gives the writer back before that poll returns, so that a task that is not polled holds up nobody.
-//! What is too much for a poll is undone, and is the work of the writer's thread. A task that writes again and again lets others run after
+//! A unit that is too large for a poll is undone, and runs on the writer's thread. A task that writes again and again lets others run after
 //! each millisecond of that.
 
 use std::{
