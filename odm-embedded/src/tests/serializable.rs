@@ -231,8 +231,9 @@ fn a_committed_transaction_has_read_what_it_would_read_alone_at_its_commit() {
         }
         let [committed, lost] = counts;
         println!("{committed} were committed, {lost} lost");
+        // About one in 40 is lost, and of 4,000 never fewer than one in 60, as far as was seen.
         assert!(
-            committed > lost && lost > transactions / 50,
+            committed > lost && lost > transactions / 100,
             "{committed} {lost}"
         );
     });
