@@ -2,8 +2,8 @@
 //!
 //! A durable commit of the engine writes each page that it changes, and syncs the file twice. Here, the changes of a commit are appended to
 //! the log and synced, once for all waiting commits, and stay in memory (see `memtable`). At a *checkpoint* the engine makes all of them
-//! durable at once. After a crash the engine has the state of the last checkpoint, and the records of the log are applied to it. They have
-//! whole values, so that it does no harm to apply one twice.
+//! durable at once. After a crash the engine has the state of the last checkpoint, and the records of the log are applied to it, each once:
+//! a long value is written as its difference from the one before, if that is short.
 //!
 //! # Generations
 //!
@@ -29,6 +29,7 @@
 //! `contents`. A log is judged before the engine can write to its own file, so that both files of a refused store stay as they are.
 
 mod contents;
+mod difference;
 mod file;
 mod format_1;
 mod head;
@@ -36,7 +37,7 @@ mod mark;
 mod open;
 mod record;
 
-use std::{io, iter, path::PathBuf, sync::Arc};
+use std::{io, iter, ops::Deref, path::PathBuf, sync::Arc};
 
 use self::{
     contents::Contents,
@@ -51,7 +52,7 @@ use odm_store::{Error, ErrorKind, Result};
 
 use super::{
     engine::{Backend, Engine},
-    layout::META,
+    layout::{META, Tree},
     overlay::Overlay,
 };
 
@@ -254,21 +255,30 @@ impl Log {
             return Ok(Overlay::default());
         };
         let NeededLog { file, generations } = needed;
+        let bytes = recovery.bytes.as_deref().unwrap_or_default();
         let mut generations = generations.into_iter().peekable();
         while let Some((head, found)) = generations.next() {
+            let state = engine.newest()?;
+            let changes = contents::redo(bytes, &head, |tree, key| state.get(tree, key))?;
+            drop(state);
+            let changes = changes.ok_or_else(|| {
+                corrupt(format!(
+                    "`{}` is damaged, or the store is: a change of the log was made to another value than the store has; restore a backup",
+                    self.place.name()
+                ))
+            })?;
             if let Some((next, _)) = generations.peek() {
                 let named = encode(&next.named)?;
                 let named = iter::once((META, RECORD, Some(&*named)));
-                engine.commit(named.chain(found.changes.iter()), true)?;
+                engine.commit(named.chain(changes.iter()), true)?;
                 continue;
             }
             // The head of the next generation says that the records are synced. After a crash of the process alone, they may not be.
             file.sync_data().map_err(|error| self.cannot_write(error))?;
             let goes_on = head.segment() == Segment::of(head.named, self.max_len);
-            if goes_on && found.has_growths && !found.changes.is_empty() && recovery.lost.is_none()
-            {
+            if goes_on && found.has_growths && !changes.is_empty() && recovery.lost.is_none() {
                 self.open = Some(OpenLog::read(file, head, self.max_len, &found));
-                return Ok(found.changes);
+                return Ok(changes);
             }
             let last = Last {
                 units: found.units,
@@ -277,7 +287,7 @@ impl Log {
             let next = head.next(self.max_len, last);
             let written = write_head(&*file, &next);
             written.map_err(|error| self.cannot_write(error))?;
-            self.close_as(engine, next.named, &found.changes)?;
+            self.close_as(engine, next.named, &changes)?;
         }
         self.remove()?;
         Ok(Overlay::default())
@@ -296,15 +306,23 @@ impl Log {
     }
 
     /// Appends the changes of some units, unless the log has no file yet, or no room: then the result is `None`, and a checkpoint must be
-    /// made with them.
+    /// made with them. `before` returns the values of the newest state, to which the changes are made.
     ///
     /// A crash may lose or keep the record until the result is synced.
-    pub(super) fn append(&mut self, units: usize, changes: &Overlay) -> Result<Option<Appended>> {
+    pub(super) fn append<V: Deref<Target = [u8]>>(
+        &mut self,
+        units: usize,
+        changes: &Overlay,
+        before: impl Fn(Tree, &[u8]) -> Result<Option<V>>,
+    ) -> Result<Option<Appended>> {
         let Some(open) = &mut self.open else {
             return Ok(None);
         };
-        let appended = open.append(units, changes);
-        appended.map_err(|error| self.cannot_write(error))
+        let Some(record) = open.encode(units, changes, before)? else {
+            return Ok(None);
+        };
+        let appended = open.append(record);
+        appended.map(Some).map_err(|error| self.cannot_write(error))
     }
 
     #[cold]

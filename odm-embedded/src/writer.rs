@@ -411,7 +411,9 @@ impl Writer {
         let Some(log) = &mut self.log else {
             return Ok(true);
         };
-        let appended = log.append(units, changes).transpose();
+        let newest = self.newest.view();
+        let appended = log.append(units, changes, |tree, key| newest.get(tree, key));
+        let appended = appended.transpose();
         let appended = appended.map(|appended| self.syncer.appended(appended?));
         let is_logged = appended.is_some();
         appended

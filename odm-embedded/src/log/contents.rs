@@ -12,19 +12,20 @@
 //! It cannot be decided whether something is missing behind all readable records, if the mark is an older one or cannot be read either.
 //! After a loss of power this may hold for the records of the last two syncs.
 
+use std::ops::Deref;
+
 use super::{
     format_1,
     head::{Head, Last, PAGE, Salt},
     mark::Mark,
-    record::FoundRecord,
+    record::{FoundRecord, LogRecord},
 };
-use crate::overlay::Overlay;
+use crate::{layout::Tree, overlay::Overlay};
 
-/// The changes of the records of one generation, up to the first that cannot be read.
+/// The records of one generation, up to the first that cannot be read.
 #[derive(Debug)]
 pub(super) struct Contents {
-    pub(super) changes: Overlay,
-    /// Whether these say how the numbers of entries change.
+    /// Whether all say how the numbers of entries change.
     pub(super) has_growths: bool,
     pub(super) units: u64,
     /// The position after them.
@@ -41,44 +42,100 @@ pub(super) struct Damage {
     pub(super) units: u64,
 }
 
+/// A record that only a later version of the library can have written.
+struct OfLaterVersion;
+
+/// The records of a generation that were not read yet.
+struct Records<'b> {
+    bytes: &'b [u8],
+    generation: u64,
+    salt: Option<Salt>,
+    /// How many records and units were read, and the position behind them.
+    read: u64,
+    units: u64,
+    end: usize,
+}
+
+impl<'b> Records<'b> {
+    fn new(bytes: &'b [u8], head: &Head) -> Records<'b> {
+        let segment = head.segment();
+        let end = usize::try_from(segment.end).ok();
+        Records {
+            bytes: end.and_then(|end| bytes.get(..end)).unwrap_or(bytes),
+            generation: head.named.generation as u64,
+            salt: head.salt(),
+            read: 0,
+            units: 0,
+            end: segment.start as usize,
+        }
+    }
+
+    /// The next record, if it is whole.
+    fn next(&mut self) -> Result<Option<LogRecord<'b>>, OfLaterVersion> {
+        let rest = self.bytes.get(self.end..).unwrap_or_default();
+        let record = match self.salt {
+            Some(salt) => {
+                let found = FoundRecord::decode(rest, salt, self.generation);
+                match found.filter(|found| found.head.before == self.units) {
+                    Some(found) if !found.is_of_changes() => return Err(OfLaterVersion),
+                    found => found.and_then(|found| found.whole()),
+                }
+            }
+            None => format_1::decode(rest, (self.generation, self.read)),
+        };
+        if let Some(record) = &record {
+            self.read += 1;
+            self.units += u64::from(record.units);
+            self.end += record.len;
+        }
+        Ok(record)
+    }
+}
+
+/// Makes the changes of all records of a generation again, in memory. `before` returns the values before the generation. `None` if one of
+/// the records was made for other values.
+pub(super) fn redo<V: Deref<Target = [u8]>>(
+    bytes: &[u8],
+    head: &Head,
+    before: impl Fn(Tree, &[u8]) -> odm_store::Result<Option<V>>,
+) -> odm_store::Result<Option<Overlay>> {
+    let mut changes = Overlay::default();
+    let mut records = Records::new(bytes, head);
+    while let Ok(Some(record)) = records.next() {
+        if !record.redo(&mut changes, &before)? {
+            return Ok(None);
+        }
+        // The changes are never undone.
+        changes.forget();
+    }
+    Ok(Some(changes))
+}
+
 /// Reads the records of a generation. `None` if a whole record can only be from a later version.
 ///
 /// `whole` is the end of the generation, if a later one says that it was synced.
 pub(super) fn read(bytes: &[u8], head: &Head, whole: Option<Last>) -> Option<Contents> {
-    let generation = head.named.generation as u64;
-    let segment = head.segment();
-    let bytes = match usize::try_from(segment.end) {
-        Ok(end) => bytes.get(..end).unwrap_or(bytes),
-        Err(_) => bytes,
-    };
+    let mut records = Records::new(bytes, head);
+    let mut has_growths = true;
+    while let Some(record) = records.next().ok()? {
+        if !record.is_readable() {
+            return None;
+        }
+        has_growths &= record.has_growths();
+    }
+    let Records {
+        bytes,
+        generation,
+        units,
+        end,
+        ..
+    } = records;
     let mut contents = Contents {
-        changes: Overlay::default(),
-        has_growths: true,
-        units: 0,
-        end: segment.start as usize,
+        has_growths,
+        units,
+        end,
         damage: None,
     };
-    let mut number = 0;
-    loop {
-        let rest = bytes.get(contents.end..).unwrap_or_default();
-        let record = match head.salt() {
-            Some(salt) => match next(rest, salt, generation, contents.units) {
-                Some(found) if !found.is_of_changes() => return None,
-                found => found.and_then(|found| found.whole()),
-            },
-            None => format_1::decode(rest, (generation, number)),
-        };
-        let Some(record) = record else {
-            break;
-        };
-        record.redo(&mut contents.changes)?;
-        // The changes are never undone.
-        contents.changes.forget();
-        contents.has_growths &= record.has_growths();
-        contents.units += u64::from(record.units);
-        contents.end += record.len;
-        number += 1;
-    }
     contents.damage = match (whole, head.salt()) {
         (Some(whole), _) => (contents.end as u64 != whole.end).then(|| Damage {
             at: contents.end.min(bytes.len()),
@@ -97,12 +154,6 @@ pub(super) fn read(bytes: &[u8], head: &Head, whole: Option<Last>) -> Option<Con
         (None, None) => None,
     };
     Some(contents)
-}
-
-/// The record at this position, if its head is whole and it is the next one.
-fn next(bytes: &[u8], salt: Salt, generation: u64, before: u64) -> Option<FoundRecord<'_>> {
-    let found = FoundRecord::decode(bytes, salt, generation)?;
-    (found.head.before == before).then_some(found)
 }
 
 /// Searches behind the last record that was read, and returns how far the generation was synced, and how many units were written. Damage can

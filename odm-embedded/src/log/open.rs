@@ -2,11 +2,14 @@
 
 use std::{
     io,
+    ops::Deref,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
+
+use odm_store::Result;
 
 use super::{
     contents::Contents,
@@ -14,7 +17,7 @@ use super::{
     mark::{Appended, Mark},
     record::{self, RecordHead},
 };
-use crate::{engine::Backend, overlay::Overlay};
+use crate::{engine::Backend, layout::Tree, overlay::Overlay};
 
 /// The number of bytes by which a log grows. It is filled with zeros, since a sync is fast if the length and the blocks of a file stay.
 const GROWTH: u64 = 1 << 20;
@@ -34,6 +37,12 @@ pub(super) struct OpenLog {
     filled: [u64; 2],
     /// Memory for the next record.
     buffer: Vec<u8>,
+}
+
+/// A record in the buffer of a log.
+pub(super) struct EncodedRecord {
+    salt: Salt,
+    units: u32,
 }
 
 impl OpenLog {
@@ -68,12 +77,14 @@ impl OpenLog {
         }
     }
 
-    /// Appends a record, unless the segment has no room for it.
-    pub(super) fn append(
+    /// Encodes the next record for [`append`](OpenLog::append), unless the segment has no room for it. `before` returns the values to which
+    /// the changes are made.
+    pub(super) fn encode<V: Deref<Target = [u8]>>(
         &mut self,
         units: usize,
         changes: &Overlay,
-    ) -> io::Result<Option<Appended>> {
+        before: impl Fn(Tree, &[u8]) -> Result<Option<V>>,
+    ) -> Result<Option<EncodedRecord>> {
         let Some(salt) = self.head.salt() else {
             return Ok(None);
         };
@@ -85,23 +96,20 @@ impl OpenLog {
             units,
             synced: self.synced.load(Ordering::Relaxed),
         };
-        let segment = self.head.segment();
-        let limit = segment.end - self.end;
-        if !record::encode(
-            &mut self.buffer,
-            salt,
-            head,
-            changes.trees(),
-            limit as usize,
-        ) {
-            return Ok(None);
-        }
+        let room = (self.head.segment().end - self.end) as usize;
+        let trees = changes.trees();
+        let is_encoded = record::encode(&mut self.buffer, salt, head, trees, room, before)?;
+        Ok(is_encoded.then_some(EncodedRecord { salt, units }))
+    }
+
+    /// Appends the record that was encoded.
+    pub(super) fn append(&mut self, record: EncodedRecord) -> io::Result<Appended> {
         let end = self.end + self.buffer.len() as u64;
         self.fill(end)?;
         self.file.write(self.end, &self.buffer)?;
         self.end = end;
-        self.units += u64::from(units);
-        Ok(Some(self.appended(salt)))
+        self.units += u64::from(record.units);
+        Ok(self.appended(record.salt))
     }
 
     /// Fills the segment with zeros up to a position, and beyond it.

@@ -17,16 +17,20 @@
 //!
 //! The changes stand by trees: the number of the tree (4 bytes), by how much the number of its entries changes (8, signed), the number of
 //! changes (4), and the changes. A change is the length of its key, the length of its value (4 bytes each), the key and the value. The
-//! length of the value is `ffffffff` if the key is removed. In a record of kind 1, each change begins with the number of its tree, and the
-//! numbers of entries are not known.
+//! length of the value is `ffffffff` if the key is removed. It is `fffffffe` if the value is written as its difference from the one before:
+//! then the length of the difference follows (4 bytes), the key and the difference. In a record of kind 1, each change begins with the
+//! number of its tree, and the numbers of entries are not known.
 //!
-//! The length `fffffffe` is reserved for values that are written as the difference from the value before, and other kinds of records for
-//! other content: they are refused, since only a later version can have written them.
+//! Other kinds are refused, since only a later version can have written them.
 
-use super::head::Salt;
+use std::ops::Deref;
+
+use odm_store::Result;
+
+use super::{difference, head::Salt};
 use crate::{
     layout::Tree,
-    overlay::{ChangesByKey, Overlay},
+    overlay::{ChangesByKey, NewValue, Overlay},
 };
 
 /// The length of the bytes before the changes.
@@ -47,9 +51,6 @@ const REMOVED: u32 = u32::MAX;
 /// The length of a value that is written as a difference.
 const DIFFERENCE: u32 = u32::MAX - 1;
 
-/// The length of a change without its key and value.
-const CHANGE: usize = 8;
-
 /// The content of the head of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RecordHead {
@@ -61,14 +62,15 @@ pub(super) struct RecordHead {
     pub(super) synced: u64,
 }
 
-/// Encodes a record, or returns `false` if it is longer than `limit`.
-pub(super) fn encode<'a>(
+/// Encodes a record, or returns `false` if it is longer than `limit`. `before` returns the values to which its changes are made.
+pub(super) fn encode<'a, V: Deref<Target = [u8]>>(
     buffer: &mut Vec<u8>,
     salt: Salt,
     head: RecordHead,
     trees: impl Iterator<Item = (Tree, &'a ChangesByKey, i64)>,
     limit: usize,
-) -> bool {
+    before: impl Fn(Tree, &[u8]) -> Result<Option<V>>,
+) -> Result<bool> {
     buffer.clear();
     buffer.extend_from_slice(&[0; HEAD]);
     // A unit of the group that has failed may leave trees without changes.
@@ -77,19 +79,16 @@ pub(super) fn encode<'a>(
         buffer.extend_from_slice(&growth.to_be_bytes());
         // Each takes more than a byte of a record within `limit`.
         buffer.extend_from_slice(&(changes.len() as u32).to_be_bytes());
+        let all_new = usize::try_from(growth) == Ok(changes.len());
         for (key, value) in changes {
-            let value = value.as_deref();
-            let len = key.len() + value.map_or(0, <[u8]>::len);
-            if buffer.len() + CHANGE + len > limit {
-                return false;
+            let old = match value {
+                Some(value) if value.len() >= difference::MIN && !all_new => before(tree, key)?,
+                _ => None,
+            };
+            encode_change(buffer, key, value, old.as_deref());
+            if buffer.len() > limit {
+                return Ok(false);
             }
-            // No length is above `limit`, which is below `DIFFERENCE`.
-            let value_len = value.map_or(REMOVED, |value| value.len() as u32);
-            for number in [key.len() as u32, value_len] {
-                buffer.extend_from_slice(&number.to_be_bytes());
-            }
-            buffer.extend_from_slice(key);
-            buffer.extend_from_slice(value.unwrap_or_default());
         }
     }
     let len = (buffer.len() - HEAD) as u32;
@@ -103,7 +102,34 @@ pub(super) fn encode<'a>(
     buffer[36..HEAD].copy_from_slice(&head.synced.to_be_bytes());
     let checksum = salt.checksum(&buffer[4..HEAD]);
     buffer[..4].copy_from_slice(&checksum.to_be_bytes());
-    true
+    Ok(true)
+}
+
+/// Appends a change, as the difference from the old value if that is short.
+fn encode_change(buffer: &mut Vec<u8>, key: &[u8], value: &NewValue, old: Option<&[u8]>) {
+    // All lengths are below `DIFFERENCE`, or the record is too long.
+    let put = |buffer: &mut Vec<u8>, number| buffer.extend_from_slice(&u32::to_be_bytes(number));
+    let start = buffer.len();
+    put(buffer, key.len() as u32);
+    if let (Some(old), Some(value)) = (old, value) {
+        put(buffer, DIFFERENCE);
+        let len = buffer.len();
+        put(buffer, 0);
+        buffer.extend_from_slice(key);
+        let from = buffer.len();
+        if difference::encode(buffer, old, value) {
+            let difference = (buffer.len() - from) as u32;
+            buffer[len..len + 4].copy_from_slice(&difference.to_be_bytes());
+            return;
+        }
+        buffer.truncate(start + 4);
+    }
+    put(
+        buffer,
+        value.as_ref().map_or(REMOVED, |value| value.len() as u32),
+    );
+    buffer.extend_from_slice(key);
+    buffer.extend_from_slice(value.as_deref().unwrap_or_default());
 }
 
 /// A record whose head is whole. The rest may be torn.
@@ -172,40 +198,121 @@ pub(super) struct LogRecord<'b> {
     pub(super) changes: &'b [u8],
 }
 
-impl LogRecord<'_> {
+/// The new value of a key.
+enum RecordedValue<'b> {
+    Removed,
+    Whole(&'b [u8]),
+    Difference(&'b [u8]),
+}
+
+/// A part of the changes of a record.
+enum RecordedChange<'b> {
+    Growth(Tree, i64),
+    Value(Tree, &'b [u8], RecordedValue<'b>),
+}
+
+/// The changes of a record that were not read yet. An item is `None` if the record cannot be read from there on.
+struct RecordedChanges<'b> {
+    kind: u32,
+    rest: &'b [u8],
+    tree: Tree,
+    /// How many changes of this tree follow.
+    left: u32,
+}
+
+impl<'b> Iterator for RecordedChanges<'b> {
+    type Item = Option<RecordedChange<'b>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        (self.left > 0 || !self.rest.is_empty()).then(|| self.read())
+    }
+}
+
+impl<'b> RecordedChanges<'b> {
+    fn read(&mut self) -> Option<RecordedChange<'b>> {
+        if self.left == 0 {
+            self.tree = number(&mut self.rest)?;
+            let growth = match self.kind {
+                CHANGES => 0,
+                _ => long(&mut self.rest)?.cast_signed(),
+            };
+            self.left = match self.kind {
+                CHANGES => 1,
+                _ => number(&mut self.rest)?,
+            };
+            return Some(RecordedChange::Growth(self.tree, growth));
+        }
+        self.left -= 1;
+        let key = number(&mut self.rest)?;
+        let value = number(&mut self.rest)?;
+        let difference = match value {
+            DIFFERENCE if self.kind != CHANGES => Some(number(&mut self.rest)?),
+            _ => None,
+        };
+        let key = self.rest.split_off(..key as usize)?;
+        let value = match (value, difference) {
+            (_, Some(len)) => RecordedValue::Difference(self.rest.split_off(..len as usize)?),
+            (REMOVED, None) => RecordedValue::Removed,
+            (len, None) => RecordedValue::Whole(self.rest.split_off(..len as usize)?),
+        };
+        Some(RecordedChange::Value(self.tree, key, value))
+    }
+}
+
+impl<'b> LogRecord<'b> {
     /// Whether it says how the numbers of entries change.
     pub(super) fn has_growths(&self) -> bool {
         self.kind == TREES
     }
 
-    /// Makes the changes after those of an overlay. `None` if one of them cannot be read.
-    pub(super) fn redo(&self, overlay: &mut Overlay) -> Option<()> {
-        let mut rest = self.changes;
-        while !rest.is_empty() {
-            let tree = number(&mut rest)?;
-            let (growth, changes) = match self.kind {
-                CHANGES => (0, 1),
-                _ => (long(&mut rest)?.cast_signed(), number(&mut rest)?),
-            };
-            overlay.grow(tree, growth);
-            for _ in 0..changes {
-                let (key, value) = change(&mut rest)?;
-                overlay.set(tree, key, value);
-            }
+    fn changes(&self) -> RecordedChanges<'b> {
+        RecordedChanges {
+            kind: self.kind,
+            rest: self.changes,
+            tree: 0,
+            left: 0,
         }
-        Some(())
     }
-}
 
-/// A key, and its new value.
-fn change<'b>(bytes: &mut &'b [u8]) -> Option<(&'b [u8], Option<&'b [u8]>)> {
-    let key = number(bytes)?;
-    let value = number(bytes)?;
-    let key = bytes.split_off(..key as usize)?;
-    match value {
-        REMOVED => Some((key, None)),
-        DIFFERENCE => None,
-        len => Some((key, Some(bytes.split_off(..len as usize)?))),
+    pub(super) fn is_readable(&self) -> bool {
+        self.changes().all(|change| change.is_some())
+    }
+
+    /// Makes the changes after those of an overlay. `before` returns the values that the overlay does not have. Returns `false` if the record
+    /// was made for other values.
+    pub(super) fn redo<V: Deref<Target = [u8]>>(
+        &self,
+        overlay: &mut Overlay,
+        before: impl Fn(Tree, &[u8]) -> Result<Option<V>>,
+    ) -> Result<bool> {
+        for change in self.changes() {
+            let (tree, key, value) = match change {
+                None => return Ok(false),
+                Some(RecordedChange::Growth(tree, growth)) => {
+                    overlay.grow(tree, growth);
+                    continue;
+                }
+                Some(RecordedChange::Value(tree, key, value)) => (tree, key, value),
+            };
+            let whole;
+            let value = match value {
+                RecordedValue::Removed => None,
+                RecordedValue::Whole(value) => Some(value),
+                RecordedValue::Difference(difference) => {
+                    let applied = match overlay.get(tree, key) {
+                        Some(old) => old.as_deref().map(|old| difference::apply(old, difference)),
+                        None => before(tree, key)?.map(|old| difference::apply(&old, difference)),
+                    };
+                    let Some(applied) = applied.flatten() else {
+                        return Ok(false);
+                    };
+                    whole = applied;
+                    Some(&*whole)
+                }
+            };
+            overlay.set(tree, key, value);
+        }
+        Ok(true)
     }
 }
 
@@ -243,10 +350,22 @@ mod tests {
         changes
     }
 
+    fn no_value(_: Tree, _: &[u8]) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
     fn record() -> Vec<u8> {
         let mut buffer = Vec::new();
-        assert!(encode(&mut buffer, SALT, HERE, changes().trees(), 1000));
+        let encoded = encode(&mut buffer, SALT, HERE, changes().trees(), 1000, no_value);
+        assert!(encoded.expect("a record"));
         buffer
+    }
+
+    fn redone(record: &LogRecord<'_>) -> Overlay {
+        let mut redone = Overlay::default();
+        let is_right = record.redo(&mut redone, no_value).expect("no reads");
+        assert!(is_right);
+        redone
     }
 
     fn decode(bytes: &[u8]) -> Option<LogRecord<'_>> {
@@ -263,9 +382,8 @@ mod tests {
         assert!(found.is_of_changes());
         let record = found.whole().expect("a record");
         assert_eq!((record.units, record.len), (2, len));
-        let mut redone = Overlay::default();
-        record.redo(&mut redone).expect("changes");
-        assert!(redone.trees().eq(changes().trees()));
+        assert!(record.is_readable());
+        assert!(redone(&record).trees().eq(changes().trees()));
     }
 
     #[test]
@@ -286,23 +404,47 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_written_as_a_difference_is_not_taken_for_another() {
-        let (mut by_trees, mut one_by_one) = (Vec::new(), Vec::new());
-        for number in [1, 0, 0, 1, 0, DIFFERENCE] {
-            by_trees.extend_from_slice(&u32::to_be_bytes(number));
+    fn a_long_value_is_written_as_its_difference_from_the_value_before() {
+        let old = vec![1; 1000];
+        let new = [&old[..500], b"new", &old[500..]].concat();
+        let other = vec![2; 1000];
+        let before = |_: Tree, key: &[u8]| Ok((key != b"inserted").then(|| old.clone()));
+        let mut changes = Overlay::default();
+        changes.insert(1, b"inserted", &new);
+        changes.put(1, b"changed", &new);
+        changes.put(1, b"replaced", &other);
+        changes.remove(1, b"removed");
+        let mut buffer = Vec::new();
+        let encoded = encode(&mut buffer, SALT, HERE, changes.trees(), 3000, before);
+        assert!(encoded.expect("a record"));
+        assert!(buffer.len() < 2200, "{} bytes", buffer.len());
+        let record = decode(&buffer).expect("a record");
+        let mut redone = Overlay::default();
+        assert!(record.redo(&mut redone, before).expect("a state"));
+        assert!(redone.trees().eq(changes.trees()));
+        // A value that the log has before is the one that counts.
+        for value in [None, Some(&*other)] {
+            let mut later = Overlay::default();
+            later.set(1, b"changed", value);
+            assert!(!record.redo(&mut later, before).expect("a state"));
         }
+        let mut lacking = Overlay::default();
+        assert!(!record.redo(&mut lacking, no_value).expect("a state"));
+    }
+
+    #[test]
+    fn a_record_of_an_older_log_has_no_differences() {
+        let mut changes = Vec::new();
         for number in [1, 0, DIFFERENCE] {
-            one_by_one.extend_from_slice(&u32::to_be_bytes(number));
+            changes.extend_from_slice(&u32::to_be_bytes(number));
         }
-        for (kind, changes) in [(TREES, by_trees), (CHANGES, one_by_one)] {
-            let record = LogRecord {
-                units: 1,
-                kind,
-                len: HEAD + changes.len(),
-                changes: &changes,
-            };
-            assert_eq!(record.redo(&mut Overlay::default()), None);
-        }
+        let record = LogRecord {
+            units: 1,
+            kind: CHANGES,
+            len: HEAD + changes.len(),
+            changes: &changes,
+        };
+        assert!(!record.is_readable());
     }
 
     #[test]
@@ -318,8 +460,7 @@ mod tests {
             len: HEAD + changes.len(),
             changes: &changes,
         };
-        let mut redone = Overlay::default();
-        record.redo(&mut redone).expect("changes");
+        let redone = redone(&record);
         let changes: Vec<_> = redone.iter().collect();
         assert_eq!(changes, [(1, &b"a"[..], Some(&b"vv"[..]))]);
         assert!(!record.has_growths());
@@ -337,10 +478,13 @@ mod tests {
                 changes.put(10 + tree, b"k", &[0; 100]);
                 changes.undo_to(mark);
             }
-            let len = HEAD + trees as usize * (16 + CHANGE + 101);
-            assert!(encode(&mut buffer, SALT, HERE, changes.trees(), len));
+            let len = HEAD + trees as usize * (16 + 8 + 101);
+            let mut encode = |limit| {
+                encode(&mut buffer, SALT, HERE, changes.trees(), limit, no_value).expect("no reads")
+            };
+            assert!(!encode(len - 1));
+            assert!(encode(len));
             assert_eq!(buffer.len(), len);
-            assert!(!encode(&mut buffer, SALT, HERE, changes.trees(), len - 1));
         }
     }
 }

@@ -126,11 +126,42 @@ fn write_golden_files() {
         drop(gate);
         check.join().expect("no panic").expect("a checkpoint");
         write("checkpoint", &crashed);
+        let disk = Disk::default();
+        let store = open(&disk).await.expect("a store");
+        ensure_present(&store).await;
+        insert_present(&store, 0, 5).await;
+        store.check().await.expect("a checkpoint");
+        insert_present(&store, 5, 10).await;
+        // Values of the store and of the log, some of them changed twice.
+        for (from, to) in [(2, 8), (4, 6)] {
+            for id in from..to {
+                let changed = Write::Update(doc! { "_id": id }, change(id, from));
+                run(&store, vec![changed]).await.expect("an update");
+            }
+        }
+        write("differences", &disk.after_exit());
     });
 }
 
+fn change(id: i32, from: i32) -> Document {
+    doc! { "$set": { "name": format!("Gear {id} of {from}"), "n": from } }
+}
+
+/// The documents of which some changes are differences.
+fn changed() -> Vec<Document> {
+    let mut documents = present(0, 10);
+    for (from, to) in [(2, 8), (4, 6)] {
+        for id in from..to {
+            let document = &mut documents[id as usize];
+            document.insert("name", format!("Gear {id} of {from}"));
+            document.insert("n", from);
+        }
+    }
+    documents
+}
+
 /// Each moment in the life of a store of the present format, with its documents.
-fn present_moments() -> [(&'static str, Disk, Vec<Document>); 3] {
+fn present_moments() -> [(&'static str, Disk, Vec<Document>); 4] {
     let disk = |store: &[u8], log: Option<&[u8]>| Disk::holding(unpack(store), log.map(unpack));
     [
         (
@@ -151,13 +182,21 @@ fn present_moments() -> [(&'static str, Disk, Vec<Document>); 3] {
             ),
             present(0, 20),
         ),
+        (
+            "crashed with changes in the log that are differences",
+            disk(
+                stored!("3-differences.store"),
+                Some(stored!("3-differences.log")),
+            ),
+            changed(),
+        ),
     ]
 }
 
 #[test]
 fn a_store_of_the_present_format_is_opened_by_every_later_version() {
     block_on(async {
-        let [_, _, (_, golden, _)] = present_moments();
+        let [_, _, (_, golden, _), _] = present_moments();
         assert!(has_begun_another(&golden), "there is one generation");
         for (moment, golden, documents) in present_moments() {
             let store = open(&golden.after_exit()).await;
@@ -166,7 +205,7 @@ fn a_store_of_the_present_format_is_opened_by_every_later_version() {
             // The stored indexes are in force, and none is built.
             assert_eq!(store.indexes().expect("an open store").len(), 4);
             store.check().await.expect("a sound store");
-            let name = doc! { "_id": 99, "name": "bolt 4" };
+            let name = doc! { "_id": 99, "name": "bolt 8" };
             let duplicate = insert(&store, vec![name]).await;
             let error = duplicate.expect_err("a name that is taken, in another case");
             assert_eq!(error.kind(), ErrorKind::DuplicateKey, "{moment}");

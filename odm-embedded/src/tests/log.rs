@@ -68,6 +68,47 @@ fn a_durable_write_takes_one_sync_and_a_store_that_writes_nothing_has_no_log() {
 }
 
 #[test]
+fn a_changed_field_of_a_long_document_takes_few_bytes_of_the_log_and_survives_a_crash() {
+    block_on(async {
+        let disk = Disk::default();
+        let store = Embedded::builder()
+            .backend(disk.clone())
+            .await
+            .expect("a store");
+        let text = format!("begin {}", "text ".repeat(2_000));
+        let document =
+            |id: i32, n: &str| doc! { "_id": id, "text": &text, "in": { "n": n }, "more": &text };
+        let documents = (0..10).map(|id| document(id, "0")).collect();
+        insert(&store, documents).await.expect("an insert");
+        store.check().await.expect("a checkpoint");
+        for round in ["one", "the second", "3"] {
+            for id in 0..10 {
+                let change = doc! { "$set": { "in.n": round } };
+                run(&store, vec![Write::Update(doc! { "_id": id }, change)])
+                    .await
+                    .expect("an update");
+            }
+        }
+        let log = disk.log_bytes().expect("a log");
+        let logged = |text: &[u8]| {
+            log.windows(text.len())
+                .filter(|bytes| *bytes == text)
+                .count()
+        };
+        assert_eq!(
+            (logged(b"begin"), logged(b"the second")),
+            (0, 10),
+            "the changes are there, and not the long texts"
+        );
+        for crashed in [disk.after_exit(), disk.after_power_loss()] {
+            let store = open(&crashed).await.expect("a store");
+            let expected: Vec<_> = (0..10).map(|id| document(id, "3")).collect();
+            assert_eq!(all(&store).await, expected);
+        }
+    });
+}
+
+#[test]
 fn the_log_never_exceeds_its_length() {
     block_on(async {
         let disk = Disk::default();
