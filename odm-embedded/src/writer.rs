@@ -30,7 +30,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use odm_store::{Error, ErrorKind, FeedChanges, Result, metrics};
+use odm_store::{
+    Error, ErrorKind, FeedChanges, Result,
+    metrics::{self, CommitThread},
+};
 use tokio::sync::{Notify, mpsc::error::TryRecvError};
 use tracing::error;
 
@@ -357,7 +360,7 @@ impl Writer {
                     self.unflushed = None;
                 }
                 if snapshot.is_some() {
-                    metrics::commit(units);
+                    metrics::commit(units, CommitThread::Store);
                 }
                 self.syncer.push(Commit {
                     snapshot,

@@ -47,12 +47,49 @@ pub fn operation_failed(name: &'static str, collection: &str, kind: &impl std::f
     let _ = (name, collection, kind);
 }
 
-/// Records a commit of the embedded store, which has this many units.
-pub fn commit(units: usize) {
+/// The thread that makes a commit of an embedded store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommitThread {
+    /// That of the caller.
+    Caller,
+    /// The store's own.
+    Store,
+}
+
+/// Records a commit of an embedded store, which has this many units.
+pub fn commit(units: usize, thread: CommitThread) {
     #[cfg(feature = "metrics")]
-    ::metrics::histogram!("odm_commit_units").record(units as f64);
+    {
+        let thread = match thread {
+            CommitThread::Caller => "caller",
+            CommitThread::Store => "store",
+        };
+        ::metrics::histogram!("odm_commit_units", "thread" => thread).record(units as f64);
+    }
     #[cfg(not(feature = "metrics"))]
-    let _ = units;
+    let _ = (units, thread);
+}
+
+/// Records a transaction of an embedded store that has lost a conflict.
+#[cold]
+pub fn transaction_conflict() {
+    #[cfg(feature = "metrics")]
+    ::metrics::counter!("odm_transaction_conflicts_total").increment(1);
+}
+
+/// Records a transaction of an embedded store whose writes are made again, on a newer state.
+pub fn transaction_rewrite() {
+    #[cfg(feature = "metrics")]
+    ::metrics::counter!("odm_transaction_rewrites_total").increment(1);
+}
+
+/// Records that the closure of a transaction runs again.
+#[cold]
+pub fn transaction_retry(database: &'static str) {
+    #[cfg(feature = "metrics")]
+    ::metrics::counter!("odm_transaction_retries_total", "database" => database).increment(1);
+    #[cfg(not(feature = "metrics"))]
+    let _ = database;
 }
 
 /// Records a unit of the embedded store that writes more than half of the documents that it may.
@@ -96,10 +133,21 @@ pub fn log_sync(elapsed: Duration) {
     let _ = elapsed;
 }
 
-/// Records a checkpoint.
-pub fn checkpoint(elapsed: Duration) {
+/// Records a checkpoint, with the bytes in memory that it has written.
+pub fn checkpoint(elapsed: Duration, bytes: usize) {
     #[cfg(feature = "metrics")]
-    ::metrics::histogram!("odm_checkpoint_duration_seconds").record(elapsed);
+    {
+        ::metrics::histogram!("odm_checkpoint_duration_seconds").record(elapsed);
+        ::metrics::histogram!("odm_checkpoint_bytes").record(bytes as f64);
+    }
+    #[cfg(not(feature = "metrics"))]
+    let _ = (elapsed, bytes);
+}
+
+/// Records a wait of writers for the end of a checkpoint.
+pub fn checkpoint_wait(elapsed: Duration) {
+    #[cfg(feature = "metrics")]
+    ::metrics::histogram!("odm_checkpoint_wait_duration_seconds").record(elapsed);
     #[cfg(not(feature = "metrics"))]
     let _ = elapsed;
 }

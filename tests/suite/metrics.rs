@@ -2,7 +2,10 @@
 //!
 //! There is one test, since the recorder is global to the process.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+};
 
 use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
 use odm::{Embedded, bson::doc, prelude::*};
@@ -103,7 +106,9 @@ async fn operations_commits_and_errors_are_recorded() {
         assert!(sum > 0.0 && sum < 60.0, "{operation} took {sum} s");
     }
     // The two writes.
-    assert_eq!(histograms["odm_commit_units"], (2.0, 2));
+    let threads = ["caller", "store"].map(|thread| format!("odm_commit_units{{thread={thread}}}"));
+    let commits = threads.iter().filter_map(|of| histograms.get(of));
+    assert_eq!(commits.fold((0.0, 0), |of, one| (of.0 + one.0, of.1 + one.1)), (2.0, 2));
     let (sum, syncs) = histograms["odm_log_sync_duration_seconds"];
     assert!((1..=2).contains(&syncs) && sum > 0.0, "{syncs} syncs in {sum} s");
     assert!(!histograms.contains_key("odm_checkpoint_duration_seconds"));
@@ -122,7 +127,29 @@ async fn operations_commits_and_errors_are_recorded() {
 
     // A backup begins with a checkpoint.
     store.backup(folder.path().join("copy.odm")).await.unwrap();
-    assert_eq!(recorded(&snapshotter).histograms["odm_checkpoint_duration_seconds"].1, 1);
+    let histograms = recorded(&snapshotter).histograms;
+    assert_eq!(histograms["odm_checkpoint_duration_seconds"].1, 1);
+    // It may have ended before the writer waits for it.
+    let waits = histograms.get("odm_checkpoint_wait_duration_seconds");
+    assert!(waits.is_none_or(|(sum, count)| *count == 1 && *sum < 60.0), "{waits:?}");
+    let (bytes, _) = histograms["odm_checkpoint_bytes"];
+    assert!((1_000.0..1_000_000.0).contains(&bytes), "{bytes} bytes");
+
+    // A transaction that loses a conflict, and runs again.
+    let run = AtomicUsize::new(0);
+    let renamed = shop.transaction(async |unit| {
+        let part = unit.parts.get(1).await?;
+        if run.fetch_add(1, Relaxed) == 0 {
+            let outer = shop.parts.update(1).set(Part::fields().name, "of another");
+            tokio::spawn(outer.into_future()).await.unwrap()?;
+        }
+        unit.parts.update(2).set(Part::fields().name, part.name).await
+    });
+    renamed.await.unwrap();
+    let counters = recorded(&snapshotter).counters;
+    assert_eq!(counters["odm_transaction_conflicts_total"], 1);
+    assert_eq!(counters["odm_transaction_retries_total{database=shop}"], 1);
+    assert!(!counters.contains_key("odm_transaction_rewrites_total"));
 
     // Snapshots hold the states that they began with.
     let mut earlier = 0.0;

@@ -42,6 +42,8 @@ struct Running {
     thread: JoinHandle<(Engine, Result<BaseState>)>,
     has_ended: Arc<AtomicBool>,
     began: Instant,
+    /// The memory of the changes that it writes.
+    bytes: usize,
 }
 
 impl Checkpoints {
@@ -87,7 +89,7 @@ impl Checkpoints {
         })
     }
 
-    fn begin(&mut self, frozen: Memtables, named: Option<Vec<u8>>) -> Result<()> {
+    fn begin(&mut self, frozen: Memtables, bytes: usize, named: Option<Vec<u8>>) -> Result<()> {
         let mut engine = self.engine.take().ok_or_else(lost)?;
         let (memtables, wake) = (frozen.clone(), self.wake.clone());
         let has_ended = Arc::new(AtomicBool::new(false));
@@ -111,6 +113,7 @@ impl Checkpoints {
             thread,
             has_ended,
             began: Instant::now(),
+            bytes,
         });
         Ok(())
     }
@@ -118,18 +121,28 @@ impl Checkpoints {
     /// Waits for the end of the running checkpoint, if there is one, and returns the state of the engine after it, and the memtable
     /// that it has written.
     fn end(&mut self) -> Result<Option<(BaseState, Memtables)>> {
-        let Some(Running { thread, began, .. }) = self.running.take() else {
+        let Some(Running {
+            thread,
+            has_ended,
+            began,
+            bytes,
+        }) = self.running.take()
+        else {
             return Ok(None);
         };
+        let waits = (!has_ended.load(Ordering::Acquire)).then(Instant::now);
         let (engine, base) = thread.join().map_err(|panic| {
             let message = format!("a checkpoint panicked: {}", panic_message(&*panic));
             Error::new(ErrorKind::Io, message)
         })?;
+        if let Some(since) = waits {
+            metrics::checkpoint_wait(since.elapsed());
+        }
         self.engine = Some(engine);
         let base = base?;
         // After an error, the frozen table stays a part of the newest state.
         let written = mem::take(&mut self.frozen);
-        metrics::checkpoint(began.elapsed());
+        metrics::checkpoint(began.elapsed(), bytes);
         Ok(Some((base, written)))
     }
 }
@@ -165,8 +178,8 @@ impl Writer {
         self.unflushed = None;
         let commit = self.newest.memtables.commit;
         let frozen = self.memtable.state(&Memtables::default(), commit);
-        self.memtable = Memtable::default();
-        let begun = self.checkpoints.begin(frozen, named);
+        let bytes = mem::take(&mut self.memtable).bytes();
+        let begun = self.checkpoints.begin(frozen, bytes, named);
         begun.map_err(|error| self.fail(error))
     }
 

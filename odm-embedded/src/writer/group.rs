@@ -9,7 +9,9 @@ use std::{
 };
 
 use futures_util::future::{BoxFuture, Either, select};
-use odm_store::{Durability, Error, ErrorKind, FeedChanges, Result, Transaction, UnitOfWork};
+use odm_store::{
+    Durability, Error, ErrorKind, FeedChanges, Result, Transaction, UnitOfWork, metrics,
+};
 
 use super::{
     super::{
@@ -141,6 +143,7 @@ pub(super) enum CheckedReads {
 /// The error of a transaction whose reads have changed.
 #[cold]
 pub(super) fn conflict() -> Error {
+    metrics::transaction_conflict();
     Error::new(
         ErrorKind::TransactionAborted,
         "transaction lost: another one has changed what it has read; run it again",
@@ -253,6 +256,7 @@ impl Writer {
         match (checked, pending.rewrites) {
             (CheckedReads::Same, _) => group.absorb(pending.work, durability, reply),
             (CheckedReads::ChangedForWrites, Some(rewrites)) => {
+                metrics::transaction_rewrite();
                 return Some((rewrites, durability, reply));
             }
             _ => group.answers.push((reply, Err(conflict()))),

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use odm_store::{FeedChanges, Result, UnitOfWork, metrics};
+use odm_store::{
+    FeedChanges, Result, UnitOfWork,
+    metrics::{self, CommitThread},
+};
 
 use super::{
     super::{engine::Engine, snapshot::Snapshot, transaction::EmbeddedTransaction, work::Work},
@@ -54,7 +57,7 @@ impl Writer {
         });
         // From this point on, the unit may be on the disk.
         let base = committed.map_err(|error| self.fail(error))?;
-        metrics::commit(1);
+        metrics::commit(1, CommitThread::Store);
         let commit = self.newest.memtables.commit + 1;
         self.history.forget(commit);
         self.newest = Arc::new(Snapshot {

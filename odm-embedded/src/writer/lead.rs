@@ -10,7 +10,10 @@ use std::{
 };
 
 use futures_util::FutureExt;
-use odm_store::{Durability, metrics};
+use odm_store::{
+    Durability,
+    metrics::{self, CommitThread},
+};
 
 use super::{
     super::{
@@ -159,7 +162,7 @@ impl Writer {
                 self.begin_sync(durable);
             }
             self.remember(&work.overlay, schema);
-            metrics::commit(1);
+            metrics::commit(1, CommitThread::Caller);
             snapshot = Some(self.newest.clone());
         }
         if durable {

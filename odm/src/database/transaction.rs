@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::Deref, sync::Arc, time::Instant};
 
-use odm_store::{Error, ErrorKind, RETRIED_FOR, Result};
+use odm_store::{Error, ErrorKind, RETRIED_FOR, Result, metrics};
 
 use super::Database;
 use crate::{
@@ -174,6 +174,7 @@ impl Again {
     }
 
     async fn wait(&mut self, failure: &Error, session: &Session) {
+        metrics::transaction_retry(session.database());
         self.attempts += 1;
         if !failure.is_conflict() {
             return;

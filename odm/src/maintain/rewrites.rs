@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use odm_store::{Error, ErrorKind, Result, Transaction, UnitOfWork};
+use odm_store::{Error, ErrorKind, Result, Transaction, UnitOfWork, metrics};
 
 use super::{run::Job, unit::Digest};
 use crate::catalog::{Catalog, follow};
@@ -87,6 +87,7 @@ impl UnitOfWork for Rewrites {
                 again => again.unwrap_or(false),
             };
             if !tells_the_same {
+                metrics::transaction_conflict();
                 return Err(Error::new(
                     ErrorKind::TransactionAborted,
                     "transaction lost: another one has changed what a write of it has told; run it again",
