@@ -1,7 +1,9 @@
 //! Changes of whole collections, on stores that can make them.
 
 use bson::doc;
-use odm_store::{CollectionChange, CollectionSpec, ErrorKind, Store, TransactionOptions};
+use odm_store::{
+    CollectionChange, CollectionSpec, ErrorKind, Store, Transaction, TransactionOptions,
+};
 
 use super::support::*;
 
@@ -19,22 +21,42 @@ fn replace_by(from: &str) -> CollectionChange {
     }
 }
 
+/// Runs a transaction until it has lost no conflict: a store may remove the remains of earlier changes meanwhile.
+async fn commit(
+    store: &impl Store,
+    run: impl AsyncFn(&mut dyn Transaction) -> odm_store::Result<()>,
+) -> odm_store::Result<()> {
+    loop {
+        let mut transaction = store.begin(TransactionOptions::default()).await?;
+        let ran = run(&mut *transaction).await;
+        let result = match ran {
+            Ok(()) => transaction.commit().await,
+            Err(error) => Err(error),
+        };
+        if !result.as_ref().is_err_and(|error| error.is_retryable()) {
+            return result;
+        }
+    }
+}
+
 /// Makes changes in a transaction, and commits it if all are made.
 async fn change(store: &impl Store, changes: &[CollectionChange]) -> odm_store::Result<()> {
-    let mut transaction = store.begin(TransactionOptions::default()).await?;
-    transaction.change_collections(changes).await?;
-    transaction.commit().await
+    commit(store, async |transaction| {
+        transaction.change_collections(changes).await
+    })
+    .await
 }
 
 async fn insert_beside(store: &impl Store, document: bson::Document) -> odm_store::Result<()> {
     let document = raw(document);
-    let mut transaction = store.begin(TransactionOptions::default()).await?;
-    let batch = odm_store::CollectionWrites {
-        collection: "beside",
-        writes: vec![odm_store::DocumentWrite::Insert(&document)],
-    };
-    transaction.apply(&[batch]).await?;
-    transaction.commit().await
+    commit(store, async |transaction| {
+        let batch = odm_store::CollectionWrites {
+            collection: "beside",
+            writes: vec![odm_store::DocumentWrite::Insert(&document)],
+        };
+        transaction.apply(&[batch]).await.map(drop)
+    })
+    .await
 }
 
 pub async fn a_collection_takes_the_place_of_another_with_the_indexes_of_it(store: impl Store) {
