@@ -4,8 +4,7 @@
 use std::cell::Cell;
 use std::{
     collections::{BTreeSet, HashMap},
-    hash::{DefaultHasher, Hasher},
-    sync::Arc,
+    sync::{Arc, LazyLock},
 };
 
 use bson::{RawDocument, RawDocumentBuf};
@@ -19,16 +18,14 @@ pub(crate) type Doc = Arc<RawDocumentBuf>;
 
 /// A hash of a document, which detects a later change without holding the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::maintain) struct Digest([u64; 2]);
+pub(in crate::maintain) struct Digest(u64);
+
+/// Of this process, so that nobody can make a document with the digest of another.
+static DIGESTS: LazyLock<ahash::RandomState> = LazyLock::new(ahash::RandomState::new);
 
 impl Digest {
     pub(in crate::maintain) fn of(document: &RawDocument) -> Self {
-        Digest([0, 1].map(|seed| {
-            let mut hasher = DefaultHasher::new();
-            hasher.write_u8(seed);
-            hasher.write(document.as_bytes());
-            hasher.finish()
-        }))
+        Digest(DIGESTS.hash_one(document.as_bytes()))
     }
 }
 
