@@ -6,7 +6,7 @@ use bson::{DateTime, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_mql::{self as mql, Filter, Sort, Test, path};
 use odm_store::{
     Change, CollectionWrites, Cost, DeleteWrite, Deleted, DocumentWrite, Error, ErrorKind, Result,
-    UpdateWrite, Updated, check_document, mutants::mutant,
+    UpdateWrite, Updated, check_document, check_replacement, mutants::mutant,
 };
 
 use super::{
@@ -163,7 +163,7 @@ impl Work {
     /// Writes a document of a batch, except its entries in unique indexes, which it returns.
     fn write_one(&mut self, collection: &str, write: &DocumentWrite<'_>) -> Result<Claims> {
         let (before, after) = (write.before(), write.after());
-        if let Some(after) = after {
+        if let (None, Some(after)) = (before, after) {
             check_document(collection, after)?;
         }
         let collection = self.collection_or_new(collection)?;
@@ -188,6 +188,9 @@ impl Work {
             }
         }
         drop(stored);
+        if let (Some(before), Some(after)) = (before, after) {
+            check_replacement(&collection.name, before, after)?;
+        }
         let claims = self.change_entries(&collection, &key, before, after)?;
         let tree = collection.tree;
         match (before, after) {

@@ -13,7 +13,7 @@ use bson::{RawArray, RawBsonRef, RawDocument};
 use crate::steps;
 use crate::{Error, error::code};
 
-pub use field::get;
+pub use field::{elements, get, is_valid_beside};
 pub use index::compound_index_values;
 pub(super) use index::sort_values;
 
@@ -128,11 +128,11 @@ fn is_same_in_elements(a: &RawArray, b: &RawArray, path: &str) -> bool {
     if position(split(path).0).is_some() {
         return false;
     }
-    let (mut a, mut b) = (a.into_iter(), b.into_iter());
+    let (mut a, mut b) = (elements(a), elements(b));
     loop {
         match (a.next(), b.next()) {
             (None, None) => return true,
-            (Some(Ok(a)), Some(Ok(b))) if is_same_value(a, b, Some(path)) => {}
+            (Some(a), Some(b)) if is_same_value(a, b, Some(path)) => {}
             _ => return false,
         }
     }
@@ -186,7 +186,7 @@ pub fn each_value<'a>(
     visit(document, path, Leaf::Whole, &mut |value| {
         match value {
             None => {}
-            Some(RawBsonRef::Array(array)) => array.into_iter().flatten().for_each(&mut *each),
+            Some(RawBsonRef::Array(array)) => elements(array).for_each(&mut *each),
             Some(value) => each(value),
         }
         false
@@ -243,7 +243,7 @@ impl<'t, F> Visitor<'t, F> {
                 (Some(RawBsonRef::Array(array)), Some(rest)) => self.array(array, rest, outer),
                 (Some(_), Some(_)) => (self.test)(None, outer),
                 (Some(value @ RawBsonRef::Array(array)), None) if self.leaf == Leaf::Elements => {
-                    let mut elements = array.into_iter().flatten().enumerate();
+                    let mut elements = elements(array).enumerate();
                     elements.any(|(at, element)| (self.test)(Some(element), outer.or(Some(at))))
                         || (self.test)(Some(value), outer)
                 }
@@ -264,27 +264,23 @@ impl<'t, F> Visitor<'t, F> {
         {
             return false;
         }
-        array
-            .into_iter()
-            .flatten()
-            .enumerate()
-            .any(|(at, element)| {
-                steps::step();
-                if let RawBsonRef::Document(document) = element
-                    && self.document(document, path, outer.or(Some(at)))
-                {
-                    return true;
-                }
-                position == Some(at)
-                    && match (element, rest) {
-                        (element, None) => (self.test)(Some(element), outer),
-                        (RawBsonRef::Document(document), Some(rest)) => {
-                            self.document(document, rest, outer)
-                        }
-                        (RawBsonRef::Array(inner), Some(rest)) => self.array(inner, rest, outer),
-                        _ => false,
+        elements(array).enumerate().any(|(at, element)| {
+            steps::step();
+            if let RawBsonRef::Document(document) = element
+                && self.document(document, path, outer.or(Some(at)))
+            {
+                return true;
+            }
+            position == Some(at)
+                && match (element, rest) {
+                    (element, None) => (self.test)(Some(element), outer),
+                    (RawBsonRef::Document(document), Some(rest)) => {
+                        self.document(document, rest, outer)
                     }
-            })
+                    (RawBsonRef::Array(inner), Some(rest)) => self.array(inner, rest, outer),
+                    _ => false,
+                }
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bson::{DateTime, RawBsonRef, RawDocument, RawDocumentBuf, Timestamp, raw::cstr};
-use odm_mql::code;
+use odm_mql::{code, path};
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -27,6 +27,23 @@ pub fn check_document(collection: &str, document: &RawDocument) -> Result<()> {
     check_names(collection, id)
 }
 
+/// Checks that a document can be stored in the place of a stored one, as [`check_document`] does. What both have is not read again.
+///
+/// # Errors
+///
+/// Those of [`check_document`].
+pub fn check_replacement(
+    collection: &str,
+    before: &RawDocument,
+    after: &RawDocument,
+) -> Result<()> {
+    let id = match after.as_bytes().len() <= MAX_LEN && path::is_valid_beside(after, before) {
+        true => stored_id(collection, after)?,
+        false => check_stored(collection, after)?,
+    };
+    check_names(collection, id)
+}
+
 /// Checks that a document can have been stored, and returns its `_id`. An earlier version of the library accepted any names in the `_id`.
 #[doc(hidden)]
 pub fn check_stored<'d>(collection: &str, document: &'d RawDocument) -> Result<RawBsonRef<'d>> {
@@ -37,6 +54,10 @@ pub fn check_stored<'d>(collection: &str, document: &'d RawDocument) -> Result<R
         return Err(Error::new(ErrorKind::Limit, message));
     }
     check_at(collection, document, 1)?;
+    stored_id(collection, document)
+}
+
+fn stored_id<'d>(collection: &str, document: &'d RawDocument) -> Result<RawBsonRef<'d>> {
     match document.get("_id") {
         Ok(Some(id)) => check_id(collection, id).map(|()| id),
         _ => Err(refused(collection, "it has no `_id`")),
@@ -180,10 +201,19 @@ mod tests {
 
     use super::*;
 
+    /// The error of a document, which is the same in the place of another one.
     fn kind(document: &RawDocument) -> Option<ErrorKind> {
-        check_document("parts", document)
-            .err()
-            .map(|error| error.kind())
+        let kind = |checked: Result<()>| checked.err().map(|error| error.kind());
+        let error = kind(check_document("parts", document));
+        for before in [
+            nested(2),
+            nested(180),
+            rawdoc! { "_id": 1, "a": { "b": "text" } },
+        ] {
+            let replaced = check_replacement("parts", &before, document);
+            assert_eq!(kind(replaced), error);
+        }
+        error
     }
 
     fn nested(levels: usize) -> RawDocumentBuf {

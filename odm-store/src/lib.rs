@@ -58,7 +58,7 @@ use async_trait::async_trait;
 use bson::{Bson, RawBson, RawDocument};
 
 pub use collection::{CollectionChange, CollectionSpec, CollectionValidator, IndexSpec};
-pub use document::check_document;
+pub use document::{check_document, check_replacement};
 pub use error::{Error, ErrorKind, Location, Result};
 pub use feed::{Feed, FeedChanges};
 pub use index_filter::IndexFilter;

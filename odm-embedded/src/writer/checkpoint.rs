@@ -23,7 +23,7 @@ use super::{
         snapshot::Snapshot,
         wait::{mark_thread, panic_message},
     },
-    Answers, Commit, Memtable, Writer,
+    Answers, Commit, Writer,
 };
 
 /// The engine, and the checkpoint that writes into it.

@@ -1,6 +1,6 @@
-//! The field of a document by its name, from the bytes.
+//! The field of a document by its name, and the elements of an array, from the bytes.
 
-use bson::{DateTime, RawBsonRef, RawDocument, oid::ObjectId};
+use bson::{DateTime, RawArray, RawBsonRef, RawDocument, oid::ObjectId, raw::RawArrayIter};
 
 use crate::steps;
 
@@ -30,24 +30,140 @@ fn get_slowly<'a>(document: &'a RawDocument, name: &str) -> Option<RawBsonRef<'a
 fn find<'a>(document: &'a [u8], name: &[u8]) -> Option<Option<RawBsonRef<'a>>> {
     let mut rest = document.get(4..)?;
     loop {
+        let Some(field) = RawField::first_of(&mut rest)? else {
+            return Some(None);
+        };
+        if *field.name == *name {
+            return field.read().map(Some);
+        }
+        // An invalid name before the field is an error for `bson`.
+        if !field.name.is_ascii() {
+            return None;
+        }
+    }
+}
+
+/// The bytes of a field of a document, or of an element of an array.
+struct RawField<'a> {
+    kind: u8,
+    name: &'a [u8],
+    value: &'a [u8],
+}
+
+impl<'a> RawField<'a> {
+    /// Takes the first of some fields, or is `None` within at their end. `None` outside if `bson` must read them.
+    #[inline]
+    fn first_of(fields: &mut &'a [u8]) -> Option<Option<RawField<'a>>> {
         steps::step();
-        let (&kind, after) = rest.split_first()?;
+        let (&kind, after) = fields.split_first()?;
         if kind == 0 {
             return after.is_empty().then_some(None);
         }
-        let key = after.iter().position(|&byte| byte == 0)?;
-        let value = &after[key + 1..];
-        let len = len(kind, value)?;
-        let next = value.get(len..)?;
-        if after[..key] == *name {
-            return read(kind, &value[..len]).map(Some);
-        }
-        // An invalid name before the field is an error for `bson`.
-        if !after[..key].is_ascii() {
-            return None;
-        }
-        rest = next;
+        let name = after.iter().position(|&byte| byte == 0)?;
+        let (name, value) = after.split_at(name);
+        let value = &value[1..];
+        let (value, rest) = value.split_at_checked(len(kind, value)?)?;
+        *fields = rest;
+        Some(Some(RawField { kind, name, value }))
     }
+
+    /// The value, if it has a common type.
+    #[inline]
+    fn read(&self) -> Option<RawBsonRef<'a>> {
+        read(self.kind, self.value)
+    }
+
+    /// The value, if it is a document or an array. An array is a document whose names are positions.
+    fn inner(&self) -> Option<&'a RawDocument> {
+        let is_inner = matches!(self.kind, 0x03 | 0x04);
+        is_inner.then(|| RawDocument::from_bytes(self.value).ok())?
+    }
+}
+
+/// The elements of an array, except those that cannot be read.
+#[doc(hidden)]
+pub fn elements(array: &RawArray) -> impl Iterator<Item = RawBsonRef<'_>> {
+    Elements::of(array)
+}
+
+/// The elements of an array that were not read yet.
+struct Elements<'a> {
+    array: &'a RawArray,
+    rest: &'a [u8],
+    read: usize,
+    /// The same elements, from one on whose bytes have an uncommon type or form.
+    slow: Option<RawArrayIter<'a>>,
+}
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = RawBsonRef<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<RawBsonRef<'a>> {
+        if self.slow.is_none() {
+            if let Some(element) = self.read() {
+                return element;
+            }
+            self.read_slowly();
+        }
+        self.slow.as_mut()?.find_map(Result::ok)
+    }
+}
+
+impl<'a> Elements<'a> {
+    fn of(array: &'a RawArray) -> Elements<'a> {
+        Elements {
+            array,
+            rest: array.as_bytes().get(4..).unwrap_or_default(),
+            read: 0,
+            slow: None,
+        }
+    }
+
+    /// The next element, if there is one. `None` if `bson` must read it.
+    fn read(&mut self) -> Option<Option<RawBsonRef<'a>>> {
+        let Some(element) = RawField::first_of(&mut self.rest)? else {
+            return Some(None);
+        };
+        // An invalid name is an error for `bson`.
+        let value = element.name.is_ascii().then(|| element.read())??;
+        self.read += 1;
+        Some(Some(value))
+    }
+
+    #[cold]
+    fn read_slowly(&mut self) {
+        let mut slow = self.array.into_iter();
+        if let Some(last) = self.read.checked_sub(1) {
+            slow.nth(last);
+        }
+        self.slow = Some(slow);
+    }
+}
+
+/// Whether a document is valid BSON, and nested no deeper than another one, which is known to be valid. What both have in the same place is
+/// not read again. `false` does not mean that it is invalid: `bson` must read it then.
+#[doc(hidden)]
+pub fn is_valid_beside(document: &RawDocument, valid: &RawDocument) -> bool {
+    fn is_valid(document: &RawDocument, valid: &RawDocument) -> Option<()> {
+        let mut fields = document.as_bytes().get(4..)?;
+        let mut known = valid.as_bytes().get(4..)?;
+        while let Some(field) = RawField::first_of(&mut fields)? {
+            let same = RawField::first_of(&mut known).flatten();
+            let same = same.filter(|same| same.kind == field.kind && same.name == field.name);
+            match (same, field.inner()) {
+                (Some(same), _) if same.value == field.value => {}
+                (Some(same), Some(inner)) => is_valid(inner, same.inner()?)?,
+                (None, Some(_)) => return None,
+                (_, None) => {
+                    field.read()?;
+                    str::from_utf8(field.name).ok()?;
+                }
+            }
+        }
+        Some(())
+    }
+    is_valid(document, valid).is_some()
 }
 
 /// The number of bytes of a value.
@@ -150,6 +266,58 @@ mod tests {
     }
 
     #[test]
+    fn elements_of_common_types_are_read_without_bson() {
+        let values = [
+            Bson::from("text"),
+            doc! { "x": 1 }.into(),
+            1.into(),
+            Bson::Null,
+        ];
+        let mut document = doc! { "a": values.to_vec() };
+        let of = |document: &Document| {
+            let document = RawDocumentBuf::try_from(document).expect("valid BSON");
+            let Some(RawBsonRef::Array(array)) = get(&document, "a") else {
+                panic!("no array: {document:?}");
+            };
+            let mut elements = Elements::of(array);
+            let read: Vec<Bson> = elements
+                .by_ref()
+                .map(|element| element.try_into().expect("valid BSON"))
+                .collect();
+            (read, elements.slow.is_none())
+        };
+        assert_eq!(of(&document), (values.to_vec(), true));
+        // An uncommon type, and all after it, are read by `bson`.
+        let more = [values.to_vec(), vec![Bson::MaxKey, 2.into()]].concat();
+        document.insert("a", more.clone());
+        assert_eq!(of(&document), (more, false));
+    }
+
+    #[test]
+    fn a_document_is_valid_beside_one_with_the_same_structure() {
+        let valid = doc! { "a": [{ "n": 1, "t": "text" }, { "n": 2 }], "b": { "c": 1 }, "d": 1 };
+        let is_valid = |other: Document| {
+            let [valid, other] = [valid.clone(), other]
+                .map(|document| RawDocumentBuf::try_from(document).expect("valid BSON"));
+            is_valid_beside(&other, &valid)
+        };
+        let mut changed = valid.clone();
+        changed.insert("d", "another");
+        changed.insert(
+            "a",
+            vec![doc! { "n": 1, "t": "other" }, doc! { "n": 3, "more": true }],
+        );
+        assert!(is_valid(changed.clone()));
+        // Whatever is new and may be nested, and uncommon types.
+        changed.insert("b", doc! { "c": { "new": 1 } });
+        assert!(!is_valid(changed.clone()));
+        changed.insert("b", Bson::MaxKey);
+        assert!(!is_valid(changed.clone()));
+        changed.remove("b");
+        assert!(is_valid(changed));
+    }
+
+    #[test]
     fn a_field_after_a_document_without_its_end_is_not_found() {
         let document = doc! { "before": { "a": 1 }, "x": 1 };
         let mut bytes = RawDocumentBuf::try_from(document)
@@ -180,6 +348,46 @@ mod tests {
             // Only whole documents are read: the length and the end are right.
             if let Ok(document) = RawDocument::from_bytes(&bytes) {
                 let (fast, slow) = (get(document, &name), get_slowly(document, &name));
+                prop_assert_eq!(format!("{fast:?}"), format!("{slow:?}"));
+            }
+        }
+
+        #[test]
+        fn a_document_that_bson_cannot_read_is_not_valid_beside_any(
+            document in document(),
+            valid in document(),
+            at in any::<prop::sample::Index>(),
+            byte in any::<u8>(),
+            beside_itself in any::<bool>(),
+        ) {
+            let valid = if beside_itself { &document } else { &valid };
+            let mut bytes = document.as_bytes().to_vec();
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+            if let Ok(damaged) = RawDocument::from_bytes(&bytes)
+                && is_valid_beside(damaged, valid)
+            {
+                let read = bson::deserialize_from_slice::<Document>(damaged.as_bytes());
+                prop_assert!(read.is_ok(), "{read:?}: {damaged:?}");
+            }
+        }
+
+        #[test]
+        fn elements_are_read_as_bson_reads_them(
+            values in prop::collection::vec(value(), 0..6),
+            damaged in prop::option::of((any::<prop::sample::Index>(), any::<u8>())),
+        ) {
+            let document = RawDocumentBuf::try_from(doc! { "a": values }).expect("valid BSON");
+            let mut bytes = document.into_bytes();
+            if let Some((at, byte)) = damaged {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            if let Ok(document) = RawDocument::from_bytes(&bytes)
+                && let Some(RawBsonRef::Array(array)) = get(document, "a")
+            {
+                let fast: Vec<_> = elements(array).collect();
+                let slow: Vec<_> = array.into_iter().flatten().collect();
                 prop_assert_eq!(format!("{fast:?}"), format!("{slow:?}"));
             }
         }

@@ -6,7 +6,7 @@ use bson::{RawBson, RawBsonRef, RawDocument};
 
 use odm_mql::{
     Operation, Update,
-    path::{get, split},
+    path::{elements, get, split},
 };
 
 /// New values of fields; `None` removes one.
@@ -73,7 +73,7 @@ fn walk<'a>(
     match get(document, name) {
         Some(RawBsonRef::Document(inner)) => walk(inner, rest, &place, each),
         Some(RawBsonRef::Array(list)) => {
-            for (at, element) in list.into_iter().flatten().enumerate() {
+            for (at, element) in elements(list).enumerate() {
                 if let RawBsonRef::Document(inner) = element {
                     walk(inner, rest, &Place::Element(&place, at), each);
                 }
