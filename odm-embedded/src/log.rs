@@ -20,7 +20,8 @@
 //! another's, and the store is not opened without it: its last commits would be lost.
 //!
 //! There is no log before the first record, and none after the store was closed: its only file is complete then, and names the last
-//! generation as closed. After a crash the changes of the last generation go into the memtable, and the next one begins. A log is removed only
+//! generation as closed. After a crash the changes of both generations go into memtables, and the next generation begins when a checkpoint has
+//! made the first of two durable. A log is removed only
 //! if its store is known to have all of it: if the store has closed the generation, or if the log was created and not used.
 //!
 //! # Damage
@@ -84,6 +85,15 @@ pub(super) struct Recovery {
     bytes: Option<Vec<u8>>,
     /// The reason why commits of the store are missing, and how many are known to be missing.
     pub(super) lost: Option<(Error, u64)>,
+}
+
+/// The changes that a crash has left in the log.
+#[derive(Default)]
+pub(super) struct Recovered {
+    /// Those of the first of two generations, and the record that names the second one.
+    pub(super) first: Option<(Overlay, Vec<u8>)>,
+    /// Those of the last generation.
+    pub(super) last: Overlay,
 }
 
 /// A log that has commits of its store.
@@ -237,13 +247,14 @@ impl Log {
         kept.transpose()
     }
 
-    /// Makes the changes of the log durable in the engine, and removes the file, which the store does not need any more; or returns the
-    /// changes of the last generation, which go into the memtable. The next generation must begin then, before a record is appended.
+    /// Returns the changes of the log, which go into the memtables. Nothing is written: the checkpoint of the first generation is to be made,
+    /// if there are two, and the next generation must begin before a record is appended. Or makes the changes durable in the engine, and
+    /// removes the file, which the store does not need any more.
     pub(super) fn recover(
         &mut self,
         engine: &mut Engine,
         mut recovery: Recovery,
-    ) -> Result<Overlay> {
+    ) -> Result<Recovered> {
         let Some(needed) = recovery.needed.take() else {
             if recovery.bytes.is_some() {
                 // A crash after this leaves a store that lacks its log, and not a closed store beside a log that is not its own.
@@ -252,45 +263,70 @@ impl Log {
             if let Some(unclosed) = recovery.unclosed {
                 self.close_as(engine, unclosed.next(), &Overlay::default())?;
             }
-            return Ok(Overlay::default());
+            return Ok(Recovered::default());
         };
         let NeededLog { file, generations } = needed;
         let bytes = recovery.bytes.as_deref().unwrap_or_default();
-        let mut generations = generations.into_iter().peekable();
-        while let Some((head, found)) = generations.next() {
-            let state = engine.newest()?;
-            let changes = contents::redo(bytes, &head, |tree, key| state.get(tree, key))?;
-            drop(state);
-            let changes = changes.ok_or_else(|| {
-                corrupt(format!(
-                    "`{}` is damaged, or the store is: a change of the log was made to another value than the store has; restore a backup",
-                    self.place.name()
-                ))
-            })?;
-            if let Some((next, _)) = generations.peek() {
-                let named = encode(&next.named)?;
-                let named = iter::once((META, RECORD, Some(&*named)));
-                engine.commit(named.chain(changes.iter()), true)?;
-                continue;
-            }
-            // The head of the next generation says that the records are synced. After a crash of the process alone, they may not be.
-            file.sync_data().map_err(|error| self.cannot_write(error))?;
-            let goes_on = head.segment() == Segment::of(head.named, self.max_len);
-            if goes_on && found.has_growths && !changes.is_empty() && recovery.lost.is_none() {
-                self.open = Some(OpenLog::read(file, head, self.max_len, &found));
-                return Ok(changes);
-            }
-            let last = Last {
-                units: found.units,
-                end: found.end as u64,
-            };
-            let next = head.next(self.max_len, last);
-            let written = write_head(&*file, &next);
-            written.map_err(|error| self.cannot_write(error))?;
-            self.close_as(engine, next.named, &changes)?;
+        let mut first = None;
+        for (head, found) in generations.iter().rev().skip(1) {
+            first = Some((self.redo(engine, bytes, head, None)?, found));
         }
+        let Some((head, found)) = generations.last() else {
+            return Ok(Recovered::default());
+        };
+        let before = first.as_ref().map(|(changes, _)| changes);
+        let last = self.redo(engine, bytes, head, before)?;
+        // The head of the next generation says that the records are synced. After a crash of the process alone, they may not be.
+        file.sync_data().map_err(|error| self.cannot_write(error))?;
+        let named = encode(&head.named)?;
+        let first_has_growths = first.as_ref().is_none_or(|(_, found)| found.has_growths);
+        if head.segment() == Segment::of(head.named, self.max_len)
+            && first_has_growths
+            && found.has_growths
+            && (first.is_some() || !last.is_empty())
+            && recovery.lost.is_none()
+        {
+            self.open = Some(OpenLog::read(file, *head, self.max_len, found));
+            return Ok(Recovered {
+                first: first.map(|(changes, _)| (changes, named)),
+                last,
+            });
+        }
+        if let Some((changes, _)) = first {
+            let named = iter::once((META, RECORD, Some(&*named)));
+            engine.commit(named.chain(changes.iter()), true)?;
+        }
+        let end = Last {
+            units: found.units,
+            end: found.end as u64,
+        };
+        let next = head.next(self.max_len, end);
+        let written = write_head(&*file, &next);
+        written.map_err(|error| self.cannot_write(error))?;
+        self.close_as(engine, next.named, &last)?;
         self.remove()?;
-        Ok(Overlay::default())
+        Ok(Recovered::default())
+    }
+
+    /// Makes the changes of a generation again, in memory: after those of the generation before, if that is not in the engine.
+    fn redo(
+        &self,
+        engine: &Engine,
+        bytes: &[u8],
+        head: &Head,
+        before: Option<&Overlay>,
+    ) -> Result<Overlay> {
+        let state = engine.newest()?;
+        let value = |tree, key: &[u8]| match before.and_then(|before| before.get(tree, key)) {
+            Some(changed) => Ok(changed.clone()),
+            None => Ok(state.get(tree, key)?.map(|value| Arc::from(&*value))),
+        };
+        contents::redo(bytes, head, value)?.ok_or_else(|| {
+            corrupt(format!(
+                "`{}` or its store is damaged: a change of the log was made to another value than the store has; restore a backup",
+                self.place.name()
+            ))
+        })
     }
 
     /// Makes changes durable in the engine, and this the last generation, which is closed.

@@ -15,7 +15,7 @@ use super::{
     engine::{Backend, BaseState, Engine, FileBackend, InMemoryBackend},
     files::{self, NewFile},
     layout::{FORMAT, FORMAT_OF_INDEXES, META, damaged},
-    log::{self, Beside, Log, LogFile, Recovery},
+    log::{self, Beside, Log, LogFile, Recovered, Recovery},
     memtable::{Memtable, Memtables},
     overlay::Overlay,
     place::{Identity, InMemory, OnDisk, StoreFile},
@@ -43,7 +43,17 @@ pub(super) struct Opened {
     pub(super) log: Option<Log>,
     /// The changes that a crash has left in the log.
     pub(super) memtable: Memtable,
+    /// Those before, which go into the engine first.
+    pub(super) frozen: Option<FrozenMemtable>,
     pub(super) newest: Arc<Snapshot>,
+}
+
+/// The changes of a checkpoint that was not made before a crash.
+pub(super) struct FrozenMemtable {
+    pub(super) tables: Memtables,
+    pub(super) bytes: usize,
+    /// The record of the generation that begins with the checkpoint.
+    pub(super) named: Vec<u8>,
 }
 
 /// A log, and the record that names it.
@@ -90,7 +100,13 @@ pub(super) fn open(place: Place, settings: Settings) -> Result<(Opened, LogSalva
     let log = log.transpose()?;
     let mut engine = Engine::open(backend, name.clone(), settings.page_cache())?;
     let read = read(&mut engine, log, settings, &name);
-    let (log, found, memtable, newest) = match read {
+    let ReadStore {
+        log,
+        found,
+        memtable,
+        frozen,
+        newest,
+    } = match read {
         Ok(read) => read,
         Err(error) => {
             engine.leave();
@@ -102,9 +118,19 @@ pub(super) fn open(place: Place, settings: Settings) -> Result<(Opened, LogSalva
         file,
         log,
         memtable,
+        frozen,
         newest,
     };
     Ok((opened, found))
+}
+
+/// What is read of a store that is opened, beside its engine and its file.
+struct ReadStore {
+    log: Option<Log>,
+    found: LogSalvage,
+    memtable: Memtable,
+    frozen: Option<FrozenMemtable>,
+    newest: Arc<Snapshot>,
 }
 
 /// Recovers a store by its log, and reads its newest state.
@@ -113,36 +139,59 @@ fn read(
     log: Option<(Log, Recovery, LogSalvage)>,
     settings: Settings,
     name: &str,
-) -> Result<(Option<Log>, LogSalvage, Memtable, Arc<Snapshot>)> {
+) -> Result<ReadStore> {
     initialize(engine, name)?;
     let (log, found, recovered) = match log {
         Some((mut log, recovery, found)) => {
             let recovered = recover(engine, &mut log, recovery, name)?;
             (Some(log), found, recovered)
         }
-        None => (None, LogSalvage::default(), Overlay::default()),
+        None => (None, LogSalvage::default(), Recovered::default()),
     };
-    let mut memtable = Memtable::default();
+    let Recovered { first, last } = recovered;
+    let record_in = |changes: &Overlay| changes.get(META, RECORD).cloned().flatten();
+    let in_first = || first.as_ref().and_then(|(changes, _)| record_in(changes));
+    let record = record_in(&last).or_else(in_first);
     let mut commit = 0;
-    if !recovered.is_empty() {
-        commit = 1;
-        memtable.add(commit, &recovered);
-    }
+    let mut table = |changes: &Overlay| {
+        let mut table = Memtable::default();
+        if !changes.is_empty() {
+            commit += 1;
+            table.add(commit, changes);
+        }
+        (table, commit)
+    };
+    let frozen = first.map(|(changes, named)| {
+        let (table, commit) = table(&changes);
+        FrozenMemtable {
+            tables: table.state(&Memtables::default(), commit),
+            bytes: table.bytes(),
+            named,
+        }
+    });
+    let (memtable, commit) = table(&last);
     if settings.check {
         engine.check()?;
     }
     let base = engine.newest()?;
-    let schema = match recovered.get(META, RECORD) {
-        Some(Some(record)) => Schema::decode(record)?,
-        _ => stored_schema(&base)?,
+    let schema = match record {
+        Some(record) => Schema::decode(&record)?,
+        None => stored_schema(&base)?,
     };
+    let before = frozen.as_ref().map(|frozen| frozen.tables.clone());
     let newest = Arc::new(Snapshot {
         base: Arc::new(Base::first(base, ValueCache::new(settings.value_cache()))),
-        memtables: memtable.state(&Memtables::default(), commit),
+        memtables: memtable.state(&before.unwrap_or_default(), commit),
         schema: Arc::new(schema),
         settings: Arc::new(settings),
     });
-    Ok((log, found, memtable, newest))
+    Ok(ReadStore {
+        log,
+        found,
+        memtable,
+        frozen,
+        newest,
+    })
 }
 
 /// Locks a store, and returns the record that names its log. Changes nothing.
@@ -178,8 +227,13 @@ fn judge(
     Ok((log, recovery, found))
 }
 
-/// Makes the commits of the log durable in the engine, or returns them for the memtable.
-fn recover(engine: &mut Engine, log: &mut Log, recovery: Recovery, name: &str) -> Result<Overlay> {
+/// Returns the commits of the log for the memtables, or makes them durable in the engine.
+fn recover(
+    engine: &mut Engine,
+    log: &mut Log,
+    recovery: Recovery,
+    name: &str,
+) -> Result<Recovered> {
     if recovery.is_needed() {
         warn!(
             store = name,

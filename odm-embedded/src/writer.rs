@@ -47,7 +47,7 @@ use super::{
     engine::{Engine, WriteStop},
     log::Log,
     memtable::{Memtable, Memtables},
-    open::Opened,
+    open::{FrozenMemtable, Opened},
     overlay::Overlay,
     place::StoreFile,
     queue::{Reply, Request, Requests},
@@ -116,14 +116,22 @@ enum Event {
 
 impl SharedWriter {
     pub(super) fn new(
-        open: Opened,
+        mut open: Opened,
         requests: Requests,
         published: Arc<Published>,
     ) -> Result<SharedWriter> {
         let wake = Arc::new(Notify::new());
+        let frozen = open.frozen.take();
         let mut writer = Writer::new(open, requests, published, wake.clone());
-        if !writer.memtable.is_empty() {
-            // What a crash has left in the log. Nothing may be appended to its generation.
+        // What a crash has left in the log.
+        if let Some(FrozenMemtable {
+            tables,
+            bytes,
+            named,
+        }) = frozen
+        {
+            writer.checkpoints.begin(tables, bytes, Some(named))?;
+        } else if !writer.memtable.is_empty() {
             writer.begin_checkpoint()?;
         }
         Ok(SharedWriter {
@@ -181,6 +189,7 @@ impl Writer {
             log,
             memtable,
             newest,
+            ..
         } = open;
         Writer {
             checkpoints: Checkpoints::new(engine, wake),

@@ -14,11 +14,13 @@
 
 use std::ops::Deref;
 
+use memchr::memmem;
+
 use super::{
     format_1,
     head::{Head, Last, PAGE, Salt},
     mark::Mark,
-    record::{FoundRecord, LogRecord},
+    record::{FoundRecord, GENERATION, LogRecord},
 };
 use crate::{layout::Tree, overlay::Overlay};
 
@@ -166,8 +168,17 @@ fn find_behind(
     end: usize,
 ) -> (u64, u64) {
     let (mut synced, mut units) = mark.map_or((0, 0), |mark| (mark.end, mark.units));
-    for at in end..written(bytes) {
-        let Some(found) = FoundRecord::decode(&bytes[at..], salt, generation) else {
+    // The number of the generation is found faster than a head. Finds may overlap.
+    let number = generation.to_be_bytes();
+    let number = memmem::Finder::new(&number);
+    let until = bytes
+        .len()
+        .min(written(bytes) + GENERATION + size_of::<u64>());
+    let mut from = end + GENERATION;
+    while let Some(at) = bytes.get(from..until).and_then(|rest| number.find(rest)) {
+        let head = &bytes[from + at - GENERATION..];
+        from += at + 1;
+        let Some(found) = FoundRecord::decode(head, salt, generation) else {
             continue;
         };
         synced = synced.max(found.head.synced);
@@ -179,7 +190,7 @@ fn find_behind(
     (synced, units)
 }
 
-/// A length after which there are only zeros, with which a log is filled. It saves most of the search.
+/// A length after which there are only zeros, with which a log is filled. It saves the search there, in the generation 0.
 fn written(bytes: &[u8]) -> usize {
     let mut written = bytes;
     while let Some(before) = written.strip_suffix(&[0; PAGE]) {

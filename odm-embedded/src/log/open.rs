@@ -31,6 +31,8 @@ pub(super) struct OpenLog {
     pub(super) units: u64,
     /// The position of the next record.
     pub(super) end: u64,
+    /// Whether a crash has ended the generation: a torn record behind the last readable one could be taken for the successor of a new one.
+    has_ended: bool,
     /// The known synced position of the file in this generation.
     synced: Arc<AtomicU64>,
     /// How far the segments are filled: that of the present generation, and the other one.
@@ -56,14 +58,14 @@ impl OpenLog {
             max_len,
             units: 0,
             end: start,
+            has_ended: false,
             synced: Arc::new(AtomicU64::new(start)),
             filled: [start, other.start],
             buffer: Vec::new(),
         }
     }
 
-    /// A log of which a generation was read up to a torn or missing record. The next generation must begin before a record is appended:
-    /// a torn record behind the last readable one could else be taken for the successor of a new record.
+    /// A log of which a generation was read up to a torn or missing record.
     pub(super) fn read(
         file: Arc<dyn Backend>,
         head: Head,
@@ -73,11 +75,12 @@ impl OpenLog {
         OpenLog {
             units: found.units,
             end: found.end as u64,
+            has_ended: true,
             ..OpenLog::new(file, head, max_len)
         }
     }
 
-    /// Encodes the next record for [`append`](OpenLog::append), unless the segment has no room for it. `before` returns the values to which
+    /// Encodes the next record for [`append`](OpenLog::append), unless the segment has no room for it or its generation has ended. `before` returns the values to which
     /// the changes are made.
     pub(super) fn encode<V: Deref<Target = [u8]>>(
         &mut self,
@@ -85,7 +88,7 @@ impl OpenLog {
         changes: &Overlay,
         before: impl Fn(Tree, &[u8]) -> Result<Option<V>>,
     ) -> Result<Option<EncodedRecord>> {
-        let Some(salt) = self.head.salt() else {
+        let Some(salt) = self.head.salt().filter(|_| !self.has_ended) else {
             return Ok(None);
         };
         // The changes of a portion of an index count as a unit.
@@ -152,6 +155,7 @@ impl OpenLog {
         let Segment { start, .. } = self.head.segment();
         self.units = 0;
         self.end = start;
+        self.has_ended = false;
         self.synced = Arc::new(AtomicU64::new(start));
         self.filled.swap(0, 1);
         write_head(&*self.file, &self.head)?;

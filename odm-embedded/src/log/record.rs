@@ -37,7 +37,7 @@ use crate::{
 pub(super) const HEAD: usize = 44;
 
 /// Where a head has its generation.
-const GENERATION: usize = 16;
+pub(super) const GENERATION: usize = 16;
 
 /// The kind of a record that has the changes of a commit one by one.
 pub(super) const CHANGES: u32 = 1;
@@ -145,7 +145,6 @@ impl<'b> FoundRecord<'b> {
     /// The record at the start of the bytes, if its head is whole and of this generation.
     pub(super) fn decode(bytes: &'b [u8], salt: Salt, generation: u64) -> Option<FoundRecord<'b>> {
         let head = bytes.get(..HEAD)?;
-        // This comparison is cheap, and nearly always fails where there is no record.
         if head[GENERATION..GENERATION + 8] != generation.to_be_bytes() {
             return None;
         }

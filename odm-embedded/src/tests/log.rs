@@ -11,10 +11,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bson::doc;
+use bson::{Document, doc};
 use odm_store::{Durability, Error, ErrorKind, Result, Store, TransactionOptions};
 
-use super::support::*;
+use super::{damage::has_begun_another, support::*};
 use crate::disk::Disk;
 use crate::{
     Embedded,
@@ -312,6 +312,51 @@ fn a_recovered_store_has_its_numbers_and_takes_writes_while_its_checkpoint_waits
         }
         let store = open(&disk).await.expect("a store");
         assert_eq!(all(&store).await.len(), 19);
+        store.check().await.expect("a sound store");
+    });
+}
+
+#[test]
+fn a_store_that_crashed_beside_a_checkpoint_has_the_units_of_both_generations() {
+    block_on(async {
+        let document = |id: i32| doc! { "_id": id, "text": "x".repeat(1_000) };
+        let change = |id: i32| doc! { "$set": { "changed": id } };
+        let disk = Disk::default();
+        let store = open(&disk).await.expect("a store");
+        let mut documents = Vec::new();
+        let mut beside = 0;
+        let mut crashed = disk.after_exit();
+        // Each unit changes the document of the one before, so that the second generation has differences from values of the first.
+        while beside < 5 {
+            let id = documents.len() as i32;
+            let mut writes = vec![Write::Insert(vec![document(id)])];
+            if let Some(before) = documents.last_mut() {
+                writes.push(Write::Update(doc! { "_id": id - 1 }, change(id)));
+                Document::insert(before, "changed", id);
+            }
+            documents.push(document(id));
+            run(&store, writes).await.expect("a unit");
+            crashed = disk.after_exit();
+            beside = if has_begun_another(&crashed) {
+                beside + 1
+            } else {
+                0
+            };
+        }
+        for at in 0..3 {
+            let store = open(&crashed).await.expect("a store");
+            let size = store.size().expect("a size");
+            assert_eq!(size.collections[0].documents, documents.len() as u64);
+            assert_eq!(all(&store).await, documents);
+            let id = documents.len() as i32;
+            documents.push(document(id));
+            let inserted = insert(&store, vec![document(id)]).await;
+            inserted.expect("an insert");
+            crashed = crashed.after_partial_loss(at);
+            drop(store);
+        }
+        let store = open(&crashed).await.expect("a store");
+        assert_eq!(all(&store).await, documents);
         store.check().await.expect("a sound store");
     });
 }

@@ -89,7 +89,13 @@ impl Checkpoints {
         })
     }
 
-    fn begin(&mut self, frozen: Memtables, bytes: usize, named: Option<Vec<u8>>) -> Result<()> {
+    /// Begins to write a memtable of this many bytes, with the record that names the generation after it.
+    pub(super) fn begin(
+        &mut self,
+        frozen: Memtables,
+        bytes: usize,
+        named: Option<Vec<u8>>,
+    ) -> Result<()> {
         let mut engine = self.engine.take().ok_or_else(lost)?;
         let (memtables, wake) = (frozen.clone(), self.wake.clone());
         let has_ended = Arc::new(AtomicBool::new(false));
