@@ -37,7 +37,7 @@ impl Builder {
     /// Sets how many bytes of the file the cache may hold. The default is 128 MiB, allocated as it is
     /// needed.
     ///
-    /// An eighth of it holds documents that were read by their `_id`s, and the rest pages of the file. A larger cache saves system calls if more
+    /// Half of it may hold pages that are not written yet. A larger cache saves system calls if more
     /// of the data is read often; the operating system caches the file as well.
     ///
     /// ```

@@ -28,7 +28,6 @@
 
 mod aggregate;
 mod backup;
-mod base;
 mod builder;
 mod collections;
 mod compact;

@@ -19,7 +19,7 @@ use std::{
 use crossbeam_skiplist::{SkipMap, map::Entry};
 use odm_mql::steps;
 
-pub(super) use self::filter::KeyFilter;
+use self::filter::KeyFilter;
 use super::{
     layout::Tree,
     overlay::{NewValue, Overlay},
@@ -188,7 +188,7 @@ impl Memtable {
             versions.last.store(commit, atomic::Ordering::Relaxed);
             for (key, value) in changes {
                 self.bytes += OVERHEAD + key.len() + value.as_ref().map_or(0, |value| value.len());
-                let _ = filter.add(tree, key);
+                filter.add(tree, key);
                 let version = Version {
                     key: key.clone(),
                     commit,
@@ -262,11 +262,6 @@ impl Memtables {
             let entry = versions.version(key, self.commit)?;
             Some(entry.value().clone())
         })
-    }
-
-    /// The keys of the table that a checkpoint writes, if it has any.
-    pub(super) fn written(&self) -> Option<Arc<KeyFilter>> {
-        self.tables[0].filter.clone()
     }
 
     /// By how much the number of entries of a tree differs from that of the engine.

@@ -11,7 +11,6 @@ use odm_store::{Error, ErrorKind, Result};
 use tracing::warn;
 
 use super::{
-    base::{Base, ValueCache},
     engine::{Backend, BaseState, Engine, FileBackend, InMemoryBackend},
     files::{self, NewFile},
     layout::{FORMAT, FORMAT_OF_INDEXES, META, damaged},
@@ -98,7 +97,7 @@ pub(super) fn open(place: Place, settings: Settings) -> Result<(Opened, LogSalva
     // Before the engine can write to the file.
     let log = log.map(|(log, named)| judge(log, named.as_deref(), &settings, &name));
     let log = log.transpose()?;
-    let mut engine = Engine::open(backend, name.clone(), settings.page_cache())?;
+    let mut engine = Engine::open(backend, name.clone(), settings.cache_size)?;
     let read = read(&mut engine, log, settings, &name);
     let ReadStore {
         log,
@@ -180,7 +179,7 @@ fn read(
     };
     let before = frozen.as_ref().map(|frozen| frozen.tables.clone());
     let newest = Arc::new(Snapshot {
-        base: Arc::new(Base::first(base, ValueCache::new(settings.value_cache()))),
+        base: Arc::new(base),
         memtables: memtable.state(&before.unwrap_or_default(), commit),
         schema: Arc::new(schema),
         settings: Arc::new(settings),

@@ -30,16 +30,6 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// The memory for values that were read by their keys, in bytes.
-    pub(super) fn value_cache(&self) -> usize {
-        self.cache_size / 8
-    }
-
-    /// The memory for pages of the engine, in bytes.
-    pub(super) fn page_cache(&self) -> usize {
-        self.cache_size - self.value_cache()
-    }
-
     /// Refuses settings that cannot work.
     pub(super) fn check(&self) -> Result<()> {
         match self.queue {

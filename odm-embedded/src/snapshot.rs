@@ -13,7 +13,7 @@ use odm_store::{
 };
 
 use super::{
-    base::Base,
+    engine::BaseState,
     memtable::{CommitNumber, Memtables},
     read::Reading,
     schema::Schema,
@@ -25,7 +25,7 @@ use super::{
 /// A committed state.
 pub(super) struct Snapshot {
     /// The state of the engine as of a checkpoint.
-    pub(super) base: Arc<Base>,
+    pub(super) base: Arc<BaseState>,
     /// The changes since then.
     pub(super) memtables: Memtables,
     pub(super) schema: Arc<Schema>,

@@ -1,7 +1,6 @@
 //! Tests of the store as a whole.
 mod aggregates;
 mod backup;
-mod cached;
 mod checks;
 mod collections;
 mod compact;

@@ -114,7 +114,7 @@ fn entries(
     }
     for key in &entries.keys {
         let value: &[u8] = if index.spec.unique { id } else { &id_len(id) };
-        match snapshot.view().get_uncached(index.tree, key)? {
+        match snapshot.view().get(index.tree, key)? {
             Some(found) if *found == *value => {}
             Some(_) => return wrong("refers to another document"),
             None => return wrong("lacks an entry of a document"),

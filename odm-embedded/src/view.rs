@@ -6,8 +6,7 @@ use odm_mql::steps;
 use odm_store::Result;
 
 use super::{
-    base::{Base, BaseValue},
-    engine::{BaseBytes, BaseRange},
+    engine::{BaseBytes, BaseRange, BaseState},
     layout::{END, Tree},
     memtable::{ChangeRange, Memtables},
     overlay::{NewValue, Overlay},
@@ -22,7 +21,7 @@ type BaseEntry = (BaseBytes, BaseBytes);
 pub(super) struct View<'a> {
     pub(super) overlay: Option<&'a Overlay>,
     pub(super) memtables: &'a Memtables,
-    pub(super) base: &'a Base,
+    pub(super) base: &'a BaseState,
     pub(super) schema: &'a Schema,
     /// Records what is read.
     pub(super) reads: Option<&'a ReadSet>,
@@ -58,31 +57,13 @@ impl<'a> View<'a> {
         if let Some(reads) = self.reads {
             reads.key(tree, key);
         }
-        if let Some(changed) = self.changed(tree, key) {
-            return Ok(changed);
+        if let Some(change) = self.overlay.and_then(|overlay| overlay.get(tree, key)) {
+            return Ok(change.as_deref().map(EntryBytes::Changed));
         }
-        Ok(self.base.value(tree, key)?.map(|value| match value {
-            BaseValue::Read(bytes) => EntryBytes::Base(bytes),
-            BaseValue::Cached(bytes) => EntryBytes::Committed(bytes),
-        }))
-    }
-
-    /// The same, without the cached values of the engine.
-    pub(super) fn get_uncached(&self, tree: Tree, key: &[u8]) -> Result<Option<EntryBytes<'a>>> {
-        if let Some(changed) = self.changed(tree, key) {
-            return Ok(changed);
+        if let Some(change) = self.memtables.get(tree, key) {
+            return Ok(change.map(EntryBytes::Committed));
         }
         Ok(self.base.get(tree, key)?.map(EntryBytes::Base))
-    }
-
-    /// The value that a change has given to a key, if there is a change.
-    #[inline]
-    fn changed(&self, tree: Tree, key: &[u8]) -> Option<Option<EntryBytes<'a>>> {
-        if let Some(change) = self.overlay.and_then(|overlay| overlay.get(tree, key)) {
-            return Some(change.as_deref().map(EntryBytes::Changed));
-        }
-        let change = self.memtables.get(tree, key)?;
-        Some(change.map(EntryBytes::Committed))
     }
 
     /// A collection, if it exists.

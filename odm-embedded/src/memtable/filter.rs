@@ -10,7 +10,7 @@ use crate::layout::Tree;
 /// The number of bits, a power of two: of a full table of 150,000 changes, they let 7 % of the absent keys through.
 const BITS: usize = 1 << 21;
 
-pub(in super::super) struct KeyFilter {
+pub(super) struct KeyFilter {
     bits: Box<[AtomicU64]>,
     hasher: ahash::RandomState,
 }
@@ -32,22 +32,14 @@ impl KeyFilter {
         (&self.bits[bit / 64], 1 << (bit % 64))
     }
 
-    /// Returns whether the key may have been added before.
-    pub(in super::super) fn add(&self, tree: Tree, key: &[u8]) -> bool {
+    pub(super) fn add(&self, tree: Tree, key: &[u8]) {
         let (word, bit) = self.place(tree, key);
         // Readers get the state with the key after this, through a lock.
-        word.fetch_or(bit, Ordering::Relaxed) & bit != 0
-    }
-
-    /// Forgets all keys.
-    pub(in super::super) fn clear(&self) {
-        for word in &self.bits {
-            word.store(0, Ordering::Relaxed);
-        }
+        word.fetch_or(bit, Ordering::Relaxed);
     }
 
     /// `false` if the key was never added.
-    pub(in super::super) fn may_have(&self, tree: Tree, key: &[u8]) -> bool {
+    pub(super) fn may_have(&self, tree: Tree, key: &[u8]) -> bool {
         let (word, bit) = self.place(tree, key);
         word.load(Ordering::Relaxed) & bit != 0
     }
@@ -61,9 +53,7 @@ mod tests {
     fn a_filter_lets_all_its_keys_through_and_few_others() {
         let filter = KeyFilter::default();
         let key = |n: u32| n.to_be_bytes();
-        for n in 0..20_000 {
-            filter.add(n % 3, &key(n));
-        }
+        (0..20_000).for_each(|n| filter.add(n % 3, &key(n)));
         assert!((0..20_000).all(|n| filter.may_have(n % 3, &key(n))));
         let of_others = (0..20_000).filter(|n| filter.may_have(n % 3 + 3, &key(*n)));
         assert!(of_others.count() < 20_000 / 20);

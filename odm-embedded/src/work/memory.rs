@@ -13,7 +13,6 @@ use odm_store::{Error, ErrorKind, FeedChanges, Result};
 
 use super::{
     super::{
-        base::Base,
         engine::{BaseState, Uncommitted},
         memtable::Memtables,
         snapshot::Snapshot,
@@ -70,9 +69,7 @@ impl Work {
         changes: FeedChanges,
     ) -> Work {
         let base = Snapshot {
-            base: Arc::new(Base::uncommitted(BaseState::Uncommitted(
-                transaction.clone(),
-            ))),
+            base: Arc::new(BaseState::Uncommitted(transaction.clone())),
             memtables: Memtables::default(),
             schema: newest.schema.clone(),
             settings: newest.settings.clone(),

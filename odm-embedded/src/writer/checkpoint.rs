@@ -15,7 +15,6 @@ use tokio::sync::Notify;
 
 use super::{
     super::{
-        base::Base,
         engine::{BaseState, Engine, KeyChange, WriteStop},
         layout::META,
         log,
@@ -194,10 +193,9 @@ impl Writer {
     pub(super) fn finish_checkpoint(&mut self) -> Result<()> {
         let ended = self.checkpoints.end().map_err(|error| self.fail(error))?;
         if let Some((base, written)) = ended {
-            let commit = self.newest.memtables.commit;
-            let base = self.newest.base.next(base, written.written());
-            self.publish_base(base, commit);
             self.history.add(written, self.published.oldest_open());
+            let commit = self.newest.memtables.commit;
+            self.publish_base(base, commit);
         }
         self.usable()
     }
@@ -209,7 +207,7 @@ impl Writer {
     }
 
     /// Publishes another base with the same documents.
-    pub(super) fn publish_base(&mut self, base: Base, commit: u64) {
+    pub(super) fn publish_base(&mut self, base: BaseState, commit: u64) {
         self.newest = Arc::new(Snapshot {
             base: Arc::new(base),
             memtables: self.memtable.state(self.checkpoints.frozen(), commit),

@@ -50,7 +50,7 @@ impl Writer {
             LogReference::Copied,
             &mut |_| is_awaited(),
         )?;
-        let new = Engine::open(backend, name, self.settings.page_cache())?;
+        let new = Engine::open(backend, name, self.settings.cache_size)?;
         let put_in_place = make_durable().map_err(cannot)?;
         self.file = put_in_place().map_err(|error| self.stop_between_files(error))?;
         self.checkpoints.replace_by(new)?;
@@ -59,8 +59,7 @@ impl Writer {
         let newest = newest.map_err(|error| self.fail(error))?;
         let commit = self.newest.memtables.commit;
         // Later reads release the old file.
-        let base = self.newest.base.next(newest, None);
-        self.publish_base(base, commit);
+        self.publish_base(newest, commit);
         let after = self.checkpoints.engine()?.len()?;
         Ok(Compacted { before, after })
     }

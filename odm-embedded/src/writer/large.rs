@@ -61,7 +61,7 @@ impl Writer {
         let commit = self.newest.memtables.commit + 1;
         self.history.forget(commit);
         self.newest = Arc::new(Snapshot {
-            base: Arc::new(self.newest.base.renewed(base)),
+            base: Arc::new(base),
             memtables: self.memtable.state(self.checkpoints.frozen(), commit),
             schema: unit_transaction.work.schema.clone(),
             settings: self.settings.clone(),
