@@ -59,7 +59,7 @@ impl Report {
         let names = self.systems.iter().map(|(name, _)| *name);
         let columns = ["row", "work"].into_iter().chain(names);
         let mut table = Table::new(2, columns.chain(["odm / best SQLite", "odm / redb"]));
-        for workload in WORKLOADS {
+        for workload in self.lost_first() {
             let cells: Vec<Option<String>> = self
                 .systems
                 .iter()
@@ -71,13 +71,27 @@ impl Report {
             let texts = [workload.row, workload.work].map(str::to_owned);
             let cells = cells.into_iter().map(Option::unwrap_or_default);
             let ratios = [Engine::Rusqlite, Engine::Redb].map(|peer| self.ratio(workload, peer));
+            let ratios =
+                ratios.map(|ratio| ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}")));
             table.row(texts.into_iter().chain(cells).chain(ratios));
         }
         table
     }
 
+    /// The rows in which the library is slower than SQLite, and then the others. A row without a ratio stays behind the one before it.
+    fn lost_first(&self) -> impl Iterator<Item = &'static Workload> {
+        let mut is_lost = false;
+        let (lost, others): (Vec<_>, Vec<_>) = WORKLOADS.iter().partition(|workload| {
+            if let Some(ratio) = self.ratio(workload, Engine::Rusqlite) {
+                is_lost = ratio < 1.0;
+            }
+            is_lost
+        });
+        lost.into_iter().chain(others)
+    }
+
     /// The throughput of the library, as a multiple of that of the best system of another engine, which may have a group commit by hand.
-    fn ratio(&self, workload: &Workload, peer: Engine) -> String {
+    fn ratio(&self, workload: &Workload, peer: Engine) -> Option<f64> {
         let best = |engine: Engine| {
             let samples = self.samples.iter().filter(|((row, name), _)| {
                 let is_row = *row == workload.row
@@ -88,10 +102,7 @@ impl Report {
                 .map(|(_, samples)| median_of(samples, |sample| sample.throughput))
                 .max_by(f64::total_cmp)
         };
-        match (best(Engine::Odm), best(peer)) {
-            (Some(library), Some(peer)) => format!("{:.2}", library / peer),
-            _ => String::new(),
-        }
+        Some(best(Engine::Odm)? / best(peer)?)
     }
 
     /// Loading, files and opening, by the engine. The ratios are of the peer to the library.
@@ -159,7 +170,7 @@ fn versions() -> String {
     };
     format!(
         "odm {}, redb {}, SQLite {} through rusqlite {}, tokio {}",
-        version("odm"),
+        version("typed-odm"),
         version("redb"),
         rusqlite::version(),
         version("rusqlite"),
