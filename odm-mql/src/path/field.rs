@@ -83,11 +83,11 @@ impl<'a> RawField<'a> {
 /// The elements of an array, except those that cannot be read.
 #[doc(hidden)]
 pub fn elements(array: &RawArray) -> impl Iterator<Item = RawBsonRef<'_>> {
-    Elements::of(array)
+    ArrayValues::of(array)
 }
 
 /// The elements of an array that were not read yet.
-struct Elements<'a> {
+struct ArrayValues<'a> {
     array: &'a RawArray,
     rest: &'a [u8],
     read: usize,
@@ -95,7 +95,7 @@ struct Elements<'a> {
     slow: Option<RawArrayIter<'a>>,
 }
 
-impl<'a> Iterator for Elements<'a> {
+impl<'a> Iterator for ArrayValues<'a> {
     type Item = RawBsonRef<'a>;
 
     #[inline]
@@ -110,9 +110,9 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
-impl<'a> Elements<'a> {
-    fn of(array: &'a RawArray) -> Elements<'a> {
-        Elements {
+impl<'a> ArrayValues<'a> {
+    fn of(array: &'a RawArray) -> ArrayValues<'a> {
+        ArrayValues {
             array,
             rest: array.as_bytes().get(4..).unwrap_or_default(),
             read: 0,
@@ -279,7 +279,7 @@ mod tests {
             let Some(RawBsonRef::Array(array)) = get(&document, "a") else {
                 panic!("no array: {document:?}");
             };
-            let mut elements = Elements::of(array);
+            let mut elements = ArrayValues::of(array);
             let read: Vec<Bson> = elements
                 .by_ref()
                 .map(|element| element.try_into().expect("valid BSON"))
