@@ -260,7 +260,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// The errors of [`open`](Builder::open), except errors about a log that is damaged or missing.
+    /// The errors of [`open`](Builder::open), except errors about a log that is damaged or missing. `Corrupt` if a change of the log was made
+    /// to another value than the store has, which is damaged then: the store opens without its log.
     pub async fn salvage(mut self, path: impl AsRef<Path>) -> Result<Salvaged> {
         self.settings.salvage = true;
         let place = Place::File(path.as_ref().to_owned());

@@ -27,7 +27,8 @@
 //! # Damage
 //!
 //! A synced record that cannot be read is told from a record torn by a crash, and the store is not opened without it either: see
-//! `contents`. A log is judged before the engine can write to its own file, so that both files of a refused store stay as they are.
+//! `contents`. A log is judged before the engine can write to its own file, so that both files of a refused store stay as they are. Only
+//! damage of the store's own file can be found later: a value to which the difference of a record does not fit.
 
 mod contents;
 mod difference;
@@ -323,7 +324,8 @@ impl Log {
         };
         contents::redo(bytes, head, value)?.ok_or_else(|| {
             corrupt(format!(
-                "`{}` or its store is damaged: a change of the log was made to another value than the store has; restore a backup",
+                "the store is damaged: `{}` has a change that was made to another value than the store has; restore a backup, or move the log \
+                 away and open the store without its last commits by `Embedded::builder().salvage(..)`",
                 self.place.name()
             ))
         })

@@ -163,8 +163,11 @@ impl Work {
     /// Writes a document of a batch, except its entries in unique indexes, which it returns.
     fn write_one(&mut self, collection: &str, write: &DocumentWrite<'_>) -> Result<Claims> {
         let (before, after) = (write.before(), write.after());
-        if let (None, Some(after)) = (before, after) {
-            check_document(collection, after)?;
+        match (before, after) {
+            // An image that is not the stored one is refused below.
+            (Some(before), Some(after)) => check_replacement(collection, before, after)?,
+            (None, Some(after)) => check_document(collection, after)?,
+            (_, None) => {}
         }
         let collection = self.collection_or_new(collection)?;
         let id = field_id(write.document())?;
@@ -188,9 +191,6 @@ impl Work {
             }
         }
         drop(stored);
-        if let (Some(before), Some(after)) = (before, after) {
-            check_replacement(&collection.name, before, after)?;
-        }
         let claims = self.change_entries(&collection, &key, before, after)?;
         let tree = collection.tree;
         match (before, after) {
