@@ -123,7 +123,7 @@ pub(super) fn open(place: Place, settings: Settings) -> Result<(Opened, LogSalva
     Ok((opened, found))
 }
 
-/// What is read of a store that is opened, beside its engine and its file.
+/// The parts of an opened store, except its engine and its file.
 struct ReadStore {
     log: Option<Log>,
     found: LogSalvage,

@@ -8,8 +8,8 @@
 //! A place is the number of equal bytes before it, the number of bytes that it had, the number of bytes that it has (4 bytes each), and the
 //! latter. All bytes behind the last place are equal.
 //!
-//! A changed field of a BSON document changes its own bytes and the lengths of the documents around it. So there are few places, whose bytes
-//! are moved at most once: a byte is compared with the one that is as far from the begin, and with the one that is as far from the end.
+//! A changed field of a BSON document changes its own bytes and the lengths of the documents around it, and moves all bytes behind it together.
+//! So the bytes of both values are compared at the same distance from the begin, and at the same distance from the end.
 
 use super::record::number;
 

@@ -421,7 +421,7 @@ mod tests {
         let mut redone = Overlay::default();
         assert!(record.redo(&mut redone, before).expect("a state"));
         assert!(redone.trees().eq(changes.trees()));
-        // A value that the log has before is the one that counts.
+        // A value of an earlier record takes precedence over that of the store.
         for value in [None, Some(&*other)] {
             let mut later = Overlay::default();
             later.set(1, b"changed", value);
