@@ -327,7 +327,8 @@ fn a_store_that_crashed_beside_a_checkpoint_has_the_units_of_both_generations() 
         let mut beside = 0;
         let mut crashed = disk.after_exit();
         // Each unit changes the document of the one before, so that the second generation has differences from values of the first.
-        while beside < 5 {
+        // On a busy machine the checkpoints may end too soon, and the crash is an ordinary one.
+        while beside < 5 && documents.len() < 300 {
             let id = documents.len() as i32;
             let mut writes = vec![Write::Insert(vec![document(id)])];
             if let Some(before) = documents.last_mut() {
