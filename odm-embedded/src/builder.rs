@@ -7,7 +7,9 @@ use std::{
 
 use odm_store::{Durability, ErrorKind, Result};
 
-use super::{Embedded, open::Place, salvage::Salvaged, settings::Settings};
+use super::{
+    Embedded, open::Place, read_only::ReadOnlyStore, salvage::Salvaged, settings::Settings,
+};
 
 /// How often a builder checks whether a file that is open elsewhere is free.
 const LOCK_INTERVAL: Duration = Duration::from_millis(10);
@@ -78,6 +80,24 @@ impl Builder {
     /// ```
     pub fn flush_interval(mut self, interval: Duration) -> Self {
         self.settings.flush_interval = interval;
+        self
+    }
+
+    /// Sets how long a commit stays in the log alone: the time after which a checkpoint writes it into the store's own file, where a
+    /// [`ReadOnlyStore`] sees it. The default is 10 s. A log that fills up makes checkpoints earlier, and with [`Duration::MAX`] it
+    /// alone does.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("shop.odm");
+    /// use std::time::Duration;
+    ///
+    /// let store = Embedded::builder().checkpoint_interval(Duration::from_secs(1)).open(&path).await?;
+    /// # Ok(()) });
+    /// ```
+    pub fn checkpoint_interval(mut self, interval: Duration) -> Self {
+        self.settings.checkpoint_interval = interval;
         self
     }
 
@@ -236,6 +256,25 @@ impl Builder {
                 opened => return opened.map(|(store, _)| store),
             }
         }
+    }
+
+    /// Opens the store in a file to read it, as [`Embedded::open_read_only`] does, with this builder's `cache_size`, `sort_memory` and
+    /// `check`.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |_| {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("shop.odm");
+    /// # drop(Embedded::open(&path).await?);
+    /// let store = Embedded::builder().cache_size(16 << 20).open_read_only(&path).await?;
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Embedded::open_read_only`].
+    pub async fn open_read_only(self, path: impl AsRef<Path>) -> Result<ReadOnlyStore> {
+        ReadOnlyStore::open(path.as_ref(), self.settings).await
     }
 
     /// Opens a store whose log is damaged, missing or another's, with the units before the damage: all units in the store's own file, and

@@ -2,6 +2,7 @@
 
 use std::{
     io,
+    ops::Bound,
     path::PathBuf,
     sync::{
         Arc, Condvar, Mutex, MutexGuard,
@@ -14,7 +15,7 @@ use odm_store::Store;
 
 use crate::{
     Embedded,
-    engine::Backend,
+    engine::{Backend, BackendError},
     log::LogFile,
     place::{Replacement, StoreFile},
 };
@@ -366,6 +367,32 @@ impl Backend for OpenFile {
     fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         self.0
             .change(&self.1, Operation::Write(offset, bytes.to_vec()))
+    }
+
+    // No other process has the file: with locks, the engine writes it as it writes a file that others read.
+
+    fn try_lock_range(&self, _: Bound<u64>, _: Bound<u64>) -> Result<bool, BackendError> {
+        Ok(true)
+    }
+
+    fn try_lock_shared_range(&self, _: Bound<u64>, _: Bound<u64>) -> Result<bool, BackendError> {
+        Ok(true)
+    }
+
+    fn lock_range(&self, _: Bound<u64>, _: Bound<u64>) -> Result<(), BackendError> {
+        Ok(())
+    }
+
+    fn lock_shared_range(&self, _: Bound<u64>, _: Bound<u64>) -> Result<(), BackendError> {
+        Ok(())
+    }
+
+    fn unlock_range(&self, _: Bound<u64>, _: Bound<u64>) -> Result<(), BackendError> {
+        Ok(())
+    }
+
+    fn query_lock_range(&self, _: Bound<u64>, _: Bound<u64>) -> Result<bool, BackendError> {
+        Ok(false)
     }
 }
 

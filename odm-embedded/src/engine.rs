@@ -10,6 +10,7 @@
 //! names the file.
 
 mod error;
+mod read_only;
 mod retired;
 mod shared;
 mod shield;
@@ -25,9 +26,11 @@ use std::{
     thread,
 };
 
-use redb::{Database, DatabaseError, Durability, ReadableDatabase, StorageError};
+use redb::{ConcurrencyMode, Database, DatabaseError, Durability, ReadableDatabase, StorageError};
 use tracing::warn;
 
+#[cfg(any(test, feature = "__test"))]
+pub(super) use redb::BackendError;
 pub(super) use redb::{
     StorageBackend as Backend,
     backends::{FileBackend, InMemoryBackend},
@@ -40,6 +43,7 @@ use self::{
     shield::{Shield, Shielded},
 };
 pub(super) use self::{
+    read_only::ReadOnlyEngine,
     state::{BaseBytes, BaseRange, BaseState},
     uncommitted::Uncommitted,
 };
@@ -121,23 +125,25 @@ impl Engine {
         cache_size: usize,
         shield: Arc<Shield>,
     ) -> Result<Engine> {
-        let shielded = Shielded::new(SharedBackend::new(backend.clone(), role), shield.clone());
+        let mut builder = Database::builder();
+        builder.set_cache_size(cache_size);
+        let repaired = name.clone();
+        let warned = Cell::new(role != Role::Owner);
+        builder.set_repair_callback(move |_| {
+            if !warned.replace(true) {
+                warn!(
+                    store = &*repaired,
+                    "the store was not closed: recovering its last commit"
+                );
+            }
+        });
         let database = guard(&name, || {
-            let mut builder = Database::builder();
-            builder.set_cache_size(cache_size);
-            let repaired = name.clone();
-            let warned = Cell::new(role != Role::Owner);
-            builder.set_repair_callback(move |_| {
-                if !warned.replace(true) {
-                    warn!(
-                        store = &*repaired,
-                        "the store was not closed: recovering its last commit"
-                    );
-                }
+            let opened = with_mode(|mode| {
+                let shared = SharedBackend::new(backend.clone(), role);
+                builder.set_concurrency_mode(mode);
+                builder.create_with_backend(Shielded::new(shared, shield.clone()))
             });
-            builder
-                .create_with_backend(shielded)
-                .map_err(|error| opening(&name, error))
+            opened.map_err(|error| opening(&name, error))
         })?;
         let mut engine = Engine {
             database,
@@ -380,6 +386,18 @@ impl Engine {
             true => Ok(()),
             false => Err(damaged(name, "checksums do not match")),
         }
+    }
+}
+
+/// Opens a database that one process writes while others read it; for one process alone if the backend has no locks of ranges, as in memory.
+fn with_mode<D>(
+    mut open: impl FnMut(ConcurrencyMode) -> std::result::Result<D, DatabaseError>,
+) -> std::result::Result<D, DatabaseError> {
+    match open(ConcurrencyMode::SingleWriter) {
+        Err(DatabaseError::Storage(StorageError::Unsupported)) => {
+            open(ConcurrencyMode::ExclusiveWriter)
+        }
+        opened => opened,
     }
 }
 

@@ -51,6 +51,7 @@ mod place;
 mod plan;
 mod queue;
 mod read;
+mod read_only;
 mod reads;
 mod salvage;
 mod scan;
@@ -79,6 +80,7 @@ pub use backup::Backup;
 pub use builder::Builder;
 pub use compact::Compacted;
 pub use copy::BackupProgress;
+pub use read_only::ReadOnlyStore;
 pub use salvage::Salvaged;
 pub use size::{CollectionSize, IndexSize, StoreSize};
 
@@ -157,6 +159,31 @@ impl Embedded {
     /// if it cannot be opened, its folder does not exist, or a new one would take the place of a file of another store.
     pub async fn open(path: impl AsRef<Path>) -> Result<Embedded> {
         Embedded::builder().open(path).await
+    }
+
+    /// Opens the store in a file to read it, while this or another process has it open to write it, or nobody has.
+    ///
+    /// A [`ReadOnlyStore`] has the state of the writer's last checkpoint, follows later ones, and never makes the writer wait.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |_| {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("shop.odm");
+    /// # Shop::open(Embedded::open(&path).await?).await?.close().await?;
+    /// let shop = Shop::open(Embedded::open_read_only(&path).await?).await?;
+    /// println!("{} parts", shop.parts.all().count().await?);
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ReadOnly`](odm_store::ErrorKind::ReadOnly) if the store was not closed and nobody has it open, as after a crash: open it by
+    /// [`open`](Embedded::open) once; [`Locked`](odm_store::ErrorKind::Locked) if a process has it open that does not share it: one with an
+    /// older version of the library, or on a system other than Linux, Apple's and Windows; [`Io`](odm_store::ErrorKind::Io) if it does not
+    /// exist or cannot be read; [`Corrupt`](odm_store::ErrorKind::Corrupt) if it is not a store, is damaged, or has a format that this
+    /// version does not read.
+    pub async fn open_read_only(path: impl AsRef<Path>) -> Result<ReadOnlyStore> {
+        Embedded::builder().open_read_only(path).await
     }
 
     /// Opens an empty store in memory. It is gone when the last handle is dropped.

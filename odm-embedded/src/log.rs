@@ -39,7 +39,9 @@ mod mark;
 mod open;
 mod record;
 
-use std::{io, iter, ops::Deref, path::PathBuf, sync::Arc};
+use std::{io, iter, ops::Deref, path::PathBuf, sync::Arc, time::SystemTime};
+
+use bson::{DateTime, RawDocument, rawdoc};
 
 use self::{
     contents::Contents,
@@ -268,18 +270,18 @@ impl Log {
         };
         let NeededLog { file, generations } = needed;
         let bytes = recovery.bytes.as_deref().unwrap_or_default();
-        let mut first = None;
-        for (head, found) in generations.iter().rev().skip(1) {
-            first = Some((self.redo(engine, bytes, head, None)?, found));
-        }
-        let Some((head, found)) = generations.last() else {
+        let Some(((head, found), earlier)) = generations.split_last() else {
             return Ok(Recovered::default());
+        };
+        let first = match earlier.first() {
+            Some((head, found)) => Some((self.redo(engine, bytes, head, None)?, found)),
+            None => None,
         };
         let before = first.as_ref().map(|(changes, _)| changes);
         let last = self.redo(engine, bytes, head, before)?;
         // The head of the next generation says that the records are synced. After a crash of the process alone, they may not be.
         file.sync_data().map_err(|error| self.cannot_write(error))?;
-        let named = encode(&head.named)?;
+        let named = encode(&head.named);
         let first_has_growths = first.as_ref().is_none_or(|(_, found)| found.has_growths);
         if head.segment() == Segment::of(head.named, self.max_len)
             && first_has_growths
@@ -336,7 +338,7 @@ impl Log {
         let closed = encode(&Generation {
             closed: true,
             ..last
-        })?;
+        });
         let closed = iter::once((META, RECORD, Some(&*closed)));
         engine.commit(closed.chain(changes.iter()), true)?;
         self.first = last.next();
@@ -382,7 +384,8 @@ impl Log {
                 })
             }
         };
-        encode(&begun.map_err(|error| self.cannot_write(error))?)
+        let begun = begun.map_err(|error| self.cannot_write(error))?;
+        Ok(encode(&begun))
     }
 
     /// Begins the last generation, which is closed, and returns the record that names it, or `None` if the log has no file. Once it is in
@@ -397,7 +400,7 @@ impl Log {
             closed: true,
             ..last
         };
-        encode(&closed).map(Some)
+        Ok(Some(encode(&closed)))
     }
 
     /// Verifies that the file has the head and all records, by its bytes and not by the memory.
@@ -428,10 +431,21 @@ impl Log {
     }
 }
 
-fn encode(named: &Generation) -> Result<Vec<u8>> {
-    bson::serialize_to_vec(named).map_err(|error| {
-        Error::new(ErrorKind::Encode, "cannot write the name of a log").with_source(error)
-    })
+/// The record that names a generation, with the time: the commits until now are durable with it.
+fn encode(named: &Generation) -> Vec<u8> {
+    let named = rawdoc! {
+        "log": named.log,
+        "generation": named.generation,
+        "closed": named.closed,
+        "at": DateTime::now(),
+    };
+    named.into_bytes()
+}
+
+/// The time in a record that names a generation. A file of an older version of the library has none.
+pub(super) fn time_of(named: &[u8]) -> Option<SystemTime> {
+    let named = RawDocument::from_bytes(named).ok()?;
+    named.get_datetime("at").ok().map(DateTime::to_system_time)
 }
 
 /// All bytes of a log.

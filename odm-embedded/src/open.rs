@@ -11,7 +11,7 @@ use odm_store::{Error, ErrorKind, Result};
 use tracing::warn;
 
 use super::{
-    engine::{Backend, BaseState, Engine, FileBackend, InMemoryBackend},
+    engine::{Backend, BaseState, Engine, FileBackend, InMemoryBackend, ReadOnlyEngine},
     files::{self, NewFile},
     layout::{FORMAT, FORMAT_OF_INDEXES, META, damaged},
     log::{self, Beside, Log, LogFile, Recovered, Recovery},
@@ -265,7 +265,7 @@ fn initialize(engine: &mut Engine, name: &str) -> Result<()> {
 }
 
 /// Whether there is a store, whose format is known then. A new file is empty.
-fn has_format(state: &BaseState, name: &str) -> Result<bool> {
+pub(super) fn has_format(state: &BaseState, name: &str) -> Result<bool> {
     let Some(record) = state.get(META, FORMAT_RECORD)? else {
         return match state.trees()?.is_empty() {
             true => Ok(false),
@@ -336,6 +336,28 @@ pub(super) fn lock(file: File, path: &Path, name: &Arc<str>) -> Result<Option<Lo
         identity,
         named,
     }))
+}
+
+/// The file of a store, opened to be read.
+pub(super) struct ReadOnlyFile {
+    pub(super) engine: ReadOnlyEngine,
+    identity: Identity,
+}
+
+impl ReadOnlyFile {
+    pub(super) fn open(path: &Path, name: &Arc<str>, cache_size: usize) -> Result<ReadOnlyFile> {
+        let cannot_open = |error| cannot("open", name, error);
+        let file = File::open(path).map_err(cannot_open)?;
+        let identity = Identity::of(&file.metadata().map_err(cannot_open)?);
+        let engine = ReadOnlyEngine::open(backend_of(file, name)?, name.clone(), cache_size)?;
+        Ok(ReadOnlyFile { engine, identity })
+    }
+
+    /// Whether a path leads to this file, and not to one that has taken its place.
+    pub(super) fn is_at(&self, path: &Path, name: &str) -> Result<bool> {
+        let is_at = self.identity.is_at(path);
+        is_at.map_err(|error| cannot("open", name, error))
+    }
 }
 
 /// Opens the file of a store, and creates it if it is missing.

@@ -97,6 +97,8 @@ pub(super) struct Writer {
     history: History,
     /// The time of the first commit that a crash may undo, and that no caller waits for.
     unflushed: Option<Instant>,
+    /// The time of the first commit since the last checkpoint began.
+    uncheckpointed: Option<Instant>,
     /// The error of all further writes, once the disk has failed.
     failure: Option<Error>,
     /// Measurements of the last group, from which the wait for further units is derived.
@@ -109,6 +111,7 @@ enum Event {
     /// A portion of an index is to be built or removed.
     Portion,
     CheckpointEnded,
+    CheckpointDue,
     FlushDue,
     /// All handles of the store are gone.
     Deserted,
@@ -150,7 +153,7 @@ impl SharedWriter {
             };
             let Some(now) = &mut *writer else { return };
             let Some(event) = now.next_event() else {
-                let due = now.flush_due();
+                let due = now.due();
                 drop(writer);
                 block_on(self.wake.notified(), due);
                 continue;
@@ -205,6 +208,7 @@ impl Writer {
             published,
             settings: newest.settings.clone(),
             newest,
+            uncheckpointed: (!memtable.is_empty()).then(Instant::now),
             memtable,
             history: History::default(),
             unflushed: None,
@@ -218,7 +222,9 @@ impl Writer {
         match event {
             Event::FlushDue => self.flush(),
             Event::Portion => self.run_portion(),
+            // The error is kept as the writer's.
             Event::CheckpointEnded => drop(self.finish_checkpoint()),
+            Event::CheckpointDue => drop(self.begin_checkpoint()),
             Event::Deserted => return ControlFlow::Break(None),
             Event::Request(member @ (Request::Unit { .. } | Request::Commit { .. })) => {
                 self.run_group(member);
@@ -317,6 +323,7 @@ impl Writer {
             Err(TryRecvError::Disconnected) => Some(Event::Deserted),
             Err(TryRecvError::Empty) if has_portion => Some(Event::Portion),
             Err(TryRecvError::Empty) if self.is_flush_due() => Some(Event::FlushDue),
+            Err(TryRecvError::Empty) if self.is_checkpoint_due() => Some(Event::CheckpointDue),
             Err(TryRecvError::Empty) => None,
         }
     }
@@ -332,7 +339,25 @@ impl Writer {
     }
 
     fn is_flush_due(&self) -> bool {
-        self.flush_due().is_some_and(|due| due <= Instant::now())
+        is_over(self.flush_due())
+    }
+
+    /// The time of the next checkpoint, unless one is running: its end wakes the thread.
+    fn checkpoint_due(&self) -> Option<Instant> {
+        let interval = self.settings.checkpoint_interval;
+        let since = self.uncheckpointed?;
+        let is_possible = self.failure.is_none() && !self.checkpoints.is_running();
+        since.checked_add(interval).filter(|_| is_possible)
+    }
+
+    fn is_checkpoint_due(&self) -> bool {
+        is_over(self.checkpoint_due())
+    }
+
+    /// When the thread has work, if nobody wakes it before.
+    fn due(&self) -> Option<Instant> {
+        let due = self.flush_due().into_iter().chain(self.checkpoint_due());
+        due.min()
     }
 
     /// Returns the error of an earlier failure of the disk.
@@ -450,6 +475,9 @@ impl Writer {
     fn remember(&mut self, changes: &Overlay, schema: Arc<Schema>) {
         let commit = self.newest.memtables.commit + 1;
         self.memtable.add(commit, changes);
+        if self.log.is_some() {
+            self.uncheckpointed.get_or_insert_with(Instant::now);
+        }
         self.newest = Arc::new(Snapshot {
             base: self.newest.base.clone(),
             memtables: self.memtable.state(self.checkpoints.frozen(), commit),
@@ -492,6 +520,10 @@ impl Writer {
         self.failure = Some(stop(self.checkpoints.write_stop(), cause));
         error
     }
+}
+
+fn is_over(due: Option<Instant>) -> bool {
+    due.is_some_and(|due| due <= Instant::now())
 }
 
 /// Ends all writes of the engine. Returns the error of all later writes.

@@ -500,6 +500,9 @@ pub struct Capabilities {
     /// How long a [single write](Store::write_single) of an earlier epoch may still be under way after a new one has begun.
     /// `None` for stores without such writes, and for serializable ones, which are told of no epochs.
     pub single_document_writes: Option<Duration>,
+    /// All writes fail with [`ReadOnly`](crate::ErrorKind::ReadOnly). A database opens without a write, if the store has it as its models
+    /// declare it, and has no workers.
+    pub read_only: bool,
 }
 
 impl Capabilities {
@@ -555,6 +558,14 @@ impl Capabilities {
     pub fn single_document_writes(self, limit: Duration) -> Self {
         Capabilities {
             single_document_writes: Some(limit),
+            ..self
+        }
+    }
+
+    /// Returns the capabilities without writes.
+    pub fn read_only(self) -> Self {
+        Capabilities {
+            read_only: true,
             ..self
         }
     }

@@ -115,8 +115,8 @@ pub use measure::measure;
 pub use measure::measured;
 pub use model::{Cold, DateTime, ObjectId, Public, Ref, Subset, native};
 pub use odm_embedded::{
-    Backup, BackupProgress, CollectionSize, Compacted, Embedded, IndexBuild, IndexSize, Salvaged,
-    StoreSize,
+    Backup, BackupProgress, CollectionSize, Compacted, Embedded, IndexBuild, IndexSize,
+    ReadOnlyStore, Salvaged, StoreSize,
 };
 #[cfg(feature = "mongodb")]
 #[cfg_attr(docsrs, doc(cfg(feature = "mongodb")))]

@@ -9,4 +9,5 @@ mod forked;
 mod ledger;
 mod lock;
 mod many;
+mod read_only;
 mod soak;

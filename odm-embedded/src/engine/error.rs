@@ -38,6 +38,18 @@ pub(super) fn opening(name: &str, error: DatabaseError) -> Error {
                 "`{name}` is already open, in this process or in another: close it there first, or wait for that by `wait_for_lock`"
             ),
         ),
+        DatabaseError::RepairAborted => Error::new(
+            ErrorKind::ReadOnly,
+            format!(
+                "`{name}` was not closed, and no process has it open: open it by `Embedded::open` once, which recovers its last commits"
+            ),
+        ),
+        DatabaseError::LockProtocolMismatch => Error::new(
+            ErrorKind::Locked,
+            format!(
+                "`{name}` is open in a program with another version of this library: close it there first, or use one version"
+            ),
+        ),
         DatabaseError::UpgradeRequired(version) => Error::new(
             ErrorKind::Corrupt,
             format!(

@@ -1,4 +1,4 @@
-//! A storage backend that several databases read: one of them writes to it, and the others verify it.
+//! A storage backend that several databases of this process read: one of them writes to it, and the others verify it.
 
 use std::{io, ops::Bound, sync::Arc};
 
@@ -14,9 +14,10 @@ pub(super) struct SharedBackend {
 /// How a database treats the locks of its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// It locks the file, and closes it: the database that writes.
+    /// It locks the file, and closes it: the database that writes, or one that only reads.
     Owner,
-    /// It locks the file, and leaves it locked for the owner that comes after it.
+    /// It excludes other writers, also until the owner that comes after it does so. It takes no shared locks: these would tell readers in
+    /// other processes that the file is recovered.
     First,
     /// It does neither. It is open together with the owner, which is idle meanwhile.
     Guest,
@@ -35,6 +36,17 @@ impl SharedBackend {
         match self.role {
             Role::Owner | Role::First => lock(&*self.backend),
             Role::Guest => Ok(of_guest),
+        }
+    }
+
+    fn lock_shared<T>(
+        &self,
+        of_others: T,
+        lock: impl FnOnce(&dyn StorageBackend) -> Result<T, BackendError>,
+    ) -> Result<T, BackendError> {
+        match self.role {
+            Role::Owner => lock(&*self.backend),
+            Role::First | Role::Guest => Ok(of_others),
         }
     }
 }
@@ -76,7 +88,7 @@ impl StorageBackend for SharedBackend {
         start: Bound<u64>,
         end: Bound<u64>,
     ) -> Result<bool, BackendError> {
-        self.lock(true, |backend| backend.try_lock_shared_range(start, end))
+        self.lock_shared(true, |backend| backend.try_lock_shared_range(start, end))
     }
 
     fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
@@ -84,14 +96,11 @@ impl StorageBackend for SharedBackend {
     }
 
     fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.lock((), |backend| backend.lock_shared_range(start, end))
+        self.lock_shared((), |backend| backend.lock_shared_range(start, end))
     }
 
     fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        match self.role {
-            Role::Owner => self.backend.unlock_range(start, end),
-            Role::First | Role::Guest => Ok(()),
-        }
+        self.lock((), |backend| backend.unlock_range(start, end))
     }
 
     fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {

@@ -102,13 +102,7 @@ impl BaseState {
         else {
             return Ok(BTreeSet::new());
         };
-        guard(name, || {
-            let tables = transaction.list_tables();
-            let tables = tables.map_err(|error| failed(name, error))?;
-            tables
-                .map(|table| tree_of(&table).ok_or_else(|| foreign(name, table.name())))
-                .collect()
-        })
+        trees_of(transaction, name)
     }
 
     /// The number of entries of a tree, if the state is committed.
@@ -171,6 +165,17 @@ impl BaseState {
         };
         Ok(BaseRange { entries, backward })
     }
+}
+
+/// The trees of a state that have entries.
+pub(super) fn trees_of(transaction: &ReadTransaction, name: &str) -> Result<BTreeSet<Tree>> {
+    guard(name, || {
+        let tables = transaction.list_tables();
+        let tables = tables.map_err(|error| failed(name, error))?;
+        tables
+            .map(|table| tree_of(&table).ok_or_else(|| foreign(name, table.name())))
+            .collect()
+    })
 }
 
 #[cold]

@@ -1,7 +1,7 @@
 //! The names of generations, and their heads in a log.
 
 use bson::oid::ObjectId;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{format_1, record::long};
 
@@ -22,7 +22,7 @@ const MAGIC: [u8; 8] = *b"odm-log\0";
 const SEED: usize = 32;
 
 /// A generation of a log, as the engine's file names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub(super) struct Generation {
     pub(super) log: ObjectId,
     pub(super) generation: i64,

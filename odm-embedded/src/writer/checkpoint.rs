@@ -81,6 +81,10 @@ impl Checkpoints {
         Ok(())
     }
 
+    pub(super) fn is_running(&self) -> bool {
+        self.running.is_some()
+    }
+
     pub(super) fn has_ended(&self) -> bool {
         let running = self.running.as_ref();
         running.is_some_and(|running| {
@@ -180,7 +184,7 @@ impl Writer {
         let named = self.log.as_mut().map(|log| log.begin_generation());
         let named = named.transpose().map_err(|error| self.fail(error))?;
         self.syncer.made_durable();
-        self.unflushed = None;
+        (self.unflushed, self.uncheckpointed) = (None, None);
         let commit = self.newest.memtables.commit;
         let frozen = self.memtable.state(&Memtables::default(), commit);
         let bytes = mem::take(&mut self.memtable).bytes();

@@ -54,10 +54,13 @@ impl SharedWriter {
         let Some(writer) = &mut *writer else {
             return Some(request);
         };
-        let is_unflushed = writer.unflushed.is_some();
+        let before = writer.due();
         let left = writer.lead(request);
-        if writer.unflushed.is_some() && !is_unflushed {
-            // The time of the flush is known from here on.
+        if writer
+            .due()
+            .is_some_and(|due| before.is_none_or(|before| due < before))
+        {
+            // The thread sleeps for too long.
             self.wake.notify_one();
         }
         left

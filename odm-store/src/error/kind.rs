@@ -70,7 +70,8 @@ pub enum ErrorKind {
     TransactionAborted,
     /// A read or a write outside the transaction that the same task is in.
     OutsideTransaction,
-    /// A write in a snapshot, which only reads.
+    /// A write in a snapshot, or in a store that was opened to be read only. Or such a store, or a database on it, cannot be opened without a
+    /// write.
     ReadOnly,
     /// A read in a snapshot after the end of its closure, or of a state that the server of the
     /// store has no longer, after which the error is [retryable](crate::Error::is_retryable).

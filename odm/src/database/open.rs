@@ -261,6 +261,9 @@ pub(super) async fn database<D: Database>(store: impl Store, options: OpenOption
         None => backfill_unreadable(&session, D::NAME).await?,
     }
     report_pending(&session, D::NAME);
+    if session.store().capabilities().read_only {
+        return Ok(D::bind(&session));
+    }
     let expiring = options
         .expiry_interval()
         .and_then(|interval| expiry::start(&session, &models, interval));

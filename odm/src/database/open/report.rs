@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use odm_store::{CollectionSpec, Error, ErrorKind, show};
 
-use crate::catalog::OwnedIndex;
+use crate::catalog::{Declaration, OwnedIndex};
 
 pub(super) fn retired(
     database: &str,
@@ -45,6 +45,22 @@ pub(super) fn not_built(error: Error) -> Error {
         .at(&location.collection, path, id)
         .of_index(index)
         .with_source(error.clone())
+}
+
+/// The error of a database that a read-only store does not have as the program declares it.
+pub(super) fn not_declared(declaration: &Declaration, is_stored: bool) -> Error {
+    let Declaration { name, version, .. } = declaration;
+    let has = match is_stored {
+        true => "has it with other models, indexes or migrations",
+        false => "does not have it",
+    };
+    Error::new(
+        ErrorKind::ReadOnly,
+        format!(
+            "database `{name}` version {version} not opened: the store is read-only, and {has}; open this version in a program that writes \
+             first"
+        ),
+    )
 }
 
 /// The error of a migration that has begun.

@@ -158,6 +158,9 @@ impl Program<'_> {
         announced: &mut Announced,
     ) -> Result<Opened> {
         let store = &**shared;
+        if store.capabilities().read_only {
+            return self.open_read_only(store).await;
+        }
         let Declaration { name, version, .. } = self.declaration;
         let mut intent = self.intent(&*store.reader()?).await?;
         let is_left =
@@ -197,6 +200,33 @@ impl Program<'_> {
             true => report::begun(*version, error),
             false => error,
         })
+    }
+
+    /// Opens the database without a write.
+    ///
+    /// # Errors
+    ///
+    /// `ReadOnly` if the store does not have it as this version declares it.
+    async fn open_read_only(&self, store: &dyn Store) -> Result<Opened> {
+        let reader = store.reader()?;
+        let intent = self.intent(&*reader).await?;
+        let is_declared = match intent.prepared {
+            Prepared::Older => true,
+            Prepared::Newest { is_change, .. } => {
+                let changes = is_change || intent.has_unrecorded() || intent.is_migration();
+                intent.stored.is_some() && !changes
+            }
+        };
+        match is_declared {
+            true => Ok(Opened {
+                catalog: catalog::load(&*reader).await?,
+                migrated: None,
+            }),
+            false => Err(report::not_declared(
+                self.declaration,
+                intent.stored.is_some(),
+            )),
+        }
     }
 
     /// Announces the intent. Returns whether there is anything to announce.
