@@ -99,6 +99,8 @@ pub(super) struct Writer {
     unflushed: Option<Instant>,
     /// The time of the first commit since the last checkpoint began.
     uncheckpointed: Option<Instant>,
+    /// Whether the running checkpoint has changes that the log had no room for.
+    is_unlogged: bool,
     /// The error of all further writes, once the disk has failed.
     failure: Option<Error>,
     /// Measurements of the last group, from which the wait for further units is derived.
@@ -212,6 +214,7 @@ impl Writer {
             memtable,
             history: History::default(),
             unflushed: None,
+            is_unlogged: false,
             failure: None,
             pacing: group::CommitPacing::default(),
         }
@@ -385,6 +388,8 @@ impl Writer {
     fn commit(&mut self, work: &Work, durable: bool, changes: Vec<FeedChanges>, answers: Answers) {
         let units = answers.len();
         let stored = match work.overlay.is_empty() {
+            // What it has read is durable then.
+            true if durable => self.finish_unlogged().map(|()| None),
             true => self.usable().map(|()| None),
             false => self.store(work, durable, units).map(Some),
         };
@@ -437,14 +442,28 @@ impl Writer {
             self.finish_checkpoint()?;
         }
         self.remember(&work.overlay, work.schema.clone());
-        if !is_logged {
-            self.checkpoint()?;
+        match (is_logged, durable) {
+            (true, _) => {}
+            (false, true) => self.checkpoint()?,
+            (false, false) => {
+                self.begin_checkpoint()?;
+                self.is_unlogged = true;
+            }
         }
         Ok(self.newest.clone())
     }
 
+    /// Waits for the end of a checkpoint whose changes the log does not have: records behind them would be recovered without them.
+    fn finish_unlogged(&mut self) -> Result<()> {
+        match self.is_unlogged {
+            true => self.finish_checkpoint(),
+            false => self.usable(),
+        }
+    }
+
     /// Appends changes to the log. Returns whether the engine need not make them durable.
     fn append(&mut self, changes: &Overlay, units: usize) -> Result<bool> {
+        self.finish_unlogged()?;
         let Some(log) = &mut self.log else {
             return Ok(true);
         };

@@ -1,6 +1,10 @@
 //! The tables of redb that hold the trees.
 
-use redb::{ReadableTableMetadata, Table, TableDefinition, TableHandle, WriteTransaction};
+use std::ops::Bound;
+
+use redb::{
+    ReadableTable, ReadableTableMetadata, Table, TableDefinition, TableHandle, WriteTransaction,
+};
 
 use super::KeyChange;
 use crate::layout::{MAX_TREE, Tree};
@@ -41,6 +45,8 @@ pub(super) fn with_table<T>(
 }
 
 /// Puts changes into a transaction, and returns the last of their trees.
+///
+/// Ascending keys behind all keys of a tree, as of new documents, are appended by a cursor: redb fills whole pages with them.
 pub(super) fn write<'a>(
     transaction: &WriteTransaction,
     changes: impl Iterator<Item = KeyChange<'a>>,
@@ -50,13 +56,27 @@ pub(super) fn write<'a>(
     while let Some(&(tree, ..)) = changes.peek() {
         last = tree;
         with_table(transaction, tree, |table| {
-            while let Some((_, key, value)) = changes.next_if(|change| change.0 == tree) {
+            let greatest = table.last()?.map(|(key, _)| key.value().to_vec());
+            let is_behind = |key: &[u8]| greatest.as_deref().is_none_or(|greatest| key > greatest);
+            while let Some((_, key, value)) =
+                changes.next_if(|(of, key, _)| *of == tree && !is_behind(key))
+            {
                 match value {
                     Some(value) => table.insert(key, value)?,
                     None => table.remove(key)?,
                 };
             }
-            Ok(())
+            let mut end = table.upper_bound_mut(Bound::<&[u8]>::Unbounded)?;
+            let mut before: Option<&[u8]> = None;
+            while let Some((_, key, value)) = changes
+                .next_if(|(of, key, _)| *of == tree && before.is_none_or(|before| *key > before))
+            {
+                before = Some(key);
+                if let Some(value) = value {
+                    end.insert_before(key, value)?;
+                }
+            }
+            Ok(end.close()?)
         })?;
     }
     Ok(last)

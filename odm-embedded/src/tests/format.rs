@@ -78,7 +78,8 @@ fn a_file_has_the_format_that_is_documented() {
             .as_object_id()
             .expect("an id");
         let last = log.get_i64("generation").expect("a number");
-        assert_eq!(log, doc! { "generation": last, "closed": true });
+        let at = *log.get_datetime("at").expect("the time of the checkpoint");
+        assert_eq!(log, doc! { "generation": last, "closed": true, "at": at });
         let field = |path: &str, descending: bool, multikey: bool| doc! { "path": path, "descending": descending, "multikey": multikey };
         assert_eq!(
             schema,

@@ -326,9 +326,11 @@ fn a_store_that_crashed_beside_a_checkpoint_has_the_units_of_both_generations() 
             .log_size(64 << 10)
             .flush_interval(Duration::MAX);
         let store = store.backend(disk.clone()).await.expect("a store");
+        let first = insert(&store, vec![document(0)]).await;
+        first.expect("a store with a log");
         // A checkpoint is still running when the unit that began it returns: no unit waits for a sync.
         disk.slow_syncs(Duration::from_millis(20));
-        let mut documents = Vec::new();
+        let mut documents = vec![document(0)];
         let (mut gate, mut beside) = (None, 0);
         // Each unit changes the document of the one before, so that the second generation has differences from values of the first.
         let mut crashed = loop {

@@ -196,6 +196,7 @@ impl Writer {
     /// memtable.
     pub(super) fn finish_checkpoint(&mut self) -> Result<()> {
         let ended = self.checkpoints.end().map_err(|error| self.fail(error))?;
+        self.is_unlogged = false;
         if let Some((base, written)) = ended {
             self.history.add(written, self.published.oldest_open());
             let commit = self.newest.memtables.commit;

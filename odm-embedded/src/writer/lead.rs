@@ -72,6 +72,7 @@ impl Writer {
         let is_calm = self.usable().is_ok()
             && self.pacing.units <= 1
             && self.memtable.bytes() < MEMTABLE
+            && !self.is_unlogged
             && !self.has_request()
             && !self.has_portion()
             && !self.syncer.is_busy();
