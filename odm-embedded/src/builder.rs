@@ -331,6 +331,13 @@ impl Builder {
         self
     }
 
+    /// Sets the size of changes in bytes from which on successive eventual groups are a load.
+    #[cfg(test)]
+    pub(super) fn load_size(mut self, bytes: usize) -> Self {
+        self.settings.load_size = bytes;
+        self
+    }
+
     /// Limits the length of the log, in bytes.
     #[cfg(test)]
     pub(super) fn log_size(mut self, bytes: u64) -> Self {

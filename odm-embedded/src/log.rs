@@ -365,6 +365,11 @@ impl Log {
         appended.map(Some).map_err(|error| self.cannot_write(error))
     }
 
+    /// Whether there is a generation for further records, in this segment or in the next one.
+    pub(super) fn is_begun(&self) -> bool {
+        self.open.as_ref().is_some_and(OpenLog::is_begun)
+    }
+
     #[cold]
     fn cannot_write(&self, error: io::Error) -> Error {
         cannot("write to", &self.place.name(), error)

@@ -89,11 +89,17 @@ impl Overlay {
         steps::step();
         let added = size(key, &change);
         let changes = self.trees.entry(tree).or_default();
-        let key: Arc<[u8]> = match changes.by_key.get_key_value(key) {
-            Some((key, _)) => key.clone(),
-            None => key.into(),
+        let (key, before) = match changes.by_key.entry(key.into()) {
+            btree_map::Entry::Vacant(entry) => {
+                let key = entry.key().clone();
+                entry.insert(change);
+                (key, None)
+            }
+            btree_map::Entry::Occupied(mut entry) => {
+                let before = entry.insert(change);
+                (entry.key().clone(), Some(before))
+            }
         };
-        let before = changes.by_key.insert(key.clone(), change);
         changes.growth = changes.growth.saturating_add(growth);
         // A replaced value stays in the journal.
         self.bytes += added;

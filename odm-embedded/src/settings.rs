@@ -23,6 +23,8 @@ pub(super) struct Settings {
     pub(super) group_memory: usize,
     /// The memory that the changes of a unit that runs by itself may take, in bytes.
     pub(super) spill_memory: usize,
+    /// The memory from which on the changes of an eventual group are those of a load, in bytes.
+    pub(super) load_size: usize,
     /// The maximum length of the log, in bytes.
     pub(super) log_size: u64,
     pub(super) check: bool,
@@ -57,6 +59,7 @@ impl Default for Settings {
             sort_memory: 256 << 20,
             group_memory: 64 << 20,
             spill_memory: 16 << 20,
+            load_size: 1 << 20,
             log_size: log::MAX_LEN,
             check: false,
             salvage: false,

@@ -99,12 +99,34 @@ pub(super) struct Writer {
     unflushed: Option<Instant>,
     /// The time of the first commit since the last checkpoint began.
     uncheckpointed: Option<Instant>,
-    /// Whether the running checkpoint has changes that the log had no room for.
-    is_unlogged: bool,
+    unlogged: Unlogged,
     /// The error of all further writes, once the disk has failed.
     failure: Option<Error>,
     /// Measurements of the last group, from which the wait for further units is derived.
     pacing: group::CommitPacing,
+}
+
+/// The changes of eventual units that the log does not have. A record behind them would be recovered without them, so none is appended before
+/// a checkpoint has made them durable.
+#[derive(Default)]
+struct Unlogged {
+    in_memtable: bool,
+    in_checkpoint: bool,
+    /// The number of successive commits that load data.
+    loads: u32,
+}
+
+impl Unlogged {
+    fn is_empty(&self) -> bool {
+        !self.in_memtable && !self.in_checkpoint
+    }
+
+    /// Notes a commit. Returns whether it need not be logged, as one of a series that loads data: nobody waits for it, and its checkpoint
+    /// begins at once.
+    fn note(&mut self, is_load: bool) -> bool {
+        self.loads = if is_load { self.loads + 1 } else { 0 };
+        self.loads > 2
+    }
 }
 
 /// What the thread has to do.
@@ -214,7 +236,7 @@ impl Writer {
             memtable,
             history: History::default(),
             unflushed: None,
-            is_unlogged: false,
+            unlogged: Unlogged::default(),
             failure: None,
             pacing: group::CommitPacing::default(),
         }
@@ -226,7 +248,7 @@ impl Writer {
             Event::FlushDue => self.flush(),
             Event::Portion => self.run_portion(),
             // The error is kept as the writer's.
-            Event::CheckpointEnded => drop(self.finish_checkpoint()),
+            Event::CheckpointEnded => drop(self.follow_checkpoint()),
             Event::CheckpointDue => drop(self.begin_checkpoint()),
             Event::Deserted => return ControlFlow::Break(None),
             Event::Request(member @ (Request::Unit { .. } | Request::Commit { .. })) => {
@@ -429,35 +451,62 @@ impl Writer {
         if is_full {
             self.begin_checkpoint()?;
         }
-        let mut is_logged = self.append(&work.overlay, units)?;
-        if !is_logged && !is_full && !self.memtable.is_empty() {
-            // The other segment of the log has room, unless this is too long for any.
-            self.begin_checkpoint()?;
-            is_logged = self.append(&work.overlay, units)?;
-        }
+        let is_load = !durable && work.overlay.bytes() >= self.settings.load_size;
+        let skips_log = self.unlogged.note(is_load) && self.log.is_some();
+        let is_logged = !skips_log && self.log(&work.overlay, units, is_full)?;
+        // The first checkpoint of a store makes the log.
+        let must_wait = durable || !self.log.as_ref().is_some_and(Log::is_begun);
         if is_logged {
             self.begin_sync(durable);
-        } else {
+        } else if must_wait {
             // Its end publishes the newest state, which must not have these changes yet.
             self.finish_checkpoint()?;
         }
         self.remember(&work.overlay, work.schema.clone());
-        match (is_logged, durable) {
+        match (is_logged, must_wait) {
             (true, _) => {}
             (false, true) => self.checkpoint()?,
             (false, false) => {
-                self.begin_checkpoint()?;
-                self.is_unlogged = true;
+                self.unlogged.in_memtable = true;
+                if !self.checkpoints.is_running() {
+                    self.begin_checkpoint()?;
+                }
             }
         }
         Ok(self.newest.clone())
     }
 
-    /// Waits for the end of a checkpoint whose changes the log does not have: records behind them would be recovered without them.
+    /// Appends changes to the log, in the other segment if the present one has no room. Returns whether the engine need not make them durable.
+    fn log(&mut self, changes: &Overlay, units: usize, is_begun: bool) -> Result<bool> {
+        let is_logged = self.append(changes, units)?;
+        if is_logged || is_begun || self.memtable.is_empty() {
+            return Ok(is_logged);
+        }
+        // The changes may be too long for any segment.
+        self.begin_checkpoint()?;
+        self.append(changes, units)
+    }
+
+    /// Makes the changes durable that the log does not have.
     fn finish_unlogged(&mut self) -> Result<()> {
-        match self.is_unlogged {
-            true => self.finish_checkpoint(),
-            false => self.usable(),
+        match self.unlogged {
+            Unlogged {
+                in_memtable: true, ..
+            } => self.checkpoint(),
+            Unlogged {
+                in_checkpoint: true,
+                ..
+            } => self.finish_checkpoint(),
+            _ => self.usable(),
+        }
+    }
+
+    /// Ends a checkpoint, and begins the next one if the log does not have all changes since.
+    fn follow_checkpoint(&mut self) -> Result<()> {
+        self.finish_checkpoint()?;
+        match self.unlogged.in_memtable {
+            true => self.begin_checkpoint(),
+            false => Ok(()),
         }
     }
 

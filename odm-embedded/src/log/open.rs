@@ -105,6 +105,10 @@ impl OpenLog {
         Ok(is_encoded.then_some(EncodedRecord { salt, units }))
     }
 
+    pub(super) fn is_begun(&self) -> bool {
+        !self.has_ended
+    }
+
     /// Appends the record that was encoded.
     pub(super) fn append(&mut self, record: EncodedRecord) -> io::Result<Appended> {
         let end = self.end + self.buffer.len() as u64;

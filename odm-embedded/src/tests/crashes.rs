@@ -32,16 +32,28 @@ impl Random {
     }
 }
 
-/// A log that a few units fill, and that is too short for some.
-const SHORT_LOG: u64 = 24 << 10;
-/// A log that has room for all units.
-const LONG_LOG: u64 = 256 << 10;
+/// How a history differs from others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    /// A few units fill the log, and it is too short for some.
+    ShortLog,
+    /// The log has room for all units, and all go into it.
+    LongLog,
+    /// Most units are eventual, and many of them a load.
+    Loads,
+}
 
 /// Small bounds, so that some units are large.
-async fn open(disk: &Disk, log_size: u64) -> Result<Embedded> {
+async fn open(disk: &Disk, kind: Kind) -> Result<Embedded> {
+    let (log_size, load_size) = match kind {
+        Kind::ShortLog => (24 << 10, usize::MAX),
+        Kind::LongLog => (256 << 10, usize::MAX),
+        Kind::Loads => (24 << 10, 1 << 10),
+    };
     Embedded::builder()
         .cache_size(64 << 10)
         .log_size(log_size)
+        .load_size(load_size)
         .large_units(40 << 10, 8 << 10)
         .backend(disk.clone())
         .await
@@ -86,7 +98,7 @@ struct Unit {
 }
 
 impl Unit {
-    fn random(random: &mut Random, number: i32) -> Unit {
+    fn random(random: &mut Random, number: i32, of: Kind) -> Unit {
         let count = match random.below(20) {
             0 => 60,
             1..4 => 10,
@@ -102,8 +114,8 @@ impl Unit {
         Unit {
             stored: Vec::<i32>::into_iter(stored).map(document).collect(),
             removed,
-            durability: match random.below(3) {
-                0 => Durability::Eventual,
+            durability: match (random.below(6), of) {
+                (0 | 1, _) | (2..5, Kind::Loads) => Durability::Eventual,
                 _ => Durability::Immediate,
             },
             guarded: random.below(4) == 0,
@@ -167,7 +179,7 @@ struct History {
     acknowledged: usize,
     durable: usize,
     unit: i32,
-    log_size: u64,
+    kind: Kind,
 }
 
 impl History {
@@ -179,7 +191,7 @@ impl History {
             let first = self.states.len();
             for _ in 0..1 + self.random.below(6) {
                 self.unit += 1;
-                let unit = Unit::random(&mut self.random, self.unit);
+                let unit = Unit::random(&mut self.random, self.unit, self.kind);
                 let mut next = self.states.last().expect("a state").clone();
                 unit.apply(&mut next);
                 self.states.push(next);
@@ -242,7 +254,7 @@ impl History {
 
     /// Opens the store on a disk that may fail meanwhile, finds its state, and continues from it.
     async fn open(&mut self, disk: &Disk, first: usize) -> Option<Embedded> {
-        let store = match open(disk, self.log_size).await {
+        let store = match open(disk, self.kind).await {
             Ok(store) => store,
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::Io, "{error:?}");
@@ -260,12 +272,13 @@ impl History {
 
 async fn run_history(seed: u64, crashes: usize) -> [usize; 3] {
     let mut disk = Disk::formatted().await;
-    let log_size = match seed.is_multiple_of(4) {
-        true => LONG_LOG,
-        false => SHORT_LOG,
+    let kind = match seed % 3 {
+        0 => Kind::LongLog,
+        1 => Kind::Loads,
+        _ => Kind::ShortLog,
     };
     {
-        let store = open(&disk, log_size).await.expect("a store");
+        let store = open(&disk, kind).await.expect("a store");
         let things = collection("things", indexes());
         store.ensure(&[things]).await.expect("a collection");
         store.close().await.expect("a close");
@@ -276,7 +289,7 @@ async fn run_history(seed: u64, crashes: usize) -> [usize; 3] {
         acknowledged: 0,
         durable: 0,
         unit: 0,
-        log_size,
+        kind,
     };
     // How many units were written, how many were lost, and how often a recovery failed.
     let mut counts = [0; 3];
@@ -302,15 +315,15 @@ async fn run_history(seed: u64, crashes: usize) -> [usize; 3] {
                     again.expect_err("it is broken").kind()
                 };
                 // A failed compaction leaves a writer that meets the broken disk with this write.
-                let kind = again().await;
+                let error = again().await;
                 assert!(
-                    matches!(kind, ErrorKind::Closed | ErrorKind::Io),
-                    "{kind:?}"
+                    matches!(error, ErrorKind::Closed | ErrorKind::Io),
+                    "{error:?}"
                 );
                 assert_eq!(again().await, ErrorKind::Closed);
                 drop(store);
                 first = history.durable;
-                if crash % 3 == 0 && log_size == LONG_LOG {
+                if crash % 3 == 0 && kind == Kind::LongLog {
                     // A process that ends loses no visible state that is in the log.
                     first = visible;
                 }
@@ -322,7 +335,7 @@ async fn run_history(seed: u64, crashes: usize) -> [usize; 3] {
             _ => disk.after_partial_loss(history.random.below(u64::MAX)),
         };
         let whole = disk.after_exit();
-        let store = open(&whole, log_size).await.unwrap_or_else(|error| {
+        let store = open(&whole, kind).await.unwrap_or_else(|error| {
             panic!("crash {crash}: {error:?}");
         });
         let at = history.find(&all(&store).await, first);
@@ -338,7 +351,7 @@ fn after_any_crash_a_first_part_of_all_units_is_left_with_all_that_were_durable(
         Err(_) => default,
     };
     let seed: u64 = number("SEED", std::process::id().into());
-    let crashes = number("CRASHES", 400);
+    let crashes = number("CRASHES", 600);
     // A new history for each 200 crashes, whose documents are all gone sometimes.
     let mut counts = [0; 3];
     for seed in seed..seed + crashes.div_ceil(200) {

@@ -185,6 +185,7 @@ impl Writer {
         let named = named.transpose().map_err(|error| self.fail(error))?;
         self.syncer.made_durable();
         (self.unflushed, self.uncheckpointed) = (None, None);
+        self.unlogged.in_checkpoint = mem::take(&mut self.unlogged.in_memtable);
         let commit = self.newest.memtables.commit;
         let frozen = self.memtable.state(&Memtables::default(), commit);
         let bytes = mem::take(&mut self.memtable).bytes();
@@ -196,7 +197,7 @@ impl Writer {
     /// memtable.
     pub(super) fn finish_checkpoint(&mut self) -> Result<()> {
         let ended = self.checkpoints.end().map_err(|error| self.fail(error))?;
-        self.is_unlogged = false;
+        self.unlogged.in_checkpoint = false;
         if let Some((base, written)) = ended {
             self.history.add(written, self.published.oldest_open());
             let commit = self.newest.memtables.commit;

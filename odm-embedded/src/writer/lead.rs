@@ -72,7 +72,7 @@ impl Writer {
         let is_calm = self.usable().is_ok()
             && self.pacing.units <= 1
             && self.memtable.bytes() < MEMTABLE
-            && !self.is_unlogged
+            && self.unlogged.is_empty()
             && !self.has_request()
             && !self.has_portion()
             && !self.syncer.is_busy();
@@ -166,6 +166,7 @@ impl Writer {
                 self.begin_sync(durable);
             }
             self.remember(&work.overlay, schema);
+            self.unlogged.note(false);
             metrics::commit(1, CommitThread::Caller);
             snapshot = Some(self.newest.clone());
         }
