@@ -14,7 +14,7 @@ use super::{
     Error,
     error::code,
     expr, key,
-    path::{self, Lookup, check_strictly, overlap},
+    path::{self, FieldFinder, Lookup, check_strictly, overlap, split},
     types,
     write::malformed,
 };
@@ -111,14 +111,18 @@ impl Group {
             check_strictly(path)?;
         }
         let unwind = self.unwind.as_deref();
-        let location = |path| ValueLocation::new(path, unwind);
+        let mut fields = FieldFinder::default();
+        let mut location = |path| ValueLocation::new(path, unwind, &mut fields);
         let keys = self.keys.iter().map(|key| location(&key.path));
+        let keys = keys.collect::<Result<_, _>>()?;
         let values = self.accumulators.iter();
-        let values = values.map(|accumulator| accumulator.path().map(location).transpose());
+        let values = values.map(|accumulator| accumulator.path().map(&mut location).transpose());
+        let values = values.collect::<Result<_, _>>()?;
         let mut grouping = Grouping {
             group: self,
-            keys: keys.collect::<Result<_, _>>()?,
-            values: values.collect::<Result<_, _>>()?,
+            keys,
+            values,
+            fields,
             found: HashMap::new(),
             key_values: Vec::new(),
             states: Vec::new(),
@@ -136,14 +140,22 @@ impl Group {
 /// Where the value of a path is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum ValueLocation<'g> {
-    /// In the document.
-    Document(&'g str),
+    /// In the document: the path, the number of its first part among the fields that are found, and the rest of it.
+    Document(&'g str, usize, Option<&'g str>),
     /// In the element of the unwound array: at a path, or the element itself.
     Element(Option<&'g str>),
 }
 
 impl<'g> ValueLocation<'g> {
-    fn new(path: &'g str, unwind: Option<&str>) -> Result<Self, Error> {
+    fn new(
+        path: &'g str,
+        unwind: Option<&str>,
+        fields: &mut FieldFinder<'g>,
+    ) -> Result<Self, Error> {
+        let mut in_document = || {
+            let (name, rest) = split(path);
+            ValueLocation::Document(path, fields.add(name), rest)
+        };
         let Some(rest) = unwind.and_then(|unwind| path.strip_prefix(unwind)) else {
             return match unwind {
                 Some(unwind) if overlap(path, unwind) => Err(path::bad(
@@ -151,13 +163,13 @@ impl<'g> ValueLocation<'g> {
                     "the array that is unwound is a part of it; name a field beside the array, or in it",
                     code::BAD_VALUE,
                 )),
-                _ => Ok(ValueLocation::Document(path)),
+                _ => Ok(in_document()),
             };
         };
         match rest.strip_prefix('.') {
             Some(inner) => Ok(ValueLocation::Element(Some(inner))),
             None if rest.is_empty() => Ok(ValueLocation::Element(None)),
-            None => Ok(ValueLocation::Document(path)),
+            None => Ok(in_document()),
         }
     }
 }
@@ -170,24 +182,28 @@ struct Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// Passes the value at a location.
+    /// Passes the value at a location. `fields` are those of the document.
     fn with<T>(
         &self,
+        fields: &FieldFinder<'_>,
         location: ValueLocation<'_>,
         then: impl FnOnce(Option<RawBsonRef<'_>>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let (document, path) = match (location, self.element) {
-            (ValueLocation::Document(path), _) => (self.document, path),
+        let (document, path, found) = match (location, self.element) {
+            (ValueLocation::Document(path, field, rest), _) => {
+                let value = fields.value(field, self.document);
+                (self.document, path, path::lookup_from(value, rest))
+            }
             (ValueLocation::Element(None), element) => return then(element),
             (ValueLocation::Element(Some(path)), Some(RawBsonRef::Document(element))) => {
-                (element, path)
+                (element, path, path::lookup(element, path))
             }
             (ValueLocation::Element(Some(path)), Some(RawBsonRef::Array(array))) => {
                 return then(Some(expr::in_elements(array, path).as_raw_bson_ref()));
             }
             (ValueLocation::Element(Some(_)), _) => return then(None),
         };
-        match path::lookup(document, path) {
+        match found {
             Lookup::Missing => then(None),
             Lookup::Value(value) => then(Some(value)),
             Lookup::Array(array, None) => then(Some(RawBsonRef::Array(array))),
@@ -208,6 +224,7 @@ pub struct Grouping<'g> {
     group: &'g Group,
     keys: Vec<ValueLocation<'g>>,
     values: Vec<Option<ValueLocation<'g>>>,
+    fields: FieldFinder<'g>,
     /// The groups by their encoded keys.
     found: HashMap<Box<[u8]>, usize>,
     /// The keys of all groups, one group after another.
@@ -226,6 +243,7 @@ impl Grouping<'_> {
     ///
     /// [`Expression`](Error::Expression) if a key is the start of a unit and its value is not a date.
     pub fn add(&mut self, document: &RawDocument) -> Result<(), Error> {
+        self.fields.find(document);
         let item = |element| Item { document, element };
         let Some(unwind) = &self.group.unwind else {
             return self.add_item(item(None));
@@ -272,25 +290,13 @@ impl Grouping<'_> {
     }
 
     fn add_item(&mut self, item: Item<'_>) -> Result<(), Error> {
-        let mut key = std::mem::take(&mut self.key);
-        key.clear();
-        for (location, spec) in self.keys.iter().zip(&self.group.keys) {
-            item.with(*location, |value| {
-                key::encode(spec.value_of(value)?, &mut key);
-                Ok(())
-            })?;
-        }
-        let at = match self.found.get(&*key) {
-            Some(at) => *at,
-            None => self.begin_group(&key, item)?,
-        };
-        self.key = key;
+        let at = self.group_of(item)?;
         let len = self.values.len();
         let states = &mut self.states[at * len..(at + 1) * len];
         for (location, state) in self.values.iter().zip(states) {
             match location {
                 None => state.count(1),
-                Some(location) => item.with(*location, |value| {
+                Some(location) => item.with(&self.fields, *location, |value| {
                     if let Some(value) = value {
                         self.memory += state.add(value);
                     }
@@ -301,9 +307,29 @@ impl Grouping<'_> {
         Ok(())
     }
 
+    /// The group of an item, which begins with its first item.
+    fn group_of(&mut self, item: Item<'_>) -> Result<usize, Error> {
+        let mut key = std::mem::take(&mut self.key);
+        key.clear();
+        for (location, spec) in self.keys.iter().zip(&self.group.keys) {
+            item.with(&self.fields, *location, |value| {
+                key::encode(spec.value_of(value)?, &mut key);
+                Ok(())
+            })?;
+        }
+        let at = match self.found.get(&*key) {
+            Some(at) => *at,
+            None => self.begin_group(&key, item)?,
+        };
+        self.key = key;
+        Ok(at)
+    }
+
     fn begin_group(&mut self, key: &[u8], item: Item<'_>) -> Result<usize, Error> {
         for (location, spec) in self.keys.iter().zip(&self.group.keys) {
-            let value = item.with(*location, |value| Ok(RawBson::from(spec.value_of(value)?)))?;
+            let value = item.with(&self.fields, *location, |value| {
+                Ok(RawBson::from(spec.value_of(value)?))
+            })?;
             self.key_values.push(value);
         }
         Ok(self.insert(key))

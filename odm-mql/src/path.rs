@@ -4,6 +4,7 @@
 //! that is a document.
 
 mod field;
+mod finder;
 mod index;
 
 use std::collections::HashSet;
@@ -14,6 +15,7 @@ use crate::steps;
 use crate::{Error, error::code};
 
 pub use field::{elements, get, is_valid_beside};
+pub(super) use finder::FieldFinder;
 pub use index::compound_index_values;
 pub(super) use index::sort_values;
 
@@ -150,14 +152,25 @@ fn is_same_value(a: RawBsonRef<'_>, b: RawBsonRef<'_>, rest: Option<&str>) -> bo
 /// Follows a path up to the first array.
 #[doc(hidden)]
 pub fn lookup<'a, 'p>(document: &'a RawDocument, path: &'p str) -> Lookup<'a, 'p> {
-    let (mut document, mut path) = (document, path);
+    let (name, rest) = split(path);
+    lookup_from(get(document, name), rest)
+}
+
+/// Follows the rest of a path from the value at its first part.
+pub(super) fn lookup_from<'a, 'p>(
+    value: Option<RawBsonRef<'a>>,
+    rest: Option<&'p str>,
+) -> Lookup<'a, 'p> {
+    let (mut value, mut rest) = (value, rest);
     loop {
-        let (name, rest) = split(path);
-        match (get(document, name), rest) {
+        match (value, rest) {
             (None, _) => return Lookup::Missing,
             (Some(RawBsonRef::Array(array)), rest) => return Lookup::Array(array, rest),
             (Some(value), None) => return Lookup::Value(value),
-            (Some(RawBsonRef::Document(inner)), Some(rest)) => (document, path) = (inner, rest),
+            (Some(RawBsonRef::Document(inner)), Some(path)) => {
+                let (name, after) = split(path);
+                (value, rest) = (get(inner, name), after);
+            }
             (Some(_), Some(_)) => return Lookup::Missing,
         }
     }

@@ -18,7 +18,7 @@ pub fn get<'a>(document: &'a RawDocument, name: &str) -> Option<RawBsonRef<'a>> 
 
 /// Finds any value that `bson` can read.
 #[cold]
-fn get_slowly<'a>(document: &'a RawDocument, name: &str) -> Option<RawBsonRef<'a>> {
+pub(super) fn get_slowly<'a>(document: &'a RawDocument, name: &str) -> Option<RawBsonRef<'a>> {
     document
         .iter_elements()
         .flatten()
@@ -167,7 +167,8 @@ pub fn is_valid_beside(document: &RawDocument, valid: &RawDocument) -> bool {
 }
 
 /// The number of bytes of a value.
-fn len(kind: u8, value: &[u8]) -> Option<usize> {
+#[inline]
+pub(super) fn len(kind: u8, value: &[u8]) -> Option<usize> {
     let prefix = || {
         let prefix = value.first_chunk::<4>()?;
         usize::try_from(i32::from_le_bytes(*prefix)).ok()
@@ -191,7 +192,8 @@ fn len(kind: u8, value: &[u8]) -> Option<usize> {
 }
 
 /// A value of a common type.
-fn read(kind: u8, value: &[u8]) -> Option<RawBsonRef<'_>> {
+#[inline]
+pub(super) fn read(kind: u8, value: &[u8]) -> Option<RawBsonRef<'_>> {
     Some(match kind {
         0x01 => RawBsonRef::Double(f64::from_le_bytes(value.try_into().ok()?)),
         0x02 => {
