@@ -7,7 +7,10 @@ mod tests;
 
 use std::{borrow::Cow, collections::HashMap};
 
-use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString};
+use bson::{
+    RawBson, RawBsonRef, RawDocument, RawDocumentBuf,
+    raw::{CString, cstr},
+};
 
 use self::state::State;
 use super::{
@@ -118,12 +121,15 @@ impl Group {
         let values = self.accumulators.iter();
         let values = values.map(|accumulator| accumulator.path().map(&mut location).transpose());
         let values = values.collect::<Result<_, _>>()?;
+        let names = (0..self.keys.len().max(self.accumulators.len())).map(|at| at.to_string());
+        let names = names.map(|name| CString::try_from(name).map_err(malformed));
         let mut grouping = Grouping {
             group: self,
             keys,
             values,
             fields,
-            found: HashMap::new(),
+            names: names.collect::<Result<_, _>>()?,
+            found: HashMap::default(),
             key_values: Vec::new(),
             states: Vec::new(),
             key: Vec::new(),
@@ -225,8 +231,10 @@ pub struct Grouping<'g> {
     keys: Vec<ValueLocation<'g>>,
     values: Vec<Option<ValueLocation<'g>>>,
     fields: FieldFinder<'g>,
+    /// The names of the fields of rows.
+    names: Vec<CString>,
     /// The groups by their encoded keys.
-    found: HashMap<Box<[u8]>, usize>,
+    found: HashMap<Box<[u8]>, usize, ahash::RandomState>,
     /// The keys of all groups, one group after another.
     key_values: Vec<RawBson>,
     /// The states of the accumulators of all groups, one group after another.
@@ -290,7 +298,11 @@ impl Grouping<'_> {
     }
 
     fn add_item(&mut self, item: Item<'_>) -> Result<(), Error> {
-        let at = self.group_of(item)?;
+        let at = match self.keys.is_empty() {
+            // The one group is not looked for.
+            true => 0,
+            false => self.group_of(item)?,
+        };
         let len = self.values.len();
         let states = &mut self.states[at * len..(at + 1) * len];
         for (location, state) in self.values.iter().zip(states) {
@@ -358,16 +370,15 @@ impl Grouping<'_> {
         let mut found: Vec<_> = self.found.into_iter().collect();
         found.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         let (keys, values) = (self.keys.len(), self.values.len());
-        let name = |at: usize| CString::try_from(at.to_string()).map_err(malformed);
         found.into_iter().map(move |(_, at)| {
             let mut id = RawDocumentBuf::new();
-            for (position, key) in self.key_values[at * keys..][..keys].iter().enumerate() {
-                id.append(name(position)?, key.as_raw_bson_ref());
+            for (name, key) in self.names.iter().zip(&self.key_values[at * keys..][..keys]) {
+                id.append(name, key.as_raw_bson_ref());
             }
             let mut row = RawDocumentBuf::new();
-            row.append(CString::try_from("_id").map_err(malformed)?, id);
-            for (position, state) in self.states[at * values..][..values].iter().enumerate() {
-                row.append(name(position)?, state.value());
+            row.append(cstr!("_id"), id);
+            for (name, state) in self.names.iter().zip(&self.states[at * values..][..values]) {
+                row.append(name, state.value());
             }
             Ok(row)
         })

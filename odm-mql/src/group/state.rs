@@ -36,10 +36,7 @@ impl State {
     pub(super) fn add(&mut self, value: RawBsonRef<'_>) -> usize {
         match self {
             State::Count(_) => 0,
-            State::Sum(total) | State::Avg(total) => {
-                total.add(value);
-                0
-            }
+            State::Sum(total) | State::Avg(total) => total.add(value),
             State::Min(least) => keep(least, value, |order| order.is_lt()),
             State::Max(greatest) => keep(greatest, value, |order| order.is_gt()),
         }
@@ -89,11 +86,14 @@ pub(super) struct Total {
     /// Whether one of them has 64 bits.
     is_long: bool,
     doubles: Option<Doubles>,
-    decimals: Option<Decimal>,
+    /// Boxed, since it is large and few sums have one.
+    decimals: Option<Box<Decimal>>,
 }
 
 impl Total {
-    fn add(&mut self, value: RawBsonRef<'_>) {
+    /// Adds a value, and returns the memory that it takes.
+    fn add(&mut self, value: RawBsonRef<'_>) -> usize {
+        let mut memory = 0;
         match value {
             RawBsonRef::Int32(value) => self.whole += i128::from(value),
             RawBsonRef::Int64(value) => {
@@ -103,19 +103,23 @@ impl Total {
             RawBsonRef::Double(value) => self.doubles.get_or_insert_default().add(value),
             RawBsonRef::Decimal128(value) => {
                 let value = Decimal::new(value);
-                self.decimals = Some(match self.decimals {
-                    None => value,
-                    Some(sum) => sum.plus(value),
-                });
+                match &mut self.decimals {
+                    None => {
+                        memory = size_of::<Decimal>();
+                        self.decimals = Some(Box::new(value));
+                    }
+                    Some(sum) => **sum = sum.plus(value),
+                }
             }
-            _ => return,
+            _ => return memory,
         }
         self.numbers += 1;
+        memory
     }
 
     fn sum(&self) -> RawBson {
-        match self.decimals {
-            Some(decimals) => RawBson::Decimal128(self.with_others(decimals).pack()),
+        match self.decimals.as_deref() {
+            Some(&decimals) => RawBson::Decimal128(self.with_others(decimals).pack()),
             None if self.doubles.is_some() => RawBson::Double(self.double()),
             None => match (i32::try_from(self.whole), i64::try_from(self.whole)) {
                 (Ok(sum), _) if !self.is_long => RawBson::Int32(sum),
@@ -129,8 +133,8 @@ impl Total {
         if self.numbers == 0 {
             return RawBson::Null;
         }
-        match self.decimals {
-            Some(decimals) => {
+        match self.decimals.as_deref() {
+            Some(&decimals) => {
                 let numbers = Decimal::whole(self.numbers.into());
                 RawBson::Decimal128(self.with_others(decimals).over(numbers).pack())
             }
