@@ -1,6 +1,7 @@
 //! Groups of documents and their aggregates: MongoDB's `$unwind` and `$group`.
 
 mod date;
+mod encoded;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -12,7 +13,7 @@ use bson::{
     raw::{CString, cstr},
 };
 
-use self::state::State;
+use self::{encoded::EncodedKey, state::State};
 use super::{
     Error,
     error::code,
@@ -136,7 +137,7 @@ impl Group {
             memory: 0,
         };
         if self.keys.is_empty() {
-            grouping.found.insert(Box::default(), 0);
+            grouping.found.insert(EncodedKey::new(&[]), 0);
             grouping.begin_states();
         }
         Ok(grouping)
@@ -234,7 +235,7 @@ pub struct Grouping<'g> {
     /// The names of the fields of rows.
     names: Vec<CString>,
     /// The groups by their encoded keys.
-    found: HashMap<Box<[u8]>, usize, ahash::RandomState>,
+    found: HashMap<EncodedKey, usize, ahash::RandomState>,
     /// The keys of all groups, one group after another.
     key_values: Vec<RawBson>,
     /// The states of the accumulators of all groups, one group after another.
@@ -350,11 +351,11 @@ impl Grouping<'_> {
     /// Inserts a group whose key values were pushed.
     fn insert(&mut self, key: &[u8]) -> usize {
         let at = self.found.len();
-        self.found.insert(key.into(), at);
+        self.found.insert(EncodedKey::new(key), at);
         // The values take about as much as their keys, and the buckets of the map about as much again.
         self.memory += 2 * key.len()
             + self.keys.len() * size_of::<RawBson>()
-            + 2 * size_of::<(Box<[u8]>, usize)>();
+            + 2 * size_of::<(EncodedKey, usize)>();
         self.begin_states();
         at
     }
@@ -368,7 +369,7 @@ impl Grouping<'_> {
     /// Returns the rows, in the order of their keys.
     pub fn into_rows(self) -> impl Iterator<Item = Result<RawDocumentBuf, Error>> {
         let mut found: Vec<_> = self.found.into_iter().collect();
-        found.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        found.sort_unstable_by(|(a, _), (b, _)| a.bytes().cmp(b.bytes()));
         let (keys, values) = (self.keys.len(), self.values.len());
         found.into_iter().map(move |(_, at)| {
             let mut id = RawDocumentBuf::new();
