@@ -13,7 +13,7 @@ use super::{
     execute::{self, ExecContext, Query},
     ids::too_many_groups,
     layout::damaged,
-    plan::{Plan, Source, fields_len},
+    plan::{Plan, fields_len},
     read::Reading,
     scan::{Documents, PlanEntry},
     schema::Collection,
@@ -111,7 +111,7 @@ impl Reading<'_> {
         let mut value = Vec::new();
         while let Some(entry) = entries.next(cost)? {
             value.clear();
-            append(entries.source(), &entry, path, &mut value)?;
+            append(&entry, path, &mut value)?;
             if entry.passes && !key::is_absent(&value) {
                 cost.documents_examined += 1;
                 let _ = documents.with(&entry, |_, document| {
@@ -152,7 +152,7 @@ impl Reading<'_> {
             }
             key.clear();
             for path in paths {
-                append(entries.source(), &entry, path, &mut key)?;
+                append(&entry, path, &mut key)?;
             }
             if run > 0 && key == current {
                 run += 1;
@@ -204,10 +204,11 @@ fn counted(aggregate: &Aggregate) -> Option<Vec<&str>> {
 }
 
 /// Appends the key of the value that an entry has at a path, in ascending order.
-fn append(source: &Source<'_>, entry: &PlanEntry<'_>, path: &str, out: &mut Vec<u8>) -> Result<()> {
+fn append(entry: &PlanEntry<'_>, path: &str, out: &mut Vec<u8>) -> Result<()> {
+    let source = entry.source;
     let at = source.position(path);
     let span = at.and_then(|at| {
-        let begin = fields_len(source, &entry.key, at)?;
+        let begin = fields_len(source, entry.key, at)?;
         let len = key::skip(entry.key.get(begin..)?, source.field(at).1)?;
         Some((entry.key.get(begin..begin + len)?, source.field(at).1))
     });

@@ -82,7 +82,7 @@ pub(super) fn copy(
                 && let Some((key, value)) = entries.next()?
             {
                 bytes += key.len() + value.len();
-                portion.push((key, value));
+                portion.push((key.to_vec(), value.to_vec()));
             }
             if portion.is_empty() {
                 break;

@@ -44,7 +44,7 @@ use self::{
 };
 pub(super) use self::{
     read_only::ReadOnlyEngine,
-    state::{BaseBytes, BaseRange, BaseState},
+    state::{BaseBytes, BaseEntry, BaseRange, BaseState},
     uncommitted::Uncommitted,
 };
 use odm_store::{Error, ErrorKind, Result};

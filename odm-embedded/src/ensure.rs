@@ -230,7 +230,7 @@ fn fill_one(
         let Some((id, document)) = range.next()? else {
             break true;
         };
-        let entries = IndexEntries::for_document(index, scan::read(&document)?, &id)?;
+        let entries = IndexEntries::for_document(index, scan::read(document)?, id)?;
         for (known, array) in index.multikey.iter_mut().zip(&entries.multikey) {
             *known |= array;
         }

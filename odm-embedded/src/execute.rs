@@ -270,7 +270,7 @@ impl<'q> Execution<'q> {
                     runs.ids.push(entry.id(), context.memory)?;
                     continue;
                 }
-                let len = fields_len(self.entries.source(), &entry.key, runs.fields)
+                let len = fields_len(entry.source, entry.key, runs.fields)
                     .ok_or_else(|| damaged("an index entry cannot be read"))?;
                 let prefix = entry.key[entry.order_start..len].to_vec();
                 runs.next = Some((prefix, entry.id().to_vec()));

@@ -365,8 +365,22 @@ pub(super) struct ChangeRange<'a> {
     is_begun: bool,
 }
 
-impl ChangeRange<'_> {
-    pub(super) fn next(&mut self) -> Option<(Arc<[u8]>, NewValue)> {
+/// A change, in its place in the table.
+pub(super) struct CommittedChange<'a>(Entry<'a, Version, NewValue>);
+
+impl CommittedChange<'_> {
+    pub(super) fn key(&self) -> &[u8] {
+        &self.0.key().key
+    }
+
+    /// `None` for a removed key.
+    pub(super) fn value(&self) -> Option<&[u8]> {
+        self.0.value().as_deref()
+    }
+}
+
+impl<'a> ChangeRange<'a> {
+    pub(super) fn next(&mut self) -> Option<CommittedChange<'a>> {
         let versions = &self.versions.versions;
         if !std::mem::replace(&mut self.is_begun, true) {
             // Of the versions with equal keys, those of later commits come first.
@@ -390,20 +404,18 @@ impl ChangeRange<'_> {
             if is_over {
                 return None;
             }
-            let seen = if !self.backward && next.key().commit <= self.commit {
-                Some(next.clone())
-            } else {
-                self.versions.version(key, self.commit)
-            };
             self.next = self.beyond(&next);
+            let seen = if !self.backward && next.key().commit <= self.commit {
+                Some(next)
+            } else {
+                self.versions.version(&next.key().key, self.commit)
+            };
             if let Some(seen) = seen {
-                return Some((seen.key().key.clone(), seen.value().clone()));
+                return Some(CommittedChange(seen));
             }
         }
     }
-}
 
-impl<'a> ChangeRange<'a> {
     /// The first version of the next key.
     fn beyond(&self, entry: &Entry<'a, Version, NewValue>) -> Option<Entry<'a, Version, NewValue>> {
         let key = &entry.key().key;

@@ -60,8 +60,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<&RawDocument> {
 
 /// An entry of an index, or a document.
 pub(super) struct PlanEntry<'a> {
-    pub(super) key: EntryBytes<'a>,
-    value: EntryBytes<'a>,
+    pub(super) source: &'a Source<'a>,
+    pub(super) key: &'a [u8],
+    value: &'a [u8],
     kind: EntryKind,
     /// Whether its key passes the tests of its access path. If not, its document does not match the query.
     pub(super) passes: bool,
@@ -85,8 +86,8 @@ enum EntryKind {
 impl PlanEntry<'_> {
     pub(super) fn id(&self) -> &[u8] {
         match self.kind {
-            EntryKind::Document => &self.key,
-            EntryKind::Unique => &self.value,
+            EntryKind::Document => self.key,
+            EntryKind::Unique => self.value,
             EntryKind::Index(at) => &self.key[at..],
         }
     }
@@ -97,7 +98,7 @@ impl PlanEntry<'_> {
     }
 
     fn document(&self) -> Option<&[u8]> {
-        matches!(self.kind, EntryKind::Document).then_some(&*self.value)
+        matches!(self.kind, EntryKind::Document).then_some(self.value)
     }
 }
 
@@ -109,9 +110,21 @@ pub(super) struct PlanEntries<'a> {
     repeats: bool,
     /// The next access path, and the next range of it.
     next: (usize, usize),
-    current: Option<EntryRange<'a>>,
+    current: Current<'a>,
     /// The ranges of a plan that merges them, once they are read.
     merged: Option<Merged<'a>>,
+}
+
+/// What is being read of an access path.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all entries are those of ranges, which must not be allocated"
+)]
+enum Current<'a> {
+    None,
+    Range(EntryRange<'a>),
+    /// The value of the range before the next one, which is one key.
+    Point(EntryBytes<'a>),
 }
 
 impl<'a> Plan<'a, 'a> {
@@ -121,59 +134,79 @@ impl<'a> Plan<'a, 'a> {
             repeats: self.repeats(),
             plan: self,
             next: (0, 0),
-            current: None,
+            current: Current::None,
             merged: None,
         }
     }
 }
 
 impl<'a> PlanEntries<'a> {
-    /// The source of a plan with one access path.
-    pub(super) fn source(&self) -> &Source<'_> {
-        &self.plan.access_paths()[0].source
-    }
-
-    pub(super) fn next(&mut self, cost: &mut Cost) -> Result<Option<PlanEntry<'a>>> {
+    pub(super) fn next(&mut self, cost: &mut Cost) -> Result<Option<PlanEntry<'_>>> {
         if self.plan.is_merged() {
             return self.next_merged(cost);
         }
-        let access_paths = self.plan.access_paths();
-        let repeats = self.repeats;
-        loop {
-            if let Some(range) = &mut self.current {
-                // `next` is already the following range.
-                if let Some((key, value)) = range.next()? {
-                    let access = &access_paths[self.next.0];
-                    return entry(access, key, value, repeats, cost).map(Some);
-                }
-                self.current = None;
-            }
-            let Some(access) = access_paths.get(self.next.0) else {
-                return Ok(None);
-            };
+        if !self.advance()? {
+            return Ok(None);
+        }
+        let access = &self.plan.access_paths()[self.next.0];
+        let (key, value) = match &self.current {
+            Current::Range(range) => range.entry(),
+            // `next` is already the following range.
+            Current::Point(value) => match access.range(self.next.1 - 1) {
+                Some(point) => (&*point.lower, &**value),
+                None => return Ok(None),
+            },
+            Current::None => return Ok(None),
+        };
+        access.count(cost);
+        entry(access, key, value, self.repeats).map(Some)
+    }
+
+    /// Goes on to the next entry. Returns whether there is one.
+    fn advance(&mut self) -> Result<bool> {
+        if let Current::Range(range) = &mut self.current
+            && range.advance()?
+        {
+            return Ok(true);
+        }
+        self.begin_range()
+    }
+
+    /// Goes on to the first entry of the next range that has one.
+    fn begin_range(&mut self) -> Result<bool> {
+        self.current = Current::None;
+        while let Some(access) = self.plan.access_paths().get(self.next.0) {
             let Some(range) = access.range(self.next.1) else {
                 self.next = (self.next.0 + 1, 0);
                 continue;
             };
             self.next.1 += 1;
+            let (tree, backward) = (access.source.tree, access.backward);
             if access.points {
-                if let Some(value) = self.view.get(access.source.tree, &range.lower)? {
-                    let key = EntryBytes::Asked(range.lower.clone());
-                    return entry(access, key, value, repeats, cost).map(Some);
+                if let Some(value) = self.view.get(tree, &range.lower)? {
+                    self.current = Current::Point(value);
+                    return Ok(true);
                 }
-            } else {
-                self.current = Some(self.view.range(
-                    access.source.tree,
-                    &range.lower,
-                    &range.upper,
-                    access.backward,
-                )?);
+                continue;
+            }
+            let mut range = self
+                .view
+                .range(tree, &range.lower, &range.upper, backward)?;
+            if range.advance()? {
+                self.current = Current::Range(range);
+                return Ok(true);
             }
         }
+        Ok(false)
     }
 }
 
 impl AccessPath<'_, '_> {
+    /// Counts an entry that was read.
+    fn count(&self, cost: &mut Cost) {
+        cost.keys_examined += u64::from(self.source.index.is_some());
+    }
+
     /// A range, counted in reading order.
     fn range(&self, at: usize) -> Option<&KeyRange> {
         match self.backward {
@@ -188,24 +221,19 @@ impl AccessPath<'_, '_> {
 }
 
 fn entry<'a>(
-    access: &AccessPath<'_, '_>,
-    key: EntryBytes<'a>,
-    value: EntryBytes<'a>,
+    access: &'a AccessPath<'_, '_>,
+    key: &'a [u8],
+    value: &'a [u8],
     repeats: bool,
-    cost: &mut Cost,
 ) -> Result<PlanEntry<'a>> {
     let kind = match access.source.index {
         None => EntryKind::Document,
-        Some(index) => {
-            cost.keys_examined += 1;
-            match index.spec.unique {
-                true => EntryKind::Unique,
-                false => EntryKind::Index(layout::id_start(&key, &value)?),
-            }
-        }
+        Some(index) if index.spec.unique => EntryKind::Unique,
+        Some(_) => EntryKind::Index(layout::id_start(key, value)?),
     };
-    let passes = access.passes(&key);
+    let passes = access.passes(key);
     Ok(PlanEntry {
+        source: &access.source,
         passes: passes.ok_or_else(|| damaged("an index entry cannot be read"))?,
         key,
         value,

@@ -24,6 +24,7 @@ mod partial;
 mod paths;
 mod plans;
 mod queries;
+mod ranges;
 mod serializable;
 mod support;
 mod time;

@@ -73,7 +73,7 @@ async fn documents(
         if budget.is_due()? {
             yield_now().await;
         }
-        let document = read(&document)?;
+        let document = read(document)?;
         odm_store::check_stored(&collection.name, document)
             .map_err(|error| damaged(format_args!("an invalid document is stored: {error}")))?;
         let in_place = path::get(document, "_id").is_some_and(|id| document_key(id) == *key);
@@ -84,8 +84,8 @@ async fn documents(
             )));
         }
         for (index, expected) in collection.indexes.iter().zip(&mut expected) {
-            if index.covers(&key) {
-                *expected += entries(snapshot, collection, index, document, &key)?;
+            if index.covers(key) {
+                *expected += entries(snapshot, collection, index, document, key)?;
             }
         }
     }

@@ -1,20 +1,18 @@
 //! A committed state with uncommitted changes on top, read as one.
 
-use std::{cmp::Ordering, collections::btree_map, ops::Deref, sync::Arc};
+use std::{collections::btree_map, ops::Deref, sync::Arc};
 
 use odm_mql::steps;
-use odm_store::Result;
+use odm_store::{Error, Result};
 
 use super::{
-    engine::{BaseBytes, BaseRange, BaseState},
+    engine::{BaseBytes, BaseEntry, BaseRange, BaseState},
     layout::{END, Tree},
-    memtable::{ChangeRange, Memtables},
+    memtable::{ChangeRange, CommittedChange, Memtables},
     overlay::{NewValue, Overlay},
     reads::{RangeReads, ReadSet},
     schema::{Collection, Schema},
 };
-
-type BaseEntry = (BaseBytes, BaseBytes);
 
 /// The state that a read sees: the first of these that has a key has its value.
 #[derive(Clone, Copy)]
@@ -32,8 +30,6 @@ pub(super) enum EntryBytes<'a> {
     Base(BaseBytes),
     Committed(Arc<[u8]>),
     Changed(&'a [u8]),
-    /// A key that the caller looked up.
-    Asked(Vec<u8>),
 }
 
 impl Deref for EntryBytes<'_> {
@@ -45,7 +41,6 @@ impl Deref for EntryBytes<'_> {
             EntryBytes::Base(bytes) => bytes,
             EntryBytes::Committed(bytes) => bytes,
             EntryBytes::Changed(bytes) => bytes,
-            EntryBytes::Asked(bytes) => bytes,
         }
     }
 }
@@ -106,8 +101,13 @@ impl<'a> View<'a> {
     ) -> Result<EntryRange<'a>> {
         let mut range = EntryRange {
             base: None,
-            next_of_base: None,
+            run: Vec::new(),
+            run_len: 1,
+            at: 0,
+            unchanged: 0,
             changes: Vec::new(),
+            change: None,
+            failed: None,
             backward,
             reads: None,
         };
@@ -139,17 +139,37 @@ enum Changes<'a> {
     Committed(ChangeRange<'a>),
 }
 
-/// A change, and its key.
-type ChangedEntry<'a> = (EntryBytes<'a>, Option<EntryBytes<'a>>);
+/// A change, in its place.
+enum RangeChange<'a> {
+    Uncommitted(&'a [u8], Option<&'a [u8]>),
+    Committed(CommittedChange<'a>),
+}
+
+impl RangeChange<'_> {
+    fn key(&self) -> &[u8] {
+        match self {
+            RangeChange::Uncommitted(key, _) => key,
+            RangeChange::Committed(change) => change.key(),
+        }
+    }
+
+    /// `None` for a removed key.
+    fn value(&self) -> Option<&[u8]> {
+        match self {
+            RangeChange::Uncommitted(_, value) => *value,
+            RangeChange::Committed(change) => change.value(),
+        }
+    }
+}
 
 /// The changes of a range that were not returned yet.
 struct ChangedEntries<'a> {
     changes: Changes<'a>,
     /// The first of them, if it was read already.
-    next: Option<ChangedEntry<'a>>,
+    next: Option<RangeChange<'a>>,
 }
 
-impl<'a> ChangedEntries<'a> {
+impl ChangedEntries<'_> {
     /// Reads the first change, and returns its key.
     fn peek(&mut self, backward: bool) -> Option<&[u8]> {
         if self.next.is_none() {
@@ -159,71 +179,119 @@ impl<'a> ChangedEntries<'a> {
                         true => range.next_back(),
                         false => range.next(),
                     };
-                    entry.map(|(key, value)| {
-                        let value = value.as_deref().map(EntryBytes::Changed);
-                        (EntryBytes::Changed(key), value)
-                    })
+                    entry.map(|(key, value)| RangeChange::Uncommitted(key, value.as_deref()))
                 }
-                Changes::Committed(range) => range.next().map(|(key, value)| {
-                    let value = value.map(EntryBytes::Committed);
-                    (EntryBytes::Committed(key), value)
-                }),
+                Changes::Committed(range) => range.next().map(RangeChange::Committed),
             };
         }
-        self.next.as_ref().map(|(key, _)| &**key)
+        self.next.as_ref().map(RangeChange::key)
     }
 }
 
+/// The greatest number of entries of the base that are read at once.
+const MAX_RUN: usize = 32;
+
 /// The entries of a range in one direction.
+///
+/// Entries of the base are read in runs, and stay in place while they are looked at. The first runs are short, since many reads need few
+/// entries.
 pub(super) struct EntryRange<'a> {
     /// `None` at its end.
     base: Option<BaseRange>,
-    /// The first entry of the base that was not returned, if it was read already.
-    next_of_base: Option<BaseEntry>,
+    /// The entries of the base that were read last.
+    run: Vec<BaseEntry>,
+    /// How many entries the next run has at most.
+    run_len: usize,
+    /// How many entries of the run were passed.
+    at: usize,
+    /// The entries of the run before this one come before all changes.
+    unchanged: usize,
     /// The changes on top of the base, the newest first.
     changes: Vec<ChangedEntries<'a>>,
+    /// The present entry, if it is a change. If not, it is the last one of the run that was passed.
+    change: Option<RangeChange<'a>>,
+    /// The error after the run.
+    failed: Option<Error>,
     backward: bool,
     reads: Option<RangeReads<'a>>,
 }
 
 impl<'a> EntryRange<'a> {
-    fn pull_base(&mut self) -> Result<Option<BaseEntry>> {
-        let Some(base) = &mut self.base else {
-            return Ok(None);
-        };
-        let entry = base.next();
-        if entry.is_none() {
-            self.base = None;
-        }
-        entry.transpose()
-    }
-
-    /// The next entry. After an error the range must not be used.
+    /// Goes on to the next entry. Returns whether there is one. After an error the range must not be used.
     #[inline]
-    pub(super) fn next(&mut self) -> Result<Option<(EntryBytes<'a>, EntryBytes<'a>)>> {
+    pub(super) fn advance(&mut self) -> Result<bool> {
         steps::step();
-        let entry = if self.changes.is_empty() {
-            let entry = self.pull_base()?;
-            entry.map(|(key, value)| (EntryBytes::Base(key), EntryBytes::Base(value)))
+        let found = if self.at < self.unchanged {
+            self.change = None;
+            self.at += 1;
+            true
         } else {
-            self.merged()?
+            self.find_next()?
         };
-        if let Some(reads) = &mut self.reads {
-            reads.next(entry.as_ref().map(|(key, _)| &**key));
+        if self.reads.is_some() {
+            self.note(found);
         }
-        Ok(entry)
+        Ok(found)
     }
 
-    fn merged(&mut self) -> Result<Option<(EntryBytes<'a>, EntryBytes<'a>)>> {
+    /// The key and the value of the present entry, after [`advance`](EntryRange::advance) has found it.
+    #[inline]
+    pub(super) fn entry(&self) -> (&[u8], &[u8]) {
+        match &self.change {
+            Some(change) => (change.key(), change.value().unwrap_or_default()),
+            None => {
+                let (key, value) = &self.run[self.at - 1];
+                (key, value)
+            }
+        }
+    }
+
+    /// The next entry, as a pair of its own.
+    pub(super) fn next(&mut self) -> Result<Option<(&[u8], &[u8])>> {
+        Ok(self.advance()?.then(|| self.entry()))
+    }
+
+    #[cold]
+    fn note(&mut self, found: bool) {
+        let Some(mut reads) = self.reads.take() else {
+            return;
+        };
+        reads.next(found.then(|| self.entry().0));
+        self.reads = Some(reads);
+    }
+
+    /// Reads the next run of the base, if all of this one was passed.
+    fn fill(&mut self) -> Result<()> {
+        if self.at < self.run.len() {
+            return Ok(());
+        }
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        self.run.clear();
+        (self.at, self.unchanged) = (0, 0);
+        if let Some(base) = &mut self.base {
+            let read = base.read(&mut self.run, self.run_len);
+            if self.run.is_empty() {
+                self.base = None;
+                return read;
+            }
+            // The entries before the error can be read.
+            self.failed = read.err();
+            self.run_len = (2 * self.run_len).min(MAX_RUN);
+        }
+        Ok(())
+    }
+
+    /// Finds the first of the next entry of the base and the changes.
+    fn find_next(&mut self) -> Result<bool> {
         let backward = self.backward;
         let order = |one: &[u8], other: &[u8]| {
             let order = one.cmp(other);
             if backward { order.reverse() } else { order }
         };
         loop {
-            if self.next_of_base.is_none() {
-                self.next_of_base = self.pull_base()?;
-            }
+            self.fill()?;
             // The first key, and the newest change of it.
             let mut first: Option<(usize, &[u8])> = None;
             for (at, changes) in self.changes.iter_mut().enumerate() {
@@ -233,28 +301,37 @@ impl<'a> EntryRange<'a> {
                     first = Some((at, key));
                 }
             }
-            // `Less`: the entry of the base comes first.
-            let base_first = match (&self.next_of_base, first) {
-                (None, None) => return Ok(None),
-                (Some(_), None) => Ordering::Less,
-                (None, Some(_)) => Ordering::Greater,
-                (Some((base, _)), Some((_, change))) => order(base, change),
+            let rest = &self.run[self.at..];
+            let Some((newest, change)) = first else {
+                // Nothing more is changed.
+                self.unchanged = self.run.len();
+                if rest.is_empty() {
+                    return Ok(false);
+                }
+                self.change = None;
+                self.at += 1;
+                return Ok(true);
             };
-            if base_first.is_le()
-                && let Some((key, value)) = self.next_of_base.take()
-                && base_first.is_lt()
-            {
-                return Ok(Some((EntryBytes::Base(key), EntryBytes::Base(value))));
+            let before = rest.partition_point(|(key, _)| order(key, change).is_lt());
+            self.unchanged = self.at + before;
+            if before > 0 {
+                self.change = None;
+                self.at += 1;
+                return Ok(true);
             }
-            // A change replaces the entry of the base that has its key, which was taken above, and older changes.
-            let newest = first.map(|(at, _)| at);
-            let newest = newest.and_then(|at| self.changes[at].next.take());
-            let Some((key, value)) = newest else { continue };
+            // The change replaces the entry of the base that has its key, and older changes.
+            if rest.first().is_some_and(|(key, _)| **key == *change) {
+                self.at += 1;
+            }
+            let Some(change) = self.changes[newest].next.take() else {
+                continue;
+            };
             for older in &mut self.changes {
-                older.next.take_if(|(of, _)| **of == *key);
+                older.next.take_if(|older| older.key() == change.key());
             }
-            if let Some(value) = value {
-                return Ok(Some((key, value)));
+            if change.value().is_some() {
+                self.change = Some(change);
+                return Ok(true);
             }
         }
     }

@@ -225,6 +225,9 @@ pub(in super::super) struct BaseRange {
     backward: bool,
 }
 
+/// A key and its value.
+pub(in super::super) type BaseEntry = (BaseBytes, BaseBytes);
+
 #[expect(
     clippy::large_enum_variant,
     reason = "nearly all ranges are read in pages, and must not be allocated"
@@ -235,20 +238,23 @@ enum RangeEntries {
     Copied(CopiedRange),
 }
 
-impl Iterator for BaseRange {
-    type Item = Result<(BaseBytes, BaseBytes)>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
+impl BaseRange {
+    /// Reads the next entries, at most as many as `len`, into a list without entries. There are fewer at the end of the range, and before
+    /// an error. An entry is large: it is made in its place in the list, and read there.
+    pub(in super::super) fn read(&mut self, run: &mut Vec<BaseEntry>, len: usize) -> Result<()> {
         match &mut self.entries {
-            RangeEntries::None => None,
-            RangeEntries::Pages(pages, name) => match self.backward {
-                false => in_pages(pages, name, Iterator::next),
-                true => in_pages(pages, name, DoubleEndedIterator::next_back),
-            },
+            RangeEntries::None => Ok(()),
+            RangeEntries::Pages(pages, name) => guard(name, || match self.backward {
+                false => in_pages(pages.take(len), name, run),
+                true => in_pages(pages.rev().take(len), name, run),
+            }),
             RangeEntries::Copied(range) => {
-                let entry = range.next(self.backward).transpose()?;
-                Some(entry.map(|(key, value)| (BaseBytes::Copied(key), BaseBytes::Copied(value))))
+                while run.len() < len
+                    && let Some((key, value)) = range.next(self.backward)?
+                {
+                    run.push((BaseBytes::Copied(key), BaseBytes::Copied(value)));
+                }
+                Ok(())
             }
         }
     }
@@ -256,14 +262,13 @@ impl Iterator for BaseRange {
 
 #[inline]
 fn in_pages(
-    pages: &mut Pages,
+    entries: impl Iterator<Item = PageEntry>,
     name: &str,
-    step: impl FnOnce(&mut Pages) -> Option<PageEntry>,
-) -> Option<Result<(BaseBytes, BaseBytes)>> {
-    guard(name, || match step(pages) {
-        Some(Ok((key, value))) => Ok(Some((BaseBytes::in_page(key), BaseBytes::in_page(value)))),
-        Some(Err(error)) => Err(failed(name, error)),
-        None => Ok(None),
-    })
-    .transpose()
+    run: &mut Vec<BaseEntry>,
+) -> Result<()> {
+    for entry in entries {
+        let (key, value) = entry.map_err(|error| failed(name, error))?;
+        run.push((BaseBytes::in_page(key), BaseBytes::in_page(value)));
+    }
+    Ok(())
 }

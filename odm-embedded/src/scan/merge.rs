@@ -18,19 +18,32 @@ pub(super) struct Merged<'a> {
     /// Each range, with the access path that it belongs to.
     ranges: Vec<(usize, EntryRange<'a>)>,
     /// The next entry of each range that has one.
-    next: BinaryHeap<NextEntry<'a>>,
+    next: BinaryHeap<NextEntry>,
+    /// The entry that was returned.
+    present: Option<NextEntry>,
 }
 
-/// The next entry of a range: the greatest comes first.
-struct NextEntry<'a> {
-    entry: PlanEntry<'a>,
+/// The next entry of a range: the greatest comes first. A copy, since ranges keep only their present entry, which they have passed when
+/// this one is returned.
+struct NextEntry {
+    key: Vec<u8>,
+    value: Vec<u8>,
+    /// The position of the part of the key that gives the order.
+    order_start: usize,
     range: usize,
     backward: bool,
 }
 
-impl Ord for NextEntry<'_> {
+impl NextEntry {
+    /// The part of the key that gives the order.
+    fn ordered(&self) -> &[u8] {
+        &self.key[self.order_start..]
+    }
+}
+
+impl Ord for NextEntry {
     fn cmp(&self, other: &Self) -> Ordering {
-        let order = self.entry.ordered().cmp(other.entry.ordered());
+        let order = self.ordered().cmp(other.ordered());
         match self.backward {
             false => order.reverse(),
             true => order,
@@ -38,49 +51,56 @@ impl Ord for NextEntry<'_> {
     }
 }
 
-impl PartialOrd for NextEntry<'_> {
+impl PartialOrd for NextEntry {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for NextEntry<'_> {
+impl PartialEq for NextEntry {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for NextEntry<'_> {}
+impl Eq for NextEntry {}
 
 impl<'a> PlanEntries<'a> {
     /// The next entry of a plan that merges its ranges.
-    pub(super) fn next_merged(&mut self, cost: &mut Cost) -> Result<Option<PlanEntry<'a>>> {
-        let (access_paths, repeats) = (self.plan.access_paths(), self.repeats);
-        let merged = match &mut self.merged {
-            Some(merged) => merged,
-            None => {
-                let mut merged = Merged {
-                    ranges: Vec::new(),
-                    next: BinaryHeap::new(),
-                };
-                for (at, access) in access_paths.iter().enumerate() {
-                    for range in &access.ranges {
-                        let (tree, backward) = (access.source.tree, access.backward);
-                        let range = self
-                            .view
-                            .range(tree, &range.lower, &range.upper, backward)?;
-                        merged.ranges.push((at, range));
-                        merged.pull(merged.ranges.len() - 1, access_paths, repeats, cost)?;
-                    }
+    pub(super) fn next_merged(&mut self, cost: &mut Cost) -> Result<Option<PlanEntry<'_>>> {
+        let access_paths = self.plan.access_paths();
+        if self.merged.is_none() {
+            let mut merged = Merged {
+                ranges: Vec::new(),
+                next: BinaryHeap::new(),
+                present: None,
+            };
+            for (at, access) in access_paths.iter().enumerate() {
+                for range in &access.ranges {
+                    let (tree, backward) = (access.source.tree, access.backward);
+                    let range = self
+                        .view
+                        .range(tree, &range.lower, &range.upper, backward)?;
+                    merged.ranges.push((at, range));
+                    merged.pull(merged.ranges.len() - 1, access_paths, cost)?;
                 }
-                self.merged.insert(merged)
             }
-        };
-        let Some(NextEntry { entry, range, .. }) = merged.next.pop() else {
+            self.merged = Some(merged);
+        }
+        let Some(merged) = &mut self.merged else {
             return Ok(None);
         };
-        merged.pull(range, access_paths, repeats, cost)?;
-        Ok(Some(entry))
+        let Some(next) = merged.next.pop() else {
+            return Ok(None);
+        };
+        merged.pull(next.range, access_paths, cost)?;
+        let present = merged.present.insert(next);
+        let access = &access_paths[merged.ranges[present.range].0];
+        let entry = entry(access, &present.key, &present.value, self.repeats)?;
+        Ok(Some(PlanEntry {
+            order_start: present.order_start,
+            ..entry
+        }))
     }
 }
 
@@ -90,7 +110,6 @@ impl Merged<'_> {
         &mut self,
         range: usize,
         access_paths: &[AccessPath<'_, '_>],
-        repeats: bool,
         cost: &mut Cost,
     ) -> Result<()> {
         let (at, entries) = &mut self.ranges[range];
@@ -98,14 +117,13 @@ impl Merged<'_> {
         let Some((key, value)) = entries.next()? else {
             return Ok(());
         };
-        let order_start = fields_len(&access.source, &key, access.order_from)
+        access.count(cost);
+        let order_start = fields_len(&access.source, key, access.order_from)
             .ok_or_else(|| damaged("an index entry cannot be read"))?;
-        let entry = entry(access, key, value, repeats, cost)?;
         self.next.push(NextEntry {
-            entry: PlanEntry {
-                order_start,
-                ..entry
-            },
+            key: key.to_vec(),
+            value: value.to_vec(),
+            order_start,
             range,
             backward: access.backward,
         });

@@ -242,11 +242,12 @@ fn a_check_finds_documents_and_indexes_that_contradict_each_other() {
                 let things = schema.collection("things").expect("a collection");
                 let trees = [things.tree, things.indexes[0].tree, things.indexes[1].tree];
                 let entries = trees.map(|tree| {
-                    let entries = state.range(tree, &[], &END, false).expect("a range");
-                    let entries = entries.map(|entry| {
-                        let (key, value) = entry.expect("an entry");
-                        (key.to_vec(), value.to_vec())
-                    });
+                    let mut range = state.range(tree, &[], &END, false).expect("a range");
+                    let mut entries = Vec::new();
+                    let read = range.read(&mut entries, usize::MAX);
+                    read.expect("all entries");
+                    let entries = entries.iter();
+                    let entries = entries.map(|(key, value)| (key.to_vec(), value.to_vec()));
                     entries.collect::<Vec<_>>()
                 });
                 change([&entries[0], &entries[1], &entries[2]], trees)
