@@ -140,8 +140,10 @@ impl Reading<'_> {
         let memory = self.settings.sort_memory;
         let documents = Documents::new(self.view, collection);
         let mut entries = Box::new(plan.entries(self.view));
-        let (mut current, mut key) = (Vec::new(), Vec::new());
-        // The number of entries with the current key that are not counted yet.
+        let mut key = Vec::new();
+        // The bytes of an entry up to the last of the fields. An entry that begins with the same bytes has the same key.
+        let mut fields = Vec::new();
+        // The number of entries with the key that are not counted yet.
         let mut run = 0;
         while let Some(entry) = entries.next(cost)? {
             if self.budget.is_due()? {
@@ -150,33 +152,36 @@ impl Reading<'_> {
             if !entry.passes {
                 continue;
             }
+            if !fields.is_empty() && entry.key.starts_with(&fields) {
+                run += 1;
+                continue;
+            }
+            if run > 0 {
+                grouping.count(&key, run);
+                run = 0;
+            }
             key.clear();
             for path in paths {
                 append(&entry, path, &mut key)?;
             }
-            if run > 0 && key == current {
-                run += 1;
-            } else {
-                grouping.count(&current, run);
-                std::mem::swap(&mut current, &mut key);
-                run = 1;
-                if !grouping.count(&current, 0) {
-                    cost.documents_examined += 1;
-                    let _ = documents.with(&entry, |_, document| {
-                        aggregate.add(grouping, document)?;
-                        Ok(ControlFlow::Continue(()))
-                    })?;
-                    run = 0;
-                    if !grouping.count(&current, 0) {
-                        return Err(damaged("an index entry is not that of its document"));
-                    }
-                    if grouping.memory() > memory {
-                        return Err(too_many_groups(&aggregate.find.collection, memory));
-                    }
-                }
+            fields.clear();
+            fields.extend_from_slice(up_to(&entry, paths)?);
+            if grouping.count(&key, 1) {
+                continue;
+            }
+            cost.documents_examined += 1;
+            let _ = documents.with(&entry, |_, document| {
+                aggregate.add(grouping, document)?;
+                Ok(ControlFlow::Continue(()))
+            })?;
+            if !grouping.count(&key, 0) {
+                return Err(damaged("an index entry is not that of its document"));
+            }
+            if grouping.memory() > memory {
+                return Err(too_many_groups(&aggregate.find.collection, memory));
             }
         }
-        grouping.count(&current, run);
+        grouping.count(&key, run);
         Ok(())
     }
 }
@@ -201,6 +206,16 @@ fn counted(aggregate: &Aggregate) -> Option<Vec<&str>> {
         && group.keys.iter().all(|key| key.start_of.is_none())
         && group.accumulators.iter().all(counts);
     is_counted.then(|| group.keys.iter().map(|key| &*key.path).collect())
+}
+
+/// The bytes of an entry up to the last of its fields at these paths.
+fn up_to<'e>(entry: &PlanEntry<'e>, paths: &[&str]) -> Result<&'e [u8]> {
+    let last = paths.iter().filter_map(|path| entry.source.position(path));
+    let len = last
+        .max()
+        .and_then(|last| fields_len(entry.source, entry.key, last + 1));
+    let fields = len.and_then(|len| entry.key.get(..len));
+    fields.ok_or_else(|| damaged("an index entry cannot be read"))
 }
 
 /// Appends the key of the value that an entry has at a path, in ascending order.
