@@ -18,7 +18,7 @@ use super::{
     tables::{tree_of, with_definition},
     uncommitted::{CopiedRange, Uncommitted},
 };
-use crate::layout::{FORMAT, Tree};
+use crate::layout::{END, FORMAT, Tree};
 
 type Table = ReadOnlyTable<&'static [u8], &'static [u8]>;
 type Page = AccessGuard<'static, &'static [u8]>;
@@ -153,7 +153,11 @@ impl BaseState {
                 None => RangeEntries::None,
                 Some(table) => RangeEntries::Pages(
                     guard(&committed.name, || {
-                        let range = table.range(lower..upper);
+                        // A bound would be compared with each key.
+                        let range = match upper == END {
+                            true => table.range(lower..),
+                            false => table.range(lower..upper),
+                        };
                         range.map_err(|error| failed(&committed.name, error))
                     })?,
                     committed.name.clone(),

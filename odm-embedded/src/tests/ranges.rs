@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::{
     disk::Disk,
     engine::{Engine, KeyChange},
-    layout::Tree,
+    layout::{END, Tree},
     memtable::{Memtable, Memtables},
     overlay::Overlay,
     schema::Schema,
@@ -16,18 +16,14 @@ use crate::{
 
 const TREE: Tree = 1;
 
-/// A new value for each of some keys, or a removal. There are more keys than the base reads at once.
-type Changes = BTreeMap<u8, Option<u8>>;
+/// A new value for each of some keys, or a removal. There are more keys than the base reads at once. No key is that of `END`.
+type LayerChanges = BTreeMap<u8, Option<u8>>;
 
-fn changes(len: usize) -> impl Strategy<Value = Changes> {
-    prop::collection::btree_map(
-        any::<u8>(),
-        prop::option::weighted(0.7, any::<u8>()),
-        0..len,
-    )
+fn changes(len: usize) -> impl Strategy<Value = LayerChanges> {
+    prop::collection::btree_map(0..u8::MAX, prop::option::weighted(0.7, any::<u8>()), 0..len)
 }
 
-fn overlay(changes: &Changes) -> Overlay {
+fn overlay(changes: &LayerChanges) -> Overlay {
     let mut overlay = Overlay::default();
     for (key, value) in changes {
         overlay.set(TREE, &[*key], value.as_ref().map(std::slice::from_ref));
@@ -46,7 +42,7 @@ proptest! {
         later in changes(20),
         uncommitted in changes(20),
         layers in 0..5_usize,
-        bounds in (any::<u8>(), any::<u8>()),
+        bounds in (any::<u8>(), prop_oneof![any::<u8>(), Just(END[0])]),
         backward in any::<bool>(),
     ) {
         let mut engine = Engine::open(Disk::default().file(), "test".into(), 1 << 20).expect("an engine");
@@ -58,7 +54,7 @@ proptest! {
         let base = engine.newest().expect("a state");
         let (mut old, mut new) = (Memtable::default(), Memtable::default());
         let mut expected: BTreeMap<u8, u8> = entries.into_iter().collect();
-        let mut apply = |changes: &Changes| {
+        let mut apply = |changes: &LayerChanges| {
             for (key, value) in changes {
                 match value {
                     Some(value) => expected.insert(*key, *value),
