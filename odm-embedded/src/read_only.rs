@@ -59,10 +59,10 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// ```
 #[derive(Clone)]
 pub struct ReadOnlyStore {
-    handle: Arc<Handle>,
+    handle: Arc<ReadOnlyHandle>,
 }
 
-struct Handle {
+struct ReadOnlyHandle {
     id: StoreId,
     name: Arc<str>,
     path: PathBuf,
@@ -183,7 +183,7 @@ impl ReadOnlyStore {
             verify::verify(&*published.get()?).await?;
         }
         Ok(ReadOnlyStore {
-            handle: Arc::new(Handle {
+            handle: Arc::new(ReadOnlyHandle {
                 id: StoreId::new(),
                 name,
                 path: absolute,
