@@ -124,6 +124,8 @@ impl Followed {
         while running.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
             match self.newest() {
                 Ok(newest) => published.publish(newest),
+                // The writer was killed after it had put another file in the place, which the next writer recovers.
+                Err(error) if error.kind() == ErrorKind::ReadOnly => {}
                 Err(error) => published.close(error),
             }
         }
