@@ -52,7 +52,7 @@ pub(super) fn not_declared(declaration: &Declaration, is_stored: bool) -> Error 
     let Declaration { name, version, .. } = declaration;
     let has = match is_stored {
         true => "has it with other models, indexes or migrations",
-        false => "does not have it",
+        false => "does not have it, or not yet in its last checkpoint",
     };
     Error::new(
         ErrorKind::ReadOnly,
