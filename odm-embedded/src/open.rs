@@ -353,7 +353,7 @@ impl ReadOnlyFile {
         Ok(ReadOnlyFile { engine, identity })
     }
 
-    /// Whether a path leads to this file, and not to one that has taken its place.
+    /// Whether a path leads to this file. After a compaction it leads to a new one.
     pub(super) fn is_at(&self, path: &Path, name: &str) -> Result<bool> {
         let is_at = self.identity.is_at(path);
         is_at.map_err(|error| cannot("open", name, error))

@@ -1,7 +1,7 @@
 //! A store in a file that another process writes.
 //!
-//! The engine of the file shares it with processes that only read. A read-only store has the state of the last checkpoint: what is in the log
-//! alone it does not see. A thread takes a newer state several times a second, so that no old one holds up the reuse of pages in the file
+//! The engine of the file shares it with processes that only read. A read-only store has the state of the last checkpoint, without
+//! the later commits in the log. A thread takes a newer state several times a second, so that no old one holds up the reuse of pages in the file
 //! for longer than a read.
 
 use std::{

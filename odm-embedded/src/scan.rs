@@ -115,7 +115,7 @@ pub(super) struct PlanEntries<'a> {
     merged: Option<Merged<'a>>,
 }
 
-/// What is being read of an access path.
+/// The part of an access path that is being read.
 #[expect(
     clippy::large_enum_variant,
     reason = "nearly all entries are those of ranges, which must not be allocated"

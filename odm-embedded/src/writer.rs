@@ -387,7 +387,7 @@ impl Writer {
     fn commit(&mut self, work: &Work, durable: bool, changes: Vec<FeedChanges>, answers: Answers) {
         let units = answers.len();
         let stored = match work.overlay.is_empty() {
-            // What it has read is durable then.
+            // An answer that a commit is durable holds for the commits before it, too.
             true if durable => self.finish_unlogged().map(|()| None),
             true => self.usable().map(|()| None),
             false => self.store(work, durable, units).map(Some),

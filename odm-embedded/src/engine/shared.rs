@@ -14,7 +14,7 @@ pub(super) struct SharedBackend {
 /// How a database treats the locks of its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// It locks the file, and closes it: the database that writes, or one that only reads.
+    /// It locks the file, and closes it: the database of the writer, or of a read-only store.
     Owner,
     /// It excludes other writers, also until the owner that comes after it does so. It takes no shared locks: these would tell readers in
     /// other processes that the file is recovered.
