@@ -43,6 +43,12 @@ impl fmt::Debug for Linear {
 /// Translates an expression.
 pub(super) fn compile(tree: &Tree) -> Option<Linear> {
     let hir = hir(&tree.root, true)?;
+    let facts = hir.properties();
+    // `\B` is true between the bytes of a character. regex-automata drops an empty match there, and searches again from each byte before it
+    // for no other match, or without the character that it is in.
+    if facts.minimum_len() == Some(0) && facts.look_set().contains(hir::Look::WordAsciiNegate) {
+        return None;
+    }
     let config = thompson::Config::new()
         .nfa_size_limit(Some(MAX_SIZE))
         .which_captures(WhichCaptures::None);

@@ -195,7 +195,9 @@ impl Compiler<'_> {
                     folds: *folds,
                 });
             }
-            Node::If { condition, yes, no } => self.branch(condition, yes, no),
+            Node::If { condition, yes, no } => {
+                self.branch(condition, yes, no.as_deref().unwrap_or(&Node::Empty))
+            }
             Node::Call(target) => {
                 let group = self.resolve(target).first().copied().unwrap_or_default();
                 self.calls.push((self.ops.len(), group));
@@ -237,7 +239,10 @@ impl Compiler<'_> {
                 compiler.ops.push(Op::Back(lengths[at]));
             });
             compiler.node(&all[at]);
-            compiler.ops.push(Op::IsAt(mark + 1));
+            // PCRE2 takes the end of a fixed length for granted, also where it is wrong.
+            if max != Some(min) {
+                compiler.ops.push(Op::IsAt(mark + 1));
+            }
         });
     }
 

@@ -307,6 +307,56 @@ fn cases(default: u32) -> u32 {
     told.and_then(|cases| cases.parse().ok()).unwrap_or(default)
 }
 
+#[test]
+fn no_word_boundary_is_found_within_a_character() {
+    let sources = [
+        r"\B",
+        r"\B|\W",
+        r"\W|\B",
+        r"\B|é",
+        r"(?:\B|\W)1",
+        r"\B1|é1",
+        r"1\B",
+    ];
+    for source in sources {
+        let texts = [
+            "K\u{212a}1",
+            "aé",
+            "aéa",
+            "a\u{1d11e}1",
+            "a1é",
+            "ab",
+            "a1",
+            "a",
+        ];
+        check(source, "", &texts.map(str::to_owned)).expect("the meaning of PCRE2");
+        let is_never_empty = source.contains('1');
+        assert_eq!(is_linear(source, ""), is_never_empty, "{source}");
+        // Each search has at most one begin.
+        if is_never_empty {
+            let long = "b ".repeat(1 << 20) + "éa";
+            let pattern = Pattern::new(source, "").expect("a pattern");
+            assert_eq!(pattern.is_match(&long), Ok(false), "{source}");
+        }
+    }
+}
+
+#[test]
+fn a_condition_without_a_no_has_the_length_of_its_yes_in_a_lookbehind() {
+    let texts = ["", "a", "b", "ab", "ba", "aab", "éa"].map(str::to_owned);
+    for source in [
+        "(?<n>(?<=(?(<n>)a)))",
+        "(?<n>(?<!(?(<n>)a)))",
+        "(?<n>(?<=(?(<n>)a|)))",
+        "(?<n>b)?(?<=(?(<n>)a))",
+        "(?<n>b)?(?<=(?(<n>)a?))a",
+        "(?<n>b)?(?<=(?(<n>)aa|b))",
+        "(?<=(?(?=b)b)a)",
+    ] {
+        check(source, "", &texts).expect("the meaning of PCRE2");
+    }
+}
+
 fn is_linear(source: &str, options: &str) -> bool {
     linear::compile(&parse::parse(source, options).expect("a pattern")).is_some()
 }

@@ -1,5 +1,7 @@
 //! A regular expression as a tree.
 
+use std::iter;
+
 use super::set::Set;
 
 /// A part of an expression.
@@ -35,7 +37,7 @@ pub(super) enum Node {
     If {
         condition: Condition,
         yes: Box<Node>,
-        no: Box<Node>,
+        no: Option<Box<Node>>,
     },
     /// A call of the part of a group. The group 0 is the whole expression.
     Call(Target),
@@ -149,8 +151,9 @@ impl Node {
             Node::Group(_, node) | Node::Atomic(node) => node.len(),
             Node::Same { .. } | Node::Call(_) => (0, None),
             Node::If { yes, no, condition } => match condition {
-                Condition::Never => no.len(),
-                _ => either([yes.len(), no.len()].into_iter()),
+                Condition::Never => (0, Some(0)),
+                // A `no` that is missing is not in the length, although a condition that is false takes nothing.
+                _ => either(iter::once(yes.len()).chain(no.as_ref().map(|no| no.len()))),
             },
         }
     }

@@ -167,11 +167,10 @@ impl Parser<'_> {
         if condition == Condition::Never && no.is_some() {
             return Err(self.wrong("`(?(DEFINE)` has more than one branch"));
         }
-        let (yes, no) = (yes.unwrap_or(Node::Empty), no.unwrap_or(Node::Empty));
         Ok(Node::If {
             condition,
-            yes: Box::new(yes),
-            no: Box::new(no),
+            yes: Box::new(yes.unwrap_or(Node::Empty)),
+            no: no.map(Box::new),
         })
     }
 
