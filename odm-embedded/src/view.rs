@@ -189,7 +189,7 @@ impl ChangedEntries<'_> {
 }
 
 /// The greatest number of entries of the base that are read at once.
-const MAX_RUN: usize = 32;
+const MAX_RUN: usize = 8;
 
 /// The entries of a range in one direction.
 ///
