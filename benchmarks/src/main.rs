@@ -8,6 +8,7 @@ mod lists;
 mod load;
 mod mongodb;
 mod peers;
+mod service;
 mod shared;
 mod subsets;
 mod validation;
@@ -39,6 +40,8 @@ enum Benchmark {
     Load(load::Options),
     /// What the library costs on a MongoDB server beside the driver by hand.
     Mongodb(mongodb::Options),
+    /// How long calls take in a service of many tasks, beside SQLite by hand.
+    Service(service::Options),
     /// What a write of a child costs whose parent shows the ten newest.
     Subsets(subsets::Options),
     /// What validation costs a write, by the size of the document.
@@ -66,6 +69,7 @@ fn main() -> anyhow::Result<()> {
             Some(Benchmark::Load(options)) => load::run(options).await,
             Some(Benchmark::LoadWorker(options)) => load::work(options).await,
             Some(Benchmark::Mongodb(options)) => mongodb::run(options).await,
+            Some(Benchmark::Service(options)) => service::run(options).await,
             Some(Benchmark::Subsets(options)) => Ok(subsets::run(options).await?),
             Some(Benchmark::Validation(options)) => Ok(validation::run(options).await?),
             Some(Benchmark::FanOutPeak(options)) => Ok(fan_out::print_peak(options).await?),

@@ -44,6 +44,15 @@ pub(crate) fn processor_time() -> anyhow::Result<Duration> {
     Ok(duration(usage.user_time()) + duration(usage.system_time()))
 }
 
+/// How many bytes this process has given to the system to write so far, on Linux.
+pub(crate) fn written_bytes() -> Option<u64> {
+    let counts = std::fs::read_to_string("/proc/self/io").ok()?;
+    let written = counts
+        .lines()
+        .find_map(|line| line.strip_prefix("wchar: "))?;
+    written.parse().ok()
+}
+
 /// Does some work, and returns its time and the touched data.
 pub(crate) async fn timed<T>(
     work: impl IntoFuture<Output = odm::Result<T>>,
