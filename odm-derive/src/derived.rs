@@ -17,10 +17,11 @@ use crate::{
 mod children;
 mod copy;
 mod count;
+mod exists;
 mod subset;
 
 /// All kinds, as their attributes are read.
-const KINDS: [&DerivedKind; 3] = [&copy::KIND, &count::KIND, &subset::KIND];
+const KINDS: [&DerivedKind; 4] = [&copy::KIND, &count::KIND, &exists::KIND, &subset::KIND];
 
 /// A kind of derived field.
 pub(crate) struct DerivedKind {

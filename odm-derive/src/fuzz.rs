@@ -11,7 +11,7 @@ use syn::DeriveInput;
 use crate::{derive::Derive, pipeline};
 
 /// The parts of models: marks, keys, paths, types, and words that do not belong.
-const WORDS: [&str; 64] = [
+const WORDS: [&str; 65] = [
     "document",
     "embed",
     "reference",
@@ -21,6 +21,7 @@ const WORDS: [&str; 64] = [
     "split",
     "denormalize",
     "count",
+    "exists",
     "projection",
     "database",
     "serde",

@@ -6,6 +6,7 @@ mod chains;
 mod copies;
 mod crash;
 mod deletes;
+mod exists;
 mod found;
 mod history;
 mod inverse;

@@ -1,15 +1,103 @@
-//! The children that a derived field is computed from: the keys `via`, `filter` and `refresh`.
+//! The children that a derived field is computed from: the keys `via`, `filter` and `refresh`, and a field that depends on nothing else.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote_spanned;
-use syn::{LitStr, Meta, Path};
+use quote::{format_ident, quote, quote_spanned};
+use syn::{Attribute, LitStr, Meta, Path, Type, spanned::Spanned};
 
+use super::{Declaration, reference_to};
 use crate::{
-    attr::value::{function, only, string},
+    ast::Field,
+    attr::value::{Once, function, keys_with, only, string, ty, unknown},
     ctxt::Ctxt,
-    model::Head,
+    expand::declared_filter,
+    model::{DerivedField, Head, Member, Structure},
     types::{self, ident},
 };
+
+/// A field that depends on which children there are, and on nothing in them: `of = "Child", via = "parent", filter = path, refresh = "later"`.
+#[derive(Clone)]
+pub(super) struct OfChildren {
+    /// The attribute, and the function that describes such a field.
+    attribute: &'static str,
+    /// The child. `None` after an error only.
+    of: Option<Type>,
+    /// The child's reference to the holder.
+    via: Option<ChildReference>,
+    /// A function that returns a filter.
+    filter: Option<Path>,
+    /// Whether it follows the children after the unit that changes them.
+    deferred: bool,
+}
+
+impl OfChildren {
+    pub(super) fn new(cx: &Ctxt, attribute: &'static str, attr: &Attribute) -> Self {
+        let mut of = Once::new("of");
+        let mut via = Once::new("via");
+        let mut filter = Once::new("filter");
+        let mut refresh = Once::new("refresh");
+        let before = cx.count();
+        for (key, meta) in keys_with(cx, attr, Some("of")) {
+            match key.as_str() {
+                "of" => of.set(cx, &meta, ty(cx, &meta)),
+                "via" => via.set(cx, &meta, self::via(cx, &meta)),
+                "filter" => filter.set(cx, &meta, self::filter(cx, &meta)),
+                "refresh" => refresh.set(cx, &meta, self::refresh(cx, &meta)),
+                _ => unknown(cx, &meta, attribute, "`of`, `via`, `filter` or `refresh`"),
+            }
+        }
+        let of = of.get();
+        if of.is_none() && cx.count() == before {
+            let message =
+                format!("{attribute} without children: write `#[{attribute}(of = \"Child\")]`");
+            cx.error(&attr.meta, message);
+        }
+        OfChildren {
+            attribute,
+            of,
+            via: via.get(),
+            filter: filter.get(),
+            deferred: refresh.get().is_some(),
+        }
+    }
+}
+
+impl Declaration for OfChildren {
+    fn field(&self, head: &Head, _: &[Field<'_>]) -> Option<Box<dyn DerivedField>> {
+        let mut field = self.clone();
+        field.of = field.of.map(|of| head.without_self(&of));
+        Some(Box::new(field))
+    }
+}
+
+impl DerivedField for OfChildren {
+    /// ```ignore
+    /// count::<u32, Review>("reviews", parent_path::<Review, Product, _, _>(), None, false)
+    /// ```
+    fn shape(&self, head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
+        let Head { private, this, .. } = head;
+        let (stored, ty) = (member.stored(structure), &member.ty);
+        let child = self.of.as_ref()?;
+        let via = match &self.via {
+            Some(via) => emit_via(head, via, &quote!(#private::fields_of::<#child>())),
+            None => quote_spanned! {child.span()=> #private::parent_path::<#child, #this, _, _>() },
+        };
+        let filter = declared_filter(head, self.filter.as_ref(), &quote!(#child));
+        let deferred = self.deferred;
+        let describe = format_ident!("{}", self.attribute, span = ty.span());
+        Some(quote_spanned! {ty.span()=>
+            #private::#describe::<#ty, #child>(#stored, #via, #filter, #deferred)
+        })
+    }
+
+    /// References only.
+    fn reads(&self, _: &Head, _: &Structure, _: &Member) -> Option<TokenStream> {
+        None
+    }
+
+    fn refers_to(&self, head: &Head, _: &Type) -> Option<TokenStream> {
+        Some(reference_to(head, self.of.as_ref()?))
+    }
+}
 
 /// The reference of the child to its parent: `via = "author.id"`.
 #[derive(Clone)]

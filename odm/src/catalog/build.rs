@@ -4,9 +4,12 @@ use bson::Document;
 use odm_store::{CollectionSpec, Result};
 
 use super::{
-    Cardinality, Catalog, Collection, Edge, FromDerived, OnDelete, Relations, Split,
-    SubsetDefinition, WriteFields,
-    indexes::{DeclaredIndex, cold_indexes, declared, index_of_subset, index_on, indexes_of},
+    Cardinality, Catalog, Collection, Edge, ExistsDefinition, FromDerived, OnDelete, Relations,
+    Split, SubsetDefinition, WriteFields,
+    indexes::{
+        DeclaredIndex, cold_indexes, declared, index_of_exists, index_of_subset, index_on,
+        indexes_of,
+    },
     models::StoredModel,
     outbox, schema,
     validators::{declared_of, splits_in},
@@ -76,6 +79,19 @@ pub(crate) fn declared_by(models: &[&'static Model]) -> Result<(Relations, Vec<C
         .filter_map(SubsetDefinition::from_derived)
     {
         add_index_of_subset(&mut parts, subset)?;
+    }
+    for exists in relations
+        .derived
+        .iter()
+        .filter_map(ExistsDefinition::from_derived)
+    {
+        let children = parts
+            .iter_mut()
+            .find(|part| part.collection == exists.child);
+        if let Some(children) = children {
+            let index = index_of_exists(exists).map(DeclaredIndex::implied);
+            children.indexes.extend(index);
+        }
     }
     let mut specs = Vec::new();
     for part in parts {

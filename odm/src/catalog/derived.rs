@@ -14,10 +14,12 @@ use crate::model::derived::DerivedShape;
 
 mod copy;
 mod count;
+mod exists;
 mod subset;
 
 pub(crate) use copy::{Along, CopyDefinition};
 pub(crate) use count::CountDefinition;
+pub(crate) use exists::ExistsDefinition;
 pub(crate) use subset::SubsetDefinition;
 
 /// The properties that every kind of derived field defines.
@@ -181,5 +183,6 @@ fn is_false(value: &bool) -> bool {
 kinds!(
     Copy(CopyDefinition),
     Count(CountDefinition),
+    Exists(ExistsDefinition),
     Subset(SubsetDefinition)
 );

@@ -21,14 +21,16 @@ use crate::catalog::{DerivedField, FieldDefinition, FromDerived, OrderedField};
 
 mod copy;
 mod count;
+mod exists;
 pub(super) mod subset;
+mod tally;
 
 pub(super) use count::{Counts, count_changes, is_number};
 pub(super) use subset::Subsets;
 pub(crate) use subset::{children_of, shown};
 
 /// All kinds, as they are computed.
-const KINDS: [&dyn Derivation; 3] = [&copy::Copies, &Counts, &Subsets];
+const KINDS: [&dyn Derivation; 4] = [&copy::Copies, &Counts, &exists::Existences, &Subsets];
 
 /// The kinds of derived fields.
 ///
@@ -48,6 +50,8 @@ pub enum DerivedKind {
     Copy,
     /// The number of children.
     Count,
+    /// Whether there are children.
+    Exists,
     /// The first children of a document, in order.
     Subset,
 }
@@ -57,6 +61,7 @@ impl fmt::Display for DerivedKind {
         f.write_str(match self {
             DerivedKind::Copy => "copy",
             DerivedKind::Count => "count",
+            DerivedKind::Exists => "existence",
             DerivedKind::Subset => "subset",
         })
     }

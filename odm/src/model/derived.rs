@@ -2,10 +2,12 @@
 
 mod copy;
 mod count;
+mod exists;
 mod subset;
 
 pub use copy::*;
 pub use count::*;
+pub use exists::*;
 pub use subset::*;
 
 use super::{Container, Inner};
@@ -17,6 +19,8 @@ pub enum DerivedShape {
     Copy(CopyShape),
     /// The number of children.
     Count(CountShape),
+    /// Whether there are children.
+    Exists(ExistsShape),
     /// A bounded array of children.
     Subset(SubsetShape),
 }
@@ -26,7 +30,7 @@ impl DerivedShape {
     pub(super) fn inner(self, copied: Option<Inner>) -> Option<Inner> {
         match self {
             DerivedShape::Copy(_) => copied,
-            DerivedShape::Count(_) => None,
+            DerivedShape::Count(_) | DerivedShape::Exists(_) => None,
             DerivedShape::Subset(subset) => Some(Inner {
                 shape: subset.item,
                 container: Container::Many,

@@ -56,6 +56,9 @@ macro_rules! version {
                 #[count(of = "Item", filter = good)]
                 #[serde(default)]
                 good: i64,
+                #[exists(of = "Item", filter = good)]
+                #[serde(default)]
+                has_good: bool,
                 #[subset(limit = 2, sort = "-score", filter = dear)]
                 #[serde(default)]
                 dearest: Subset<ItemLine>,
@@ -106,6 +109,9 @@ macro_rules! version {
                 #[count(of = "Review")]
                 #[serde(default)]
                 reviews: i64,
+                #[exists(of = "Review")]
+                #[serde(default)]
+                has_reviewed: bool,
                 /// A reverse copy of a copy.
                 #[denormalize(from = "Review.item_title", via = "Review.by")]
                 #[serde(default)]
@@ -133,6 +139,10 @@ macro_rules! version {
                 #[denormalize(from = "Shop.items")]
                 #[serde(default)]
                 shop_items: i64,
+                /// A copy of an existence by a count.
+                #[denormalize(from = "Shop.has_good")]
+                #[serde(default)]
+                shop_has_good: bool,
                 #[count(of = "Review", filter = liked)]
                 #[serde(default)]
                 score: i64,
@@ -146,6 +156,12 @@ macro_rules! version {
                 #[count(of = "Order", refresh = "later")]
                 #[serde(default)]
                 orders_later: i64,
+                #[exists(of = "Order")]
+                #[serde(default)]
+                has_orders: bool,
+                #[exists(of = "Order", refresh = "later")]
+                #[serde(default)]
+                has_orders_later: bool,
                 /// In an order that its elements do not show.
                 #[subset(limit = 2, sort = "-score")]
                 #[serde(default)]

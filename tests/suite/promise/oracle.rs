@@ -142,6 +142,11 @@ fn expected(
             let number = children.iter().filter(|(_, child)| test(child)).count();
             Some(Expected::Equal(Key::Number(number as i64)))
         }
+        Is::Exists(child, reference, test) => {
+            let mut children = children(world, child, reference, id).into_iter();
+            let exists = children.any(|(_, child)| test(child));
+            Some(Expected::Equal(key(&Bson::Boolean(exists))))
+        }
         Is::Subset { child, reference, test, sort, limit, shows } => {
             let mut children = children(world, child, reference, id);
             children.retain(|(_, child)| test(child));

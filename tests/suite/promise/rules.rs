@@ -107,8 +107,8 @@ pub(crate) const INVERSE_LISTS: [(&str, &str); 2] =
     [("persons", "follows"), ("persons", "followers")];
 
 /// The derived fields that a worker refreshes.
-pub(crate) const DEFERRED: [&str; 3] =
-    ["items.orders_later", "orders.title_later", "orders.region_later"];
+pub(crate) const DEFERRED: [&str; 4] =
+    ["items.orders_later", "items.has_orders_later", "orders.title_later", "orders.region_later"];
 
 /// The fields in which writes of tickets are recorded.
 pub(crate) const RECORDED: [&str; 3] = ["revision", "made", "changed"];
@@ -143,6 +143,8 @@ pub(crate) enum Is {
     Values(&'static str, &'static str, &'static str),
     /// The number of such documents that pass the test.
     Count(&'static str, &'static str, Test),
+    /// Whether there is one.
+    Exists(&'static str, &'static str, Test),
     /// The first of them in an order, or the last, with these fields.
     Subset {
         child: &'static str,
@@ -209,6 +211,11 @@ pub(crate) fn rules(version: usize) -> Vec<Rule> {
         ),
         rule(
             "shops",
+            "has_good",
+            Is::Exists("items", "shop", Box::new(move |item| number(item, "score") >= good)),
+        ),
+        rule(
+            "shops",
             "dearest",
             Is::Subset {
                 child: "items",
@@ -223,10 +230,12 @@ pub(crate) fn rules(version: usize) -> Vec<Rule> {
         rule("shops", "tickets", Is::Count("tickets", "shop", all())),
         rule("persons", "shop_items", Is::Copy("shop", "shops", "items", Type::Option)),
         rule("persons", "reviews", Is::Count("reviews", "by", all())),
+        rule("persons", "has_reviewed", Is::Exists("reviews", "by", all())),
         rule("persons", "reviewed", Is::Values("reviews", "by", "item_title")),
         rule("items", "shop_name", Is::Copy("shop", "shops", "name", Type::Value)),
         rule("items", "region_name", Is::Copy("shop", "shops", "region_name", Type::Option)),
         rule("items", "shop_items", Is::Copy("shop", "shops", "items", Type::Value)),
+        rule("items", "shop_has_good", Is::Copy("shop", "shops", "has_good", Type::Value)),
         rule("items", "busy_around", Is::Copy("shop", "shops", "busy_around", Type::Option)),
         rule(
             "items",
@@ -254,6 +263,8 @@ pub(crate) fn rules(version: usize) -> Vec<Rule> {
         ),
         rule("items", "orders", Is::Count("orders", "item", all())),
         rule("items", "orders_later", Is::Count("orders", "item", all())),
+        rule("items", "has_orders", Is::Exists("orders", "item", all())),
+        rule("items", "has_orders_later", Is::Exists("orders", "item", all())),
         rule(
             "items",
             "ordered",

@@ -1,0 +1,12 @@
+//! Whether there are children: `#[exists(of = "Child", via = "parent", filter = path, refresh = "later")]`.
+
+use super::{DerivedKind, Indexed, children::OfChildren};
+
+pub(super) const KIND: DerivedKind = DerivedKind {
+    attribute: "exists",
+    noun: "an existence",
+    is_embedded: false,
+    is_optional: false,
+    indexed: Indexed::Whole,
+    read: |cx, attr| Box::new(OfChildren::new(cx, "exists", attr)),
+};
