@@ -515,7 +515,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         Box::pin(async move { session.retry_failed_refreshes().await })
     }
 
-    /// Compares all derived data with its definitions: copies with their sources, counts and subsets with the children,
+    /// Compares all derived data with its definitions: copies with their sources, counts, existences and subsets with the children,
     /// inverse references with each other, split documents with their cold parts. It also finds dangling references,
     /// and documents that cannot be read as their models. Nothing is written.
     ///

@@ -73,8 +73,8 @@ pub(super) async fn differences<T: Tally>(
     Ok(differences)
 }
 
-/// A parent whose field may be wrong.
-struct StaleParent {
+/// A field of a parent that may be wrong.
+struct StaleTally {
     id: RawBson,
     /// The difference that the unit makes to the number, if it is known.
     by: Option<i64>,
@@ -92,7 +92,7 @@ async fn refresh<T: Tally>(
     let mut stale = stale(unit, tally)?;
     let mut deferred = Vec::new();
     if unit.defers(tally) {
-        stale.retain(|_, StaleParent { id, is_written, .. }| {
+        stale.retain(|_, StaleTally { id, is_written, .. }| {
             if !*is_written && !mutant("deferred count") {
                 deferred.push(Target::field(parent, &path, id.clone()));
             }
@@ -101,15 +101,15 @@ async fn refresh<T: Tally>(
     }
     for id in unit.outbox.due_fields(parent, &path) {
         let key = key::of(id.as_raw_bson_ref());
-        let due = StaleParent {
+        let due = StaleTally {
             id,
             by: None,
             is_written: false,
         };
         stale.insert(key, due);
     }
-    stale.retain(|_, StaleParent { id, .. }| !unit.leaves_out(parent, id));
-    let stale: Vec<StaleParent> = stale.into_values().collect();
+    stale.retain(|_, StaleTally { id, .. }| !unit.leaves_out(parent, id));
+    let stale: Vec<StaleTally> = stale.into_values().collect();
     let searches_all = !unit.policy.trusts_stored || ordered.is_pending;
     let is_certain = unit.catalog.is_certain(tally.source(), tally.reference());
     for chunk in stale.chunks(unit.bounds.chunk) {
@@ -120,7 +120,7 @@ async fn refresh<T: Tally>(
         let mut numbers: Vec<(usize, i64)> = Vec::new();
         let mut searched: Vec<(usize, RawBson)> = Vec::new();
         let images = unit.images(parent);
-        for StaleParent { id, by, .. } in chunk {
+        for StaleTally { id, by, .. } in chunk {
             let at = images.position(&key::of(id.as_raw_bson_ref()));
             // A child may reference a parent that does not exist yet, and counts when the parent is inserted.
             let Some((at, image)) = at.map(|at| (at, images.at(at))) else {
@@ -160,12 +160,12 @@ pub(super) fn changes<T: Tally>(unit: &Unit<'_>, tally: &T) -> Result<Vec<(Vec<u
 }
 
 /// The parents whose fields may be wrong, by the keys of their `_id`s.
-fn stale<T: Tally>(unit: &Unit<'_>, tally: &T) -> Result<BTreeMap<Vec<u8>, StaleParent>> {
-    let mut stale: BTreeMap<Vec<u8>, StaleParent> = BTreeMap::new();
+fn stale<T: Tally>(unit: &Unit<'_>, tally: &T) -> Result<BTreeMap<Vec<u8>, StaleTally>> {
+    let mut stale: BTreeMap<Vec<u8>, StaleTally> = BTreeMap::new();
     for (_, image) in unit.images(tally.source()).changed() {
         let mut add = |child: &Doc, by: Option<i64>| {
             for (key, id) in parents(tally, child) {
-                let stale = stale.entry(key).or_insert(StaleParent {
+                let stale = stale.entry(key).or_insert(StaleTally {
                     id,
                     by: Some(0),
                     is_written: false,
@@ -199,7 +199,7 @@ fn stale<T: Tally>(unit: &Unit<'_>, tally: &T) -> Result<BTreeMap<Vec<u8>, Stale
         if before != Some(number(now)) && !mutant("count that was sent") {
             let id = RawBson::from(id(now));
             let key = key::of(id.as_raw_bson_ref());
-            let stale = stale.entry(key).or_insert(StaleParent {
+            let stale = stale.entry(key).or_insert(StaleTally {
                 id,
                 by: Some(0),
                 is_written: true,
