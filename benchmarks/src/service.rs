@@ -1,8 +1,7 @@
 //! The time of calls in a service of many tasks, compared with SQLite by hand.
 //!
 //! Each system has the same accounts, topics with their posts, and pages of 6 KB in a file of its own. The works are done one after the
-//! other, and the systems take turns. At the end the balances, the numbers of posts and the views of each system are compared with what
-//! was written.
+//! other, and the systems take turns. At the end the balances, posts and views in each system are compared with the numbers of writes.
 
 mod by_hand;
 mod library;
@@ -97,7 +96,7 @@ struct Totals {
     views: i64,
 }
 
-/// A system, and what was written to it.
+/// A system, and the number of its posts and of the views of its pages.
 struct System<S> {
     service: S,
     posts: AtomicI64,
@@ -113,7 +112,7 @@ impl<S: Service> System<S> {
         })
     }
 
-    /// Compares the data with what was written, and closes the system.
+    /// Compares the data of the system with these numbers, and closes it.
     async fn close(&self) -> anyhow::Result<()> {
         let posts = self.posts.load(Ordering::Relaxed);
         let expected = Totals {
@@ -295,7 +294,7 @@ async fn sample<S: Service>(
 
 impl Sample {
     /// Adds a row for each kind of operation that is not slow.
-    fn add_to(mut self, table: &mut Table, name: &str, work: &str) {
+    fn add_to(mut self, table: &mut Table, system: &str, (work, name): (Work, &str)) {
         self.times.sort_unstable_by_key(|(_, time)| *time);
         let all = self.times.len() as f64;
         for (kind, of_kind) in [(Kind::Read, ", reads"), (Kind::Write, ", writes")] {
@@ -308,8 +307,8 @@ impl Sample {
             let count = times.len() as f64 / self.took.as_secs_f64();
             let part = |part| figure(micros(percentile(&times, part)));
             table.row([
-                format!("{work}{}", if work == "mix" { of_kind } else { "" }),
-                name.to_owned(),
+                format!("{name}{}", if work == Work::Mix { of_kind } else { "" }),
+                system.to_owned(),
                 thousands(count.round() as u64),
                 figure(micros(self.processor) / all),
                 format!("{} / {} / {}", part(0.5), part(0.99), part(0.999)),
@@ -342,9 +341,9 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     );
     for (work, name) in Work::ALL {
         let of_library = sample(&library, work, &options).await?;
-        of_library.add_to(&mut table, Library::NAME, name);
+        of_library.add_to(&mut table, Library::NAME, (work, name));
         let of_sqlite = sample(&sqlite, work, &options).await?;
-        of_sqlite.add_to(&mut table, Sqlite::NAME, name);
+        of_sqlite.add_to(&mut table, Sqlite::NAME, (work, name));
     }
     println!("{} tasks\n", options.tasks);
     print!("{table}");

@@ -44,8 +44,8 @@ impl fmt::Debug for Linear {
 pub(super) fn compile(tree: &Tree) -> Option<Linear> {
     let hir = hir(&tree.root, true)?;
     let facts = hir.properties();
-    // `\B` is true between the bytes of a character. regex-automata drops an empty match there, and searches again from each byte before it
-    // for no other match, or without the character that it is in.
+    // `\B` is true between the bytes of a character. regex-automata drops an empty match there, and with it a match of the whole character.
+    // Then it starts the search again, one byte further each time, which is quadratic in the length of a text.
     if facts.minimum_len() == Some(0) && facts.look_set().contains(hir::Look::WordAsciiNegate) {
         return None;
     }

@@ -152,7 +152,7 @@ impl Node {
             Node::Same { .. } | Node::Call(_) => (0, None),
             Node::If { yes, no, condition } => match condition {
                 Condition::Never => (0, Some(0)),
-                // A `no` that is missing is not in the length, although a condition that is false takes nothing.
+                // PCRE2 leaves a missing `no` out of the length, although a false condition takes nothing.
                 _ => either(iter::once(yes.len()).chain(no.as_ref().map(|no| no.len()))),
             },
         }
