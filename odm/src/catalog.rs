@@ -400,7 +400,7 @@ impl Catalog {
     pub(crate) fn is_counted(&self, edge: &Edge) -> bool {
         let counts = self.derived_in(&edge.to);
         let mut counts = counts.filter_map(CountDefinition::from_derived);
-        counts.any(|count| {
+        counts.any(|CountDefinition(count)| {
             (&count.child, &count.reference) == (&edge.from, &edge.path)
                 && count.filter == ChildFilter::default()
                 && !count.deferred

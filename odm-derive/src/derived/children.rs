@@ -71,7 +71,7 @@ impl Declaration for OfChildren {
 
 impl DerivedField for OfChildren {
     /// ```ignore
-    /// count::<u32, Review>("reviews", parent_path::<Review, Product, _, _>(), None, false)
+    /// count::<u32>("reviews", children::<Review>(parent_path::<Review, Product, _, _>(), None, false))
     /// ```
     fn shape(&self, head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
         let Head { private, this, .. } = head;
@@ -85,7 +85,7 @@ impl DerivedField for OfChildren {
         let deferred = self.deferred;
         let describe = format_ident!("{}", self.attribute, span = ty.span());
         Some(quote_spanned! {ty.span()=>
-            #private::#describe::<#ty, #child>(#stored, #via, #filter, #deferred)
+            #private::#describe::<#ty>(#stored, #private::children::<#child>(#via, #filter, #deferred))
         })
     }
 

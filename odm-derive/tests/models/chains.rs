@@ -1,6 +1,6 @@
 //! Derived fields that are derived of derived fields, of any kind.
 
-use odm::derive::{CopyShape, CountShape, DerivedShape, SubsetShape, Via};
+use odm::derive::{ChildrenShape, CopyShape, DerivedShape, SubsetShape, Via};
 
 use super::*;
 
@@ -114,7 +114,7 @@ fn counts_and_subsets_can_be_copied() {
     );
     assert!(matches!(
         kind(shape, "sales"),
-        FieldKind::Derived(DerivedShape::Count(CountShape { via: "book", .. }))
+        FieldKind::Derived(DerivedShape::Count(ChildrenShape { via: "book", .. }))
     ));
 }
 

@@ -1,6 +1,6 @@
 //! Copies and counts, which are derived from other documents.
 
-use odm::derive::{CopyShape, CountShape, DerivedShape, Via};
+use odm::derive::{ChildrenShape, CopyShape, DerivedShape, Via};
 
 use super::*;
 
@@ -291,7 +291,7 @@ fn counts() {
         FieldKind::Derived(DerivedShape::Count(count)) => count,
         _ => panic!("{name} is no count"),
     };
-    let CountShape {
+    let ChildrenShape {
         collection,
         via,
         filter,

@@ -87,9 +87,9 @@ pub(crate) fn declared_by(models: &[&'static Model]) -> Result<(Relations, Vec<C
     {
         let children = parts
             .iter_mut()
-            .find(|part| part.collection == exists.child);
+            .find(|part| part.collection == exists.0.child);
         if let Some(children) = children {
-            let index = index_of_exists(exists).map(DeclaredIndex::implied);
+            let index = index_of_exists(&exists.0).map(DeclaredIndex::implied);
             children.indexes.extend(index);
         }
     }

@@ -12,11 +12,13 @@ use serde::{Deserialize, Serialize};
 use super::stored_form::ChildFilter;
 use crate::model::derived::DerivedShape;
 
+mod children;
 mod copy;
 mod count;
 mod exists;
 mod subset;
 
+pub(crate) use children::{Children, OfChildren};
 pub(crate) use copy::{Along, CopyDefinition};
 pub(crate) use count::CountDefinition;
 pub(crate) use exists::ExistsDefinition;
@@ -43,6 +45,8 @@ pub(crate) trait FieldDefinition {
 
     /// Whether the worker of the outbox refreshes the field, after the unit that changes its sources.
     fn is_deferred(&self) -> bool;
+
+    fn set_deferred(&mut self, deferred: bool);
 
     /// The value of the field in a document from before the declaration, which lacks it.
     fn empty(&self) -> EmptyValue;
@@ -124,7 +128,7 @@ macro_rules! kinds {
         impl DerivedField {
             fn set_deferred(&mut self, deferred: bool) {
                 match self {
-                    $(DerivedField::$kind(definition) => definition.deferred = deferred,)+
+                    $(DerivedField::$kind(definition) => definition.set_deferred(deferred),)+
                 }
             }
         }

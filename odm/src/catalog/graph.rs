@@ -149,7 +149,7 @@ mod tests {
     use odm_mql::{Direction, Filter, Sort, Test};
 
     use super::*;
-    use crate::catalog::{Along, CopyDefinition, CountDefinition, SubsetDefinition};
+    use crate::catalog::{Along, Children, CopyDefinition, CountDefinition, SubsetDefinition};
 
     fn copy(holder: &str, name: &str, source: &str, value: &str) -> DerivedField {
         DerivedField::from(CopyDefinition {
@@ -166,14 +166,14 @@ mod tests {
     }
 
     fn count(parent: &str, path: &str, child: &str, filter: Filter) -> DerivedField {
-        DerivedField::from(CountDefinition {
+        DerivedField::from(CountDefinition(Children {
             parent: parent.to_owned(),
             path: path.to_owned(),
             child: child.to_owned(),
             reference: "parent".to_owned(),
             filter: filter.into(),
             deferred: false,
-        })
+        }))
     }
 
     fn subset(parent: &str, path: &str, child: &str, sort: &str, shown: &[&str]) -> DerivedField {

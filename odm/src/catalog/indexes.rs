@@ -6,7 +6,7 @@ use bson::{Bson, Document};
 use odm_mql::Direction;
 use odm_store::{Error, IndexFilter, IndexSpec, Result};
 
-use super::{ExistsDefinition, Split, SubsetDefinition, join, schema, walk::FoundReference};
+use super::{Children, Split, SubsetDefinition, join, schema, walk::FoundReference};
 use crate::model::Model;
 
 /// An index that a model or a relation declares.
@@ -289,20 +289,17 @@ pub(super) fn index_of_subset(subset: &SubsetDefinition) -> IndexSpec {
 
 /// The index of the children that count for an existence, if each store can have one by its filter: without it, a search for the first of
 /// them would read the others.
-pub(super) fn index_of_exists(exists: &ExistsDefinition) -> Option<IndexSpec> {
-    let filter = IndexFilter::new(&exists.filter).ok()?;
+pub(super) fn index_of_exists(children: &Children) -> Option<IndexSpec> {
+    let filter = IndexFilter::new(&children.filter).ok()?;
     // Not all versions of MongoDB agree about null on such a path.
     if filter.paths().iter().any(|path| path.contains('.')) {
         return None;
     }
+    let field = join(&children.parent, &children.path);
     Some(IndexSpec {
         // Several existences along one reference have different filters.
-        name: format!(
-            "{}_1_{}",
-            exists.reference,
-            join(&exists.parent, &exists.path)
-        ),
+        name: format!("{}_1_{field}", children.reference),
         filter: Some(filter),
-        ..index_on(&exists.reference)
+        ..index_on(&children.reference)
     })
 }

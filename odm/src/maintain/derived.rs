@@ -25,9 +25,10 @@ mod exists;
 pub(super) mod subset;
 mod tally;
 
-pub(super) use count::{Counts, count_changes, is_number};
+pub(super) use count::{Counts, is_number};
 pub(super) use subset::Subsets;
 pub(crate) use subset::{children_of, shown};
+pub(super) use tally::changes;
 
 /// All kinds, as they are computed.
 const KINDS: [&dyn Derivation; 4] = [&copy::Copies, &Counts, &exists::Existences, &Subsets];

@@ -21,8 +21,8 @@ use super::{
     unit::{Bounds, Unit},
 };
 use crate::catalog::{
-    Along, Cardinality, Catalog, Collection, CopyDefinition, CountDefinition, DerivedField, Edge,
-    OnDelete, Relations, Split, SubsetDefinition, WriteFields,
+    Along, Cardinality, Catalog, Children, Collection, CopyDefinition, CountDefinition,
+    DerivedField, Edge, OnDelete, Relations, Split, SubsetDefinition, WriteFields,
 };
 
 const COLLECTIONS: [&str; 6] = ["authors", "posts", "comments", "nodes", "bios", "logs"];
@@ -61,14 +61,14 @@ fn copy(holder: &str, name: &str, source: &str, value: &str, along: &str) -> Der
 fn count(path: &str, child: &str, filter: Document) -> DerivedField {
     let (path, reference) = path.split_once(" by ").unwrap();
     let (parent, path) = path.split_once('.').unwrap();
-    DerivedField::from(CountDefinition {
+    DerivedField::from(CountDefinition(Children {
         parent: parent.to_owned(),
         path: path.to_owned(),
         child: child.to_owned(),
         reference: reference.to_owned(),
         filter: Filter::parse(&filter).unwrap().into(),
         deferred: false,
-    })
+    }))
 }
 
 fn subset(path: &str, child: &str, sort: Document, shown: &[&str]) -> DerivedField {

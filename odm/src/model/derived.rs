@@ -1,10 +1,12 @@
 //! The kinds of derived fields, as the derives describe them.
 
+mod children;
 mod copy;
 mod count;
 mod exists;
 mod subset;
 
+pub use children::*;
 pub use copy::*;
 pub use count::*;
 pub use exists::*;
@@ -18,9 +20,9 @@ pub enum DerivedShape {
     /// A copy of a field of another document.
     Copy(CopyShape),
     /// The number of children.
-    Count(CountShape),
+    Count(ChildrenShape),
     /// Whether there are children.
-    Exists(ExistsShape),
+    Exists(ChildrenShape),
     /// A bounded array of children.
     Subset(SubsetShape),
 }

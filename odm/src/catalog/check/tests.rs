@@ -1,6 +1,6 @@
 use super::*;
 use crate::catalog::{
-    Along, Cardinality, Collection, CountDefinition, Edge, OnDelete, Split, WriteFields,
+    Along, Cardinality, Children, Collection, CountDefinition, Edge, OnDelete, Split, WriteFields,
 };
 
 fn collection(name: &str, version: Option<&str>) -> Collection {
@@ -53,14 +53,14 @@ fn copy(within: &str, name: &str) -> DerivedField {
 }
 
 fn count(path: &str) -> DerivedField {
-    DerivedField::from(CountDefinition {
+    DerivedField::from(CountDefinition(Children {
         parent: "things".to_owned(),
         path: path.to_owned(),
         child: "regions".to_owned(),
         reference: "thing".to_owned(),
         filter: Default::default(),
         deferred: false,
-    })
+    }))
 }
 
 /// The merged declarations of two programs that each know a part of the fields.

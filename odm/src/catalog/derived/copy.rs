@@ -104,6 +104,10 @@ impl FieldDefinition for CopyDefinition {
         self.deferred
     }
 
+    fn set_deferred(&mut self, deferred: bool) {
+        self.deferred = deferred;
+    }
+
     fn empty(&self) -> EmptyValue {
         match (&self.along, self.optional) {
             (Along::Reverse(_), _) => EmptyValue::Value(RawArrayBuf::new().into()),

@@ -107,6 +107,10 @@ impl FieldDefinition for SubsetDefinition {
         self.deferred
     }
 
+    fn set_deferred(&mut self, deferred: bool) {
+        self.deferred = deferred;
+    }
+
     fn empty(&self) -> EmptyValue {
         EmptyValue::Value(RawArrayBuf::new().into())
     }

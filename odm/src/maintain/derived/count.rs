@@ -1,9 +1,9 @@
 //! Counts: how many children a parent has.
 
 use async_trait::async_trait;
-use bson::{RawBson, RawBsonRef, spec::ElementType};
+use bson::{RawBson, RawBsonRef, RawDocument, spec::ElementType};
 use odm_mql::{Filter, Test};
-use odm_store::{FindByKey, Result};
+use odm_store::Result;
 
 use super::{
     Derivation, DerivedKind, Inputs,
@@ -42,44 +42,57 @@ impl Derivation for Counts {
 
 #[async_trait]
 impl Tally for CountDefinition {
-    fn reference(&self) -> &str {
-        &self.reference
+    type Share = ();
+    type Change = i64;
+
+    fn share(&self, _: &RawDocument) -> Result<()> {
+        Ok(())
     }
 
-    fn number(value: Option<RawBsonRef<'_>>) -> Option<i64> {
-        match value {
-            Some(RawBsonRef::Int32(number)) => Some(number.into()),
-            Some(RawBsonRef::Int64(number)) => Some(number),
-            _ => None,
-        }
+    fn add(&self, change: &mut i64, (): &()) {
+        *change = change.saturating_add(1);
+    }
+
+    fn subtract(&self, change: &mut i64, (): &()) {
+        *change = change.saturating_sub(1);
+    }
+
+    fn is_none(change: &i64) -> bool {
+        *change == 0
     }
 
     /// If the sum is out of range, the stored number is wrong.
-    fn after(before: Option<i64>, by: i64) -> Option<i64> {
-        before?.checked_add(by)
+    fn after(&self, _: &RawBson, before: RawBsonRef<'_>, change: &i64) -> Result<Option<RawBson>> {
+        let after = number(before).and_then(|before| before.checked_add(*change));
+        Ok(after.map(RawBson::Int64))
     }
 
     /// The stored integer type stays.
-    fn value(stored: Option<RawBsonRef<'_>>, number: i64) -> RawBson {
-        match (stored, i32::try_from(number)) {
-            (Some(RawBsonRef::Int32(_)), Ok(number)) => RawBson::Int32(number),
-            _ => RawBson::Int64(number),
+    fn correction(stored: Option<RawBsonRef<'_>>, right: RawBson) -> Option<RawBson> {
+        let right = number(right.as_raw_bson_ref())?;
+        if stored.and_then(number) == Some(right) {
+            return None;
         }
+        Some(match (stored, i32::try_from(right)) {
+            (Some(RawBsonRef::Int32(_)), Ok(right)) => RawBson::Int32(right),
+            _ => RawBson::Int64(right),
+        })
     }
 
-    async fn search(inputs: &mut dyn Inputs, children: FindByKey) -> Result<Vec<i64>> {
-        let numbers = inputs.count_by_key(&children).await?.into_iter();
+    async fn search(&self, inputs: &mut dyn Inputs, parents: Vec<RawBson>) -> Result<Vec<RawBson>> {
+        let numbers = inputs.count_by_key(&self.by_parent(parents)).await?;
+        let numbers = numbers.into_iter();
         let numbers = numbers.map(|number| i64::try_from(number).unwrap_or(i64::MAX));
-        Ok(numbers.collect())
+        Ok(numbers.map(RawBson::Int64).collect())
     }
 }
 
-/// The difference that the unit makes to the count of each parent, by the key of its `_id`; `None` where it is not known.
-pub(in crate::maintain) fn count_changes(
-    unit: &Unit<'_>,
-    count: &CountDefinition,
-) -> Result<Vec<(Vec<u8>, Option<i64>)>> {
-    tally::changes(unit, count)
+fn number(value: RawBsonRef<'_>) -> Option<i64> {
+    match value {
+        RawBsonRef::Int32(number) => Some(number.into()),
+        RawBsonRef::Int64(number) => Some(number),
+        _ => None,
+    }
 }
 
 /// The filter of documents that have a count at this path.

@@ -1,7 +1,7 @@
 //! Existences: whether a parent has children.
 
 use async_trait::async_trait;
-use bson::{RawBson, RawBsonRef};
+use bson::{RawBson, RawBsonRef, RawDocument};
 use odm_store::{Find, FindByKey, Result, mutants::mutant};
 
 use super::{
@@ -39,32 +39,39 @@ impl Derivation for Existences {
     }
 }
 
-/// The number is 0 or 1, for any more.
 #[async_trait]
 impl Tally for ExistsDefinition {
-    fn reference(&self) -> &str {
-        &self.reference
+    type Share = ();
+    /// The difference in their number.
+    type Change = i64;
+
+    fn share(&self, _: &RawDocument) -> Result<()> {
+        Ok(())
     }
 
-    fn number(value: Option<RawBsonRef<'_>>) -> Option<i64> {
-        value.and_then(|value| value.as_bool()).map(i64::from)
+    fn add(&self, change: &mut i64, (): &()) {
+        *change = change.saturating_add(1);
+    }
+
+    fn subtract(&self, change: &mut i64, (): &()) {
+        *change = change.saturating_sub(1);
+    }
+
+    fn is_none(change: &i64) -> bool {
+        *change == 0
     }
 
     /// Of several children that leave a parent, the stored value does not say whether all have left.
-    fn after(before: Option<i64>, by: i64) -> Option<i64> {
-        match by {
-            1.. => Some(1),
-            0 => before,
-            _ if mutant("last child") => Some(1),
-            _ => None,
-        }
+    fn after(&self, _: &RawBson, before: RawBsonRef<'_>, change: &i64) -> Result<Option<RawBson>> {
+        Ok(match change {
+            1.. => Some(RawBson::Boolean(true)),
+            0 => before.as_bool().map(RawBson::Boolean),
+            _ => mutant("last child").then_some(RawBson::Boolean(true)),
+        })
     }
 
-    fn value(_: Option<RawBsonRef<'_>>, number: i64) -> RawBson {
-        RawBson::Boolean(number > 0)
-    }
-
-    async fn search(inputs: &mut dyn Inputs, children: FindByKey) -> Result<Vec<i64>> {
+    async fn search(&self, inputs: &mut dyn Inputs, parents: Vec<RawBson>) -> Result<Vec<RawBson>> {
+        let children = self.by_parent(parents);
         let first = FindByKey {
             find: Find {
                 limit: Some(1),
@@ -73,6 +80,8 @@ impl Tally for ExistsDefinition {
             ..children
         };
         let found = inputs.find_by_key(&first).await?.into_iter();
-        Ok(found.map(|found| found.len() as i64).collect())
+        Ok(found
+            .map(|found| RawBson::Boolean(!found.is_empty()))
+            .collect())
     }
 }

@@ -1,7 +1,7 @@
-//! Fields that follow from the number of a parent's children.
+//! Fields that follow from the children of a parent, as each child comes and goes.
 //!
-//! The difference that the unit makes to the number, under the present definition, gives the new value as a rule, so that its work does not
-//! grow with the children. They are searched only if it does not, or if no right value is stored: if it is missing or pending, and in a repair.
+//! The difference that the unit makes, under the present definition, gives the new value as a rule, so that its work does not grow with the
+//! children. They are searched only if it does not, or if no right value is stored: if it is missing or pending, and in a repair.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,7 +12,7 @@ use odm_store::{Find, FindByKey, Result, mutants::mutant};
 
 use super::{Inputs, counts, deferred_step, of_kind, step_name};
 use crate::{
-    catalog::{DerivedField, FieldDefinition, FromDerived, OrderedField, references},
+    catalog::{DerivedField, EmptyValue, FromDerived, OfChildren, OrderedField, references},
     maintain::{
         outbox::Target,
         places::FieldValues,
@@ -20,23 +20,54 @@ use crate::{
     },
 };
 
-/// A field that follows from the number of a parent's children.
+/// A kind of field that follows from the children of a parent.
 #[async_trait]
-pub(super) trait Tally: FieldDefinition + FromDerived + Sync {
-    /// The path of the children's reference to the holder.
-    fn reference(&self) -> &str;
+pub(in crate::maintain) trait Tally: OfChildren + FromDerived + Sync {
+    /// What one child contributes to the value.
+    type Share: PartialEq;
 
-    /// The number for which a value stands, if it is one.
-    fn number(value: Option<RawBsonRef<'_>>) -> Option<i64>;
+    /// The difference that children make by coming and going; the default makes none.
+    type Change: Default + Send + Sync;
 
-    /// The number after the difference of a unit, if it follows from the number before.
-    fn after(before: Option<i64>, by: i64) -> Option<i64>;
+    /// The contribution of a child that counts.
+    fn share(&self, child: &RawDocument) -> Result<Self::Share>;
 
-    /// The value for a number, in the place of another.
-    fn value(stored: Option<RawBsonRef<'_>>, number: i64) -> RawBson;
+    fn add(&self, change: &mut Self::Change, share: &Self::Share);
 
-    /// The number of children of each of these parents, as far as the value needs it.
-    async fn search(inputs: &mut dyn Inputs, children: FindByKey) -> Result<Vec<i64>>;
+    fn subtract(&self, change: &mut Self::Change, share: &Self::Share);
+
+    fn is_none(change: &Self::Change) -> bool;
+
+    /// The value of a parent after a change, if it follows from the value before.
+    fn after(
+        &self,
+        parent: &RawBson,
+        before: RawBsonRef<'_>,
+        change: &Self::Change,
+    ) -> Result<Option<RawBson>>;
+
+    /// The value to store in the place of another, unless that is right.
+    fn correction(stored: Option<RawBsonRef<'_>>, right: RawBson) -> Option<RawBson> {
+        (stored != Some(right.as_raw_bson_ref())).then_some(right)
+    }
+
+    /// The values of these parents, by a search of their children.
+    async fn search(&self, inputs: &mut dyn Inputs, parents: Vec<RawBson>) -> Result<Vec<RawBson>>;
+
+    /// The query for the children of these parents that count.
+    fn by_parent(&self, parents: Vec<RawBson>) -> FindByKey {
+        FindByKey {
+            find: Find {
+                collection: self.source().to_owned(),
+                filter: self
+                    .filter()
+                    .map_or_else(Filter::default, |filter| (**filter).clone()),
+                ..Find::default()
+            },
+            path: self.children().reference.clone(),
+            keys: parents,
+        }
+    }
 }
 
 /// Recomputes the fields of a kind in a level.
@@ -65,21 +96,31 @@ pub(super) async fn differences<T: Tally>(
     let mut differences = vec![FieldValues::new(); documents.len()];
     for tally in of_kind::<T>(fields) {
         let ids = documents.iter().map(|document| id(document).into());
-        let numbers = T::search(lookup, children(tally, ids.collect())).await?;
-        for ((document, number), fields) in documents.iter().zip(numbers).zip(&mut differences) {
-            fields.extend(difference(tally, document, number));
+        let values = tally.search(lookup, ids.collect()).await?;
+        for ((document, value), fields) in documents.iter().zip(values).zip(&mut differences) {
+            fields.extend(difference(tally, document, value));
         }
     }
     Ok(differences)
 }
 
 /// A field of a parent that may be wrong.
-struct StaleTally {
+struct StaleTally<C> {
     id: RawBson,
-    /// The difference that the unit makes to the number, if it is known.
-    by: Option<i64>,
+    /// The difference that the unit makes, if it is known.
+    change: Option<C>,
     /// The unit has written the parent, and may have stored another value.
     is_written: bool,
+}
+
+impl<C: Default> StaleTally<C> {
+    fn new(id: RawBson) -> Self {
+        StaleTally {
+            id,
+            change: Some(C::default()),
+            is_written: false,
+        }
+    }
 }
 
 /// Returns the targets that are left to the worker of the outbox.
@@ -102,25 +143,28 @@ async fn refresh<T: Tally>(
     for id in unit.outbox.due_fields(parent, &path) {
         let key = key::of(id.as_raw_bson_ref());
         let due = StaleTally {
-            id,
-            by: None,
-            is_written: false,
+            change: None,
+            ..StaleTally::new(id)
         };
         stale.insert(key, due);
     }
     stale.retain(|_, StaleTally { id, .. }| !unit.leaves_out(parent, id));
-    let stale: Vec<StaleTally> = stale.into_values().collect();
+    let stale: Vec<StaleTally<T::Change>> = stale.into_values().collect();
     let searches_all = !unit.policy.trusts_stored || ordered.is_pending;
-    let is_certain = unit.catalog.is_certain(tally.source(), tally.reference());
+    let is_certain = unit
+        .catalog
+        .is_certain(tally.source(), &tally.children().reference);
     for chunk in stale.chunks(unit.bounds.chunk) {
         let ids: Vec<RawBson> = chunk.iter().map(|stale| stale.id.clone()).collect();
-        let by_children = chunk.iter().filter(|stale| stale.by != Some(0));
+        let by_children = chunk.iter();
+        let by_children =
+            by_children.filter(|stale| !stale.change.as_ref().is_some_and(T::is_none));
         unit.share(parent, by_children.map(|stale| &stale.id));
         unit.load(parent, &ids).await?;
-        let mut numbers: Vec<(usize, i64)> = Vec::new();
+        let mut values: Vec<(usize, RawBson)> = Vec::new();
         let mut searched: Vec<(usize, RawBson)> = Vec::new();
         let images = unit.images(parent);
-        for StaleTally { id, by, .. } in chunk {
+        for StaleTally { id, change, .. } in chunk {
             let at = images.position(&key::of(id.as_raw_bson_ref()));
             // A child may reference a parent that does not exist yet, and counts when the parent is inserted.
             let Some((at, image)) = at.map(|at| (at, images.at(at))) else {
@@ -129,20 +173,25 @@ async fn refresh<T: Tally>(
             if image.now().is_none() {
                 continue;
             }
-            let base = base(tally, image, is_certain);
-            match by.and_then(|by| T::after(base, by)) {
-                Some(number) if !searches_all => numbers.push((at, number)),
-                _ => searched.push((at, id.clone())),
+            let value = match (base(tally, image, is_certain), change) {
+                (Some(base), Some(change)) if !searches_all => {
+                    tally.after(id, base.as_raw_bson_ref(), change)?
+                }
+                _ => None,
+            };
+            match value {
+                Some(value) => values.push((at, value)),
+                None => searched.push((at, id.clone())),
             }
         }
         if !searched.is_empty() {
             let ids = searched.iter().map(|(_, id)| id.clone()).collect();
-            let found = T::search(unit, children(tally, ids)).await?;
-            numbers.extend(searched.iter().map(|(at, _)| *at).zip(found));
+            let found = tally.search(unit, ids).await?;
+            values.extend(searched.iter().map(|(at, _)| *at).zip(found));
         }
-        for (at, number) in numbers {
+        for (at, value) in values {
             let document = unit.document(parent, at);
-            let fields = document.and_then(|document| difference(tally, document, number));
+            let fields = document.and_then(|document| difference(tally, document, value));
             let fields = FieldValues::from_iter(fields);
             unit.set_derived(parent, at, fields).await?;
         }
@@ -153,91 +202,98 @@ async fn refresh<T: Tally>(
     Ok(deferred)
 }
 
-/// The difference that the unit makes to the number of each parent, by the key of its `_id`; `None` where it is not known.
-pub(super) fn changes<T: Tally>(unit: &Unit<'_>, tally: &T) -> Result<Vec<(Vec<u8>, Option<i64>)>> {
+/// The difference that the unit makes to each parent, by the key of its `_id`; `None` where it is not known.
+pub(in crate::maintain) fn changes<T: Tally>(
+    unit: &Unit<'_>,
+    tally: &T,
+) -> Result<impl Iterator<Item = (Vec<u8>, Option<T::Change>)>> {
     let stale = stale(unit, tally)?.into_iter();
-    Ok(stale.map(|(key, stale)| (key, stale.by)).collect())
+    Ok(stale.map(|(key, stale)| (key, stale.change)))
 }
 
 /// The parents whose fields may be wrong, by the keys of their `_id`s.
-fn stale<T: Tally>(unit: &Unit<'_>, tally: &T) -> Result<BTreeMap<Vec<u8>, StaleTally>> {
-    let mut stale: BTreeMap<Vec<u8>, StaleTally> = BTreeMap::new();
+fn stale<T: Tally>(unit: &Unit<'_>, tally: &T) -> Result<BTreeMap<Vec<u8>, StaleTally<T::Change>>> {
+    let mut stale: BTreeMap<Vec<u8>, StaleTally<T::Change>> = BTreeMap::new();
+    let share = |child: &Doc| match counts(tally, child)? {
+        true => tally.share(child).map(Some),
+        false => Ok(None),
+    };
     for (_, image) in unit.images(tally.source()).changed() {
-        let mut add = |child: &Doc, by: Option<i64>| {
-            for (key, id) in parents(tally, child) {
-                let stale = stale.entry(key).or_insert(StaleTally {
-                    id,
-                    by: Some(0),
-                    is_written: false,
-                });
-                stale.by = stale.by.zip(by).and_then(|(sum, by)| sum.checked_add(by));
+        let before = image
+            .before()
+            .map(|child| (parents(tally, child), share(child)));
+        let now = match image.now() {
+            Some(child) => share(child)?.map(|share| (parents(tally, child), share)),
+            None => None,
+        };
+        if let (Some((before, Ok(Some(gone)))), Some((now, come))) = (&before, &now)
+            && (before, gone) == (now, come)
+        {
+            continue;
+        }
+        let mut of = |parents: HashMap<_, _>, make: &dyn Fn(&mut Option<T::Change>)| {
+            for (key, id) in parents {
+                let stale = stale.entry(key).or_insert_with(|| StaleTally::new(id));
+                make(&mut stale.change);
             }
         };
-        if let Some(before) = image.before() {
-            match counts(tally, before) {
-                Ok(true) if mutant("decrement of a count") => {}
-                Ok(true) => add(before, Some(-1)),
-                Ok(false) => {}
-                // The child was stored by a write that did not know the filter, so it is unknown whether it counted.
-                Err(_) => add(before, None),
+        match before {
+            Some((parents, Ok(Some(share)))) if !mutant("decrement of a count") => {
+                of(parents, &|change| {
+                    change
+                        .iter_mut()
+                        .for_each(|change| tally.subtract(change, &share))
+                });
             }
+            // The child was stored by a write that did not know the definition, so it is unknown what it contributed.
+            Some((parents, Err(_))) => of(parents, &|change| *change = None),
+            _ => {}
         }
-        if let Some(now) = image.now()
-            && counts(tally, now)?
+        if let Some((parents, share)) = now
             && !mutant("increment of a count")
         {
-            add(now, Some(1));
+            of(parents, &|change| {
+                change
+                    .iter_mut()
+                    .for_each(|change| tally.add(change, &share))
+            });
         }
     }
-    stale.retain(|_, stale| stale.by != Some(0));
+    stale.retain(|_, stale| !stale.change.as_ref().is_some_and(T::is_none));
     // A document that was written as a whole has the value that the caller sent.
     let path = tally.path();
     for (_, image) in unit.images(tally.holder()).changed() {
         let Some(now) = image.now() else { continue };
-        let number = |document: &Doc| T::number(path::get(document, &path));
-        let before = image.before().map(number);
-        if before != Some(number(now)) && !mutant("count that was sent") {
+        let value = |document: &Doc| path::get(document, &path).map(RawBson::from);
+        if image.before().map(value) != Some(value(now)) && !mutant("count that was sent") {
             let id = RawBson::from(id(now));
             let key = key::of(id.as_raw_bson_ref());
-            let stale = stale.entry(key).or_insert(StaleTally {
-                id,
-                by: Some(0),
-                is_written: true,
-            });
+            let stale = stale.entry(key).or_insert_with(|| StaleTally::new(id));
             stale.is_written = true;
         }
     }
     Ok(stale)
 }
 
-/// The right number before the unit, if it is known.
-fn base<T: Tally>(tally: &T, image: &Image, is_certain: bool) -> Option<i64> {
+/// The right value before the unit, if it is known.
+fn base<T: Tally>(tally: &T, image: &Image, is_certain: bool) -> Option<RawBson> {
     match image.before() {
-        Some(before) => T::number(path::get(before, &tally.path())),
+        Some(before) => path::get(before, &tally.path()).map(RawBson::from),
         // A new document has no children except from this unit.
-        None => (is_certain || mutant("count of a parent that comes back")).then_some(0),
-    }
-}
-
-/// The query for the children of these parents that count.
-fn children(tally: &impl Tally, parents: Vec<RawBson>) -> FindByKey {
-    FindByKey {
-        find: Find {
-            collection: tally.source().to_owned(),
-            filter: tally
-                .filter()
-                .map_or_else(Filter::default, |filter| (**filter).clone()),
-            ..Find::default()
-        },
-        path: tally.reference().to_owned(),
-        keys: parents,
+        None if is_certain || mutant("count of a parent that comes back") => {
+            match OfChildren::empty(tally) {
+                EmptyValue::Value(value) => Some(value),
+                EmptyValue::Absent | EmptyValue::None => Some(RawBson::Null),
+            }
+        }
+        None => None,
     }
 }
 
 /// The distinct parents of a child.
 fn parents(tally: &impl Tally, child: &RawDocument) -> HashMap<Vec<u8>, RawBson> {
     let mut parents = HashMap::new();
-    references(child, tally.reference(), |parent| {
+    references(child, &tally.children().reference, |parent| {
         parents.insert(key::of(parent), parent.into());
     });
     parents
@@ -247,10 +303,9 @@ fn parents(tally: &impl Tally, child: &RawDocument) -> HashMap<Vec<u8>, RawBson>
 fn difference<T: Tally>(
     tally: &T,
     document: &RawDocument,
-    number: i64,
+    right: RawBson,
 ) -> Option<(String, Option<RawBson>)> {
     let path = tally.path();
-    let stored = path::get(document, &path);
-    let differs = T::number(stored) != Some(number);
-    differs.then(|| (path.into_owned(), Some(T::value(stored, number))))
+    let correction = T::correction(path::get(document, &path), right);
+    correction.map(|value| (path.into_owned(), Some(value)))
 }

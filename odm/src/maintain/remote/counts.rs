@@ -8,7 +8,7 @@ use super::{FieldUpdate, Remote};
 use crate::{
     catalog::{CountDefinition, DerivedField, FromDerived},
     maintain::{
-        derived::{Counts, count_changes, is_number},
+        derived::{Counts, changes, is_number},
         unit::Unit,
     },
 };
@@ -26,12 +26,12 @@ impl Remote for Counts {
         let Some(count) = CountDefinition::from_derived(field) else {
             return Ok(Vec::new());
         };
-        let changes = count_changes(unit, count)?.into_iter().map(|(key, by)| {
+        let changes = changes(unit, count)?.map(|(key, by)| {
             let by = by.and_then(|by| i32::try_from(by).ok());
             let change = by.map(|by| FieldUpdate {
                 // The stored type stays.
                 operation: Operation::Inc(RawBson::Int32(by)),
-                filter: is_number(&count.path),
+                filter: is_number(&count.0.path),
             });
             (key, change)
         });

@@ -1,39 +1,13 @@
 //! The description of counts.
 
-use odm_mql as mql;
-use odm_store::Result;
 use serde::Serialize;
 
-use super::DerivedShape;
-use crate::model::{Document, FieldKind, FieldShape};
-
-/// The number of a document's children.
-#[derive(Debug, Clone, Copy)]
-pub struct CountShape {
-    /// The collection of the children.
-    pub collection: &'static str,
-    /// The stored path of the children's reference to the holder.
-    pub via: &'static str,
-    /// The children that count; all by default.
-    pub filter: Option<fn() -> Result<mql::Filter>>,
-    /// Whether it follows the children after the unit that changes them: `refresh = "later"`.
-    pub deferred: bool,
-}
+use super::{ChildrenShape, DerivedShape};
+use crate::model::{FieldKind, FieldShape};
 
 /// A field that is marked `#[count(..)]`.
-pub const fn count<T: Counter, C: Document>(
-    name: &'static str,
-    via: &'static str,
-    filter: Option<fn() -> Result<mql::Filter>>,
-    deferred: bool,
-) -> FieldShape {
-    let kind = FieldKind::Derived(DerivedShape::Count(CountShape {
-        collection: C::COLLECTION,
-        via,
-        filter,
-        deferred,
-    }));
-    FieldShape::new(name, kind)
+pub const fn count<T: Counter>(name: &'static str, children: ChildrenShape) -> FieldShape {
+    FieldShape::new(name, FieldKind::Derived(DerivedShape::Count(children)))
 }
 
 /// The types of a `#[version]` and of a `#[count(..)]`.
