@@ -5,10 +5,10 @@
 use bson::Decimal128;
 
 /// The number of digits of a coefficient.
-const DIGITS: u32 = 34;
-const LIMB: u128 = 10_u128.pow(DIGITS);
+pub(super) const DIGITS: u32 = 34;
+pub(super) const LIMB: u128 = 10_u128.pow(DIGITS);
 const MIN_EXPONENT: i32 = -6176;
-const MAX_EXPONENT: i32 = 6111;
+pub(super) const MAX_EXPONENT: i32 = 6111;
 
 /// The value of a Decimal128. A coefficient has at most 34 digits.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -308,7 +308,7 @@ fn digits(number: u128) -> u32 {
 }
 
 /// The product of two coefficients as two limbs.
-fn product(a: u128, b: u128) -> (u128, u128) {
+pub(super) fn product(a: u128, b: u128) -> (u128, u128) {
     const HALF: u128 = 10_u128.pow(DIGITS / 2);
     let (a1, a0, b1, b0) = (a / HALF, a % HALF, b / HALF, b % HALF);
     let middle = a1 * b0 + a0 * b1;
@@ -356,7 +356,7 @@ fn sum(a: Finite, b: Finite) -> Decimal {
     }
 }
 
-fn power(exponent: u32) -> u128 {
+pub(super) fn power(exponent: u32) -> u128 {
     10_u128.pow(exponent)
 }
 

@@ -65,6 +65,7 @@ pub mod steps;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod total;
 mod types;
 mod update;
 mod write;
@@ -95,6 +96,8 @@ pub use odm_pattern::fold;
 pub use schema::{native_dates, native_form, remove_native_forms};
 #[doc(hidden)]
 pub use show::show;
+#[doc(hidden)]
+pub use total::{Infinite, Total};
 
 /// The example of the README.
 #[cfg(doctest)]
