@@ -11,6 +11,7 @@ mod peers;
 mod service;
 mod shared;
 mod subsets;
+mod totals;
 mod validation;
 
 use clap::{Parser, Subcommand};
@@ -44,6 +45,8 @@ enum Benchmark {
     Service(service::Options),
     /// What a write of a child costs whose parent shows the ten newest.
     Subsets(subsets::Options),
+    /// What an insert of a child costs whose parent has a total, beside a trigger of SQLite.
+    Totals(totals::Options),
     /// What validation costs a write, by the size of the document.
     Validation(validation::Options),
     /// Refreshes deferred fields until it is killed.
@@ -71,6 +74,7 @@ fn main() -> anyhow::Result<()> {
             Some(Benchmark::Mongodb(options)) => mongodb::run(options).await,
             Some(Benchmark::Service(options)) => service::run(options).await,
             Some(Benchmark::Subsets(options)) => Ok(subsets::run(options).await?),
+            Some(Benchmark::Totals(options)) => totals::run(options).await,
             Some(Benchmark::Validation(options)) => Ok(validation::run(options).await?),
             Some(Benchmark::FanOutPeak(options)) => Ok(fan_out::print_peak(options).await?),
             Some(Benchmark::PeersWriter(options)) => peers::write_until_killed(options).await,

@@ -18,10 +18,21 @@ mod children;
 mod copy;
 mod count;
 mod exists;
+mod max;
+mod min;
 mod subset;
+mod sum;
 
 /// All kinds, as their attributes are read.
-const KINDS: [&DerivedKind; 4] = [&copy::KIND, &count::KIND, &exists::KIND, &subset::KIND];
+const KINDS: [&DerivedKind; 7] = [
+    &copy::KIND,
+    &count::KIND,
+    &exists::KIND,
+    &max::KIND,
+    &min::KIND,
+    &subset::KIND,
+    &sum::KIND,
+];
 
 /// A kind of derived field.
 pub(crate) struct DerivedKind {

@@ -11,7 +11,7 @@ use syn::DeriveInput;
 use crate::{derive::Derive, pipeline};
 
 /// The parts of models: marks, keys, paths, types, and words that do not belong.
-const WORDS: [&str; 65] = [
+const WORDS: [&str; 69] = [
     "document",
     "embed",
     "reference",
@@ -22,6 +22,10 @@ const WORDS: [&str; 65] = [
     "denormalize",
     "count",
     "exists",
+    "max",
+    "min",
+    "sum",
+    "recompute",
     "projection",
     "database",
     "serde",

@@ -85,7 +85,7 @@ macro_rules! derives {
 derives! {
     attributes(
         document, embed, opaque, reference, index, version, created_at, updated_at, validate, subset, split, denormalize,
-        count, exists, public, projection, patch, database, expires, renamed
+        count, exists, max, min, sum, public, projection, patch, database, expires, renamed
     );
 
     /// Makes a struct a document of a collection of its own.
@@ -160,9 +160,11 @@ derives! {
     /// | `#[subset(limit = 10, sort = "-field, other")]` | a `Subset` of the documents that reference this one; a negative limit shows the last ones |
     /// | `#[count(of = "Child")]` | the number of documents that reference this one |
     /// | `#[exists(of = "Child")]` | a `bool`: whether a document references this one; no number is stored |
-    /// | `#[subset(.., via = "field")]` | also of a count or an existence: which reference, where there are several; `via = "link.field"` is in an embedded value |
-    /// | `#[subset(.., filter = path)]` | also of a count or an existence: a function that returns a `Filter` of the children that count |
-    /// | `#[subset(.., refresh = "later")]` | also of the others: a worker refreshes the field after the writes have returned, once for several of them; `wait_for_refreshes` of the database waits for that |
+    /// | `#[sum(of = "Child.field")]` | the exact sum of a number in these documents: an `i64` of integers, a `Decimal128` of integers or decimals; of floats, with `recompute`, an `f64`, for which all of them are added up after each change |
+    /// | `#[min(of = "Child.field")]`, `#[max(of = "Child.field")]` | an `Option`: the least or the greatest value in these documents |
+    /// | `#[subset(.., via = "field")]` | also of the others: which reference, where there are several; `via = "link.field"` is in an embedded value |
+    /// | `#[subset(.., filter = path)]` | also of the others: a function that returns a `Filter` of the children that count |
+    /// | `#[subset(.., refresh = "later")]` | also of the others and of a copy: a worker refreshes the field after the writes have returned, once for several of them; `wait_for_refreshes` of the database waits for that |
     /// | `#[denormalize(from = "Model.field")]` | a copy of a field of the document that a reference beside it names, of the same type; the source may be derived itself, and a dot goes on into an embedded value |
     /// | `#[denormalize(.., via = "field")]` | which reference, where there are several; `via = "Model.field"`, or `via = "Model.links.id"` through an embedded link, follows references to this document, and the copy is a `Vec` of the different values |
     /// | `#[denormalize(.., freeze)]` | the copy of one document keeps the value of the time when the reference was added |
@@ -177,7 +179,7 @@ derives! {
     /// | `#[public(skip)]`, `#[public(rename = "id")]` | beside any other: in a `Public`, the form in which clients see the document, the field is not there, or has this name; filters and sorts from requests name it likewise |
     /// | `#[validate(with = path)]` | a function `fn(&T) -> Result<(), impl Display>`; it runs on the thread of the store, on the document as it will be stored, whatever has written it: it must be quick, and depend on nothing else; a panic in it fails the write |
     ///
-    /// Derived fields, which have `subset`, `count`, `exists` or `denormalize`, are read-only: a value given in an insert or a
+    /// Derived fields, which have `subset`, `count`, `exists`, `sum`, `min`, `max` or `denormalize`, are read-only: a value given in an insert or a
     /// replace is ignored.
     ///
     /// # A mistake
@@ -213,7 +215,7 @@ derives! {
     /// ```
     Document => document, DocumentPage => document_page(
         document, embed, opaque, reference, index, version, created_at, updated_at, validate, subset, split, denormalize,
-        count, exists, public, id, serde
+        count, exists, max, min, sum, public, id, serde
     );
 
     /// Makes a struct or an enum a value that is stored inside documents.

@@ -1,6 +1,6 @@
 //! Exact sums of numbers of all types.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use bson::{Decimal128, RawBsonRef};
 
@@ -185,6 +185,17 @@ impl Total {
             significant.to_owned(),
             first * DIGITS as i32 + zeros,
         )
+    }
+}
+
+impl fmt::Display for Total {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(decimal) = self.to_decimal() {
+            return write!(f, "{decimal}");
+        }
+        let (negative, digits, exponent) = self.digits();
+        let sign = if negative { "-" } else { "" };
+        write!(f, "{sign}{digits}E{exponent:+}")
     }
 }
 

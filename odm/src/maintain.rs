@@ -31,7 +31,7 @@ mod validation;
 mod versions;
 mod write;
 
-pub(crate) use audit::{AuditScope, Checked, check};
+pub(crate) use audit::{AuditScope, Checked, check, is_of_documents};
 pub use audit::{Finding, Problem};
 pub use derived::DerivedKind;
 pub(crate) use derived::{children_of, shown};

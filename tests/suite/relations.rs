@@ -7,11 +7,14 @@ mod copies;
 mod crash;
 mod deletes;
 mod exists;
+mod extremes;
 mod found;
 mod history;
 mod inverse;
 mod links;
+mod museum;
 mod parents;
+mod sums;
 mod unread;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,63 +1,124 @@
-//! The children that a derived field is computed from: the keys `via`, `filter` and `refresh`, and a field that depends on nothing else.
+//! The children that a derived field is computed from: the keys `of`, `via`, `filter` and `refresh`, and a field that is computed from at
+//! most one field of each.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Attribute, LitStr, Meta, Path, Type, spanned::Spanned};
 
-use super::{Declaration, reference_to};
+use super::{
+    Declaration,
+    copy::{From, from},
+    reference_to,
+};
 use crate::{
     ast::Field,
-    attr::value::{Once, function, keys_with, only, string, ty, unknown},
+    attr::value::{Once, flag, function, keys_with, only, string, ty, unknown},
     ctxt::Ctxt,
     expand::declared_filter,
     model::{DerivedField, Head, Member, Structure},
     types::{self, ident},
 };
 
-/// A field that depends on which children there are, and on nothing in them: `of = "Child", via = "parent", filter = path, refresh = "later"`.
+/// The part of its children that a field is computed from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reads {
+    /// Which there are: `of = "Child"`.
+    Nothing,
+    /// A field: `of = "Child.field"`.
+    Field,
+    /// The same, with `recompute`.
+    Amount,
+}
+
+/// A field that depends on which children there are, and on at most one field of each: `of = "Child", via = "parent", filter = path,
+/// refresh = "later"`.
 #[derive(Clone)]
 pub(super) struct OfChildren {
     /// The attribute, and the function that describes such a field.
     attribute: &'static str,
+    reads: Reads,
     /// The child. `None` after an error only.
     of: Option<Type>,
+    /// The field of the child.
+    field: Option<From>,
     /// The child's reference to the holder.
     via: Option<ChildReference>,
     /// A function that returns a filter.
     filter: Option<Path>,
     /// Whether it follows the children after the unit that changes them.
     deferred: bool,
+    /// Whether all children are read after each change.
+    recompute: bool,
 }
 
 impl OfChildren {
-    pub(super) fn new(cx: &Ctxt, attribute: &'static str, attr: &Attribute) -> Self {
+    pub(super) fn new(cx: &Ctxt, attribute: &'static str, reads: Reads, attr: &Attribute) -> Self {
         let mut of = Once::new("of");
         let mut via = Once::new("via");
         let mut filter = Once::new("filter");
         let mut refresh = Once::new("refresh");
+        let mut recompute = Once::new("recompute");
         let before = cx.count();
+        let keys = match reads {
+            Reads::Amount => "`of`, `via`, `filter`, `refresh` or `recompute`",
+            _ => "`of`, `via`, `filter` or `refresh`",
+        };
         for (key, meta) in keys_with(cx, attr, Some("of")) {
             match key.as_str() {
-                "of" => of.set(cx, &meta, ty(cx, &meta)),
+                "of" if reads == Reads::Nothing => {
+                    of.set(cx, &meta, ty(cx, &meta).map(|ty| (ty, None)));
+                }
+                "of" => of.set(
+                    cx,
+                    &meta,
+                    from(cx, &meta).map(|from| (from.ty.clone(), Some(from))),
+                ),
                 "via" => via.set(cx, &meta, self::via(cx, &meta)),
                 "filter" => filter.set(cx, &meta, self::filter(cx, &meta)),
                 "refresh" => refresh.set(cx, &meta, self::refresh(cx, &meta)),
-                _ => unknown(cx, &meta, attribute, "`of`, `via`, `filter` or `refresh`"),
+                "recompute" if reads == Reads::Amount => {
+                    recompute.set(cx, &meta, flag(cx, &meta));
+                }
+                _ => unknown(cx, &meta, attribute, keys),
             }
         }
         let of = of.get();
         if of.is_none() && cx.count() == before {
+            let child = match reads {
+                Reads::Nothing => "Child",
+                _ => "Child.field",
+            };
             let message =
-                format!("{attribute} without children: write `#[{attribute}(of = \"Child\")]`");
+                format!("{attribute} without children: write `#[{attribute}(of = \"{child}\")]`");
             cx.error(&attr.meta, message);
         }
+        let (of, field) = of.unzip();
         OfChildren {
             attribute,
+            reads,
             of,
+            field: field.flatten(),
             via: via.get(),
             filter: filter.get(),
             deferred: refresh.get().is_some(),
+            recompute: recompute.get().is_some(),
         }
+    }
+
+    /// The typed field of the child, and the checks of the path to it.
+    fn field(&self, head: &Head, child: &Type) -> Option<(TokenStream, TokenStream)> {
+        let From { literal, path, .. } = self.field.as_ref()?;
+        let private = types::located(head.private.clone(), literal.span());
+        let child = quote_spanned!(literal.span()=> #private::fields_of::<#child>());
+        let lists =
+            "each child has one value, and `{}` is a list or a map: name a field outside of it";
+        Some(steps(
+            head,
+            &child,
+            path,
+            literal.span(),
+            ("is_single", lists),
+        ))
     }
 }
 
@@ -72,6 +133,12 @@ impl Declaration for OfChildren {
 impl DerivedField for OfChildren {
     /// ```ignore
     /// count::<u32>("reviews", children::<Review>(parent_path::<Review, Product, _, _>(), None, false))
+    /// // or
+    /// {
+    ///     assert!(is_single(fields_of::<Line>().price), "..");
+    ///     child_field(step(fields_of::<Line>().price).cents)
+    ///         .sum::<i64>("total", children::<Line>(..), false)
+    /// }
     /// ```
     fn shape(&self, head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
         let Head { private, this, .. } = head;
@@ -84,14 +151,38 @@ impl DerivedField for OfChildren {
         let filter = declared_filter(head, self.filter.as_ref(), &quote!(#child));
         let deferred = self.deferred;
         let describe = format_ident!("{}", self.attribute, span = ty.span());
-        Some(quote_spanned! {ty.span()=>
-            #private::#describe::<#ty>(#stored, #private::children::<#child>(#via, #filter, #deferred))
-        })
+        let children = quote!(#private::children::<#child>(#via, #filter, #deferred));
+        // An error about the type stands at it alone.
+        let private = types::located(private.clone(), ty.span());
+        let Some((field, checks)) = self.field(head, child) else {
+            return Some(quote_spanned! {ty.span()=>
+                #private::#describe::<#ty>(#stored, #children)
+            });
+        };
+        let recompute = (self.reads == Reads::Amount)
+            .then_some(self.recompute)
+            .into_iter();
+        let span = field.span();
+        let private = types::located(private, span);
+        let field = quote_spanned!(span=> #private::child_field(#field));
+        let described = quote_spanned! {ty.span()=>
+            .#describe::<#ty>(#stored, #children #(, #recompute)*)
+        };
+        Some(quote!({ #checks #field #described }))
     }
 
-    /// References only.
-    fn reads(&self, _: &Head, _: &Structure, _: &Member) -> Option<TokenStream> {
-        None
+    /// Beside references, its field.
+    fn reads(&self, head: &Head, _: &Structure, _: &Member) -> Option<TokenStream> {
+        let child = self.of.as_ref()?;
+        let (field, _) = self.field(head, child)?;
+        let private = &head.private;
+        // A call with the paths could not borrow them for ever.
+        Some(quote! {
+            #private::DerivedReads {
+                paths: &[#private::sort_path(#field)],
+                ..#private::child_reads::<#child>()
+            }
+        })
     }
 
     fn refers_to(&self, head: &Head, _: &Type) -> Option<TokenStream> {
@@ -140,27 +231,39 @@ pub(super) fn emit_via(head: &Head, via: &ChildReference, child: &TokenStream) -
     let this = &head.this;
     let span = via.literal.span();
     let private = types::located(head.private.clone(), span);
-    let mut names = via.path.iter();
-    let mut last = names.next();
-    let mut field = quote_spanned!(span=> #child.#last);
-    let mut checks = TokenStream::new();
-    for name in names {
-        let message = format!(
-            "references in a map, as in `{}`, have no path: its keys are not known",
-            last.map(types::name).unwrap_or_default()
-        );
-        checks.extend(quote_spanned! {span=>
-            ::core::assert!(#private::is_followed(#field), #message);
-        });
-        field = quote_spanned!(span=> #private::step(#field).#name);
-        last = Some(name);
-    }
+    let maps = "references in a map, as in `{}`, have no path: its keys are not known";
+    let (field, checks) = steps(head, child, &via.path, span, ("is_followed", maps));
     let path = quote_spanned!(span=> #private::path_to::<#this, _, _, _>(#field));
     if checks.is_empty() {
         path
     } else {
         quote_spanned!(span=> { #checks #path })
     }
+}
+
+/// The field at the end of a path, and a check of each field on the way.
+fn steps(
+    head: &Head,
+    from: &TokenStream,
+    path: &[Ident],
+    span: Span,
+    (check, message): (&str, &str),
+) -> (TokenStream, TokenStream) {
+    let private = types::located(head.private.clone(), span);
+    let check = Ident::new(check, span);
+    let mut names = path.iter();
+    let mut last = names.next();
+    let mut field = quote_spanned!(span=> #from.#last);
+    let mut checks = TokenStream::new();
+    for name in names {
+        let message = message.replace("{}", &last.map(types::name).unwrap_or_default());
+        checks.extend(quote_spanned! {span=>
+            ::core::assert!(#private::#check(#field), #message);
+        });
+        field = quote_spanned!(span=> #private::step(#field).#name);
+        last = Some(name);
+    }
+    (field, checks)
 }
 
 /// Reads `refresh = "later"`.

@@ -15,7 +15,8 @@ mod check;
 mod expand;
 mod grammar;
 
-use grammar::{Denormalize, From, Via};
+use grammar::{Denormalize, Via};
+pub(super) use grammar::{From, from};
 
 pub(super) const KIND: DerivedKind = DerivedKind {
     attribute: "denormalize",

@@ -1,6 +1,9 @@
 //! Whether there are children: `#[exists(of = "Child", via = "parent", filter = path, refresh = "later")]`.
 
-use super::{DerivedKind, Indexed, children::OfChildren};
+use super::{
+    DerivedKind, Indexed,
+    children::{OfChildren, Reads},
+};
 
 pub(super) const KIND: DerivedKind = DerivedKind {
     attribute: "exists",
@@ -8,5 +11,5 @@ pub(super) const KIND: DerivedKind = DerivedKind {
     is_embedded: false,
     is_optional: false,
     indexed: Indexed::Whole,
-    read: |cx, attr| Box::new(OfChildren::new(cx, "exists", attr)),
+    read: |cx, attr| Box::new(OfChildren::new(cx, "exists", Reads::Nothing, attr)),
 };

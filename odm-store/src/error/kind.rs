@@ -45,6 +45,9 @@ pub enum ErrorKind {
     /// A filter fails on a document, so that it is not known whether the document matches: a regular
     /// expression ran into its limit, or an expression into an error.
     FailedFilter,
+    /// A derived field would have a value that its type cannot hold, such as a sum of more than 64 bits, or would follow from a value
+    /// that cannot be calculated with.
+    Uncomputable,
     /// The models do not fit together, or not with the store.
     Schema,
     /// A collection is being migrated to a newer version of its models. The error is

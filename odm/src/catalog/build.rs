@@ -4,11 +4,11 @@ use bson::Document;
 use odm_store::{CollectionSpec, Result};
 
 use super::{
-    Cardinality, Catalog, Collection, Edge, ExistsDefinition, FromDerived, OnDelete, Relations,
-    Split, SubsetDefinition, WriteFields,
+    Cardinality, Catalog, Collection, DerivedField, Edge, ExtremeDefinition, FromDerived, OnDelete,
+    Relations, Split, SubsetDefinition, WriteFields,
     indexes::{
-        DeclaredIndex, cold_indexes, declared, index_of_exists, index_of_subset, index_on,
-        indexes_of,
+        DeclaredIndex, cold_indexes, declared, index_of_first, index_of_subset, index_on,
+        indexes_of, least_value,
     },
     models::StoredModel,
     outbox, schema,
@@ -80,18 +80,8 @@ pub(crate) fn declared_by(models: &[&'static Model]) -> Result<(Relations, Vec<C
     {
         add_index_of_subset(&mut parts, subset)?;
     }
-    for exists in relations
-        .derived
-        .iter()
-        .filter_map(ExistsDefinition::from_derived)
-    {
-        let children = parts
-            .iter_mut()
-            .find(|part| part.collection == exists.0.child);
-        if let Some(children) = children {
-            let index = index_of_exists(&exists.0).map(DeclaredIndex::implied);
-            children.indexes.extend(index);
-        }
+    for field in &mut relations.derived {
+        add_index_of_first(&mut parts, field);
     }
     let mut specs = Vec::new();
     for part in parts {
@@ -176,6 +166,35 @@ fn add_index_of_subset(parts: &mut [CollectionPart], subset: &SubsetDefinition) 
         children.indexes.push(index);
     }
     Ok(())
+}
+
+/// Adds the index of a field that follows from the first child. An extreme gets the least value of its type.
+fn add_index_of_first(parts: &mut [CollectionPart], field: &mut DerivedField) {
+    let source = field.source().to_owned();
+    let children = parts.iter_mut().find(|part| part.collection == source);
+    let Some(part) = children else { return };
+    let index = match field {
+        DerivedField::Exists(exists) => index_of_first(&exists.0, None),
+        DerivedField::Max(ExtremeDefinition {
+            children,
+            value,
+            least,
+        })
+        | DerivedField::Min(ExtremeDefinition {
+            children,
+            value,
+            least,
+        }) => {
+            *least = least_value(&(part.schema)(), value);
+            index_of_first(children, Some(value))
+        }
+        _ => None,
+    };
+    let index = index.map(DeclaredIndex::implied);
+    let is_new = |index: &DeclaredIndex| {
+        index.is_partial() || !part.indexes.iter().any(|other| other.serves(index))
+    };
+    part.indexes.extend(index.filter(is_new));
 }
 
 fn add_collection(

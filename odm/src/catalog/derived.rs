@@ -16,13 +16,17 @@ mod children;
 mod copy;
 mod count;
 mod exists;
+mod extreme;
 mod subset;
+mod sum;
 
 pub(crate) use children::{Children, OfChildren};
 pub(crate) use copy::{Along, CopyDefinition};
 pub(crate) use count::CountDefinition;
 pub(crate) use exists::ExistsDefinition;
+pub(crate) use extreme::{ExtremeDefinition, MaxDefinition, MinDefinition};
 pub(crate) use subset::SubsetDefinition;
+pub(crate) use sum::SumDefinition;
 
 /// The properties that every kind of derived field defines.
 pub(crate) trait FieldDefinition {
@@ -188,5 +192,8 @@ kinds!(
     Copy(CopyDefinition),
     Count(CountDefinition),
     Exists(ExistsDefinition),
-    Subset(SubsetDefinition)
+    Max(MaxDefinition),
+    Min(MinDefinition),
+    Subset(SubsetDefinition),
+    Sum(SumDefinition),
 );

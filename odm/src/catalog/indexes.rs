@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use bson::{Bson, Document};
-use odm_mql::Direction;
+use bson::{Binary, Bson, DateTime, Document, Timestamp, oid::ObjectId, spec::BinarySubtype};
+use odm_mql::{Direction, Filter};
 use odm_store::{Error, IndexFilter, IndexSpec, Result};
 
 use super::{Children, Split, SubsetDefinition, join, schema, walk::FoundReference};
@@ -26,6 +26,10 @@ impl DeclaredIndex {
             named: false,
             complete: true,
         }
+    }
+
+    pub(super) fn is_partial(&self) -> bool {
+        self.spec.filter.is_some()
     }
 
     /// Whether this index makes another superfluous.
@@ -287,19 +291,101 @@ pub(super) fn index_of_subset(subset: &SubsetDefinition) -> IndexSpec {
     plain(keys)
 }
 
-/// The index of the children that count for an existence, if each store can have one by its filter: without it, a search for the first of
-/// them would read the others.
-pub(super) fn index_of_exists(children: &Children) -> Option<IndexSpec> {
-    let filter = IndexFilter::new(&children.filter).ok()?;
+/// The index in which the first child of a parent stands first. If each store can have it by the filter of the children, it has no others:
+/// a search for the first would read them.
+///
+/// `None` if the index on the reference is as good.
+pub(super) fn index_of_first(children: &Children, value: Option<&str>) -> Option<IndexSpec> {
+    let mut keys = vec![&*children.reference];
+    // MongoDB has entries with equal keys in no order.
+    keys.extend(value.into_iter().flat_map(|value| [value, "_id"]));
+    keys.dedup();
+    let keys = keys.into_iter();
+    let all = plain(
+        keys.map(|path| (path.to_owned(), Direction::Ascending))
+            .collect(),
+    );
+    let filter = match *children.filter == Filter::default() {
+        true => None,
+        false => IndexFilter::new(&children.filter).ok(),
+    };
     // Not all versions of MongoDB agree about null on such a path.
-    if filter.paths().iter().any(|path| path.contains('.')) {
-        return None;
-    }
+    let is_flat = |filter: &IndexFilter| !filter.paths().iter().any(|path| path.contains('.'));
+    let Some(filter) = filter.filter(is_flat) else {
+        return value.map(|_| all);
+    };
     let field = join(&children.parent, &children.path);
     Some(IndexSpec {
-        // Several existences along one reference have different filters.
+        // Several fields along one reference have different filters.
         name: format!("{}_1_{field}", children.reference),
         filter: Some(filter),
-        ..index_on(&children.reference)
+        ..all
+    })
+}
+
+/// The least value of the type that a field has in documents of a schema, behind null and NaN: `None` if the type is not known, or there are
+/// several.
+pub(super) fn least_value(schema: &Document, path: &str) -> Option<Bson> {
+    let mut types = BTreeSet::new();
+    let parts: Vec<&str> = path.split('.').collect();
+    add_types(schema, &parts, &mut types);
+    types.remove("null");
+    let mut least = types.iter().map(|name| least_of(name));
+    let first = least.next()??;
+    least
+        .all(|other| other.as_ref() == Some(&first))
+        .then_some(first)
+}
+
+fn add_types(schema: &Document, parts: &[&str], found: &mut BTreeSet<String>) {
+    match (parts, schema.get("bsonType")) {
+        ([], Some(Bson::String(name))) => drop(found.insert(name.clone())),
+        ([], Some(Bson::Array(names))) => {
+            found.extend(names.iter().filter_map(Bson::as_str).map(str::to_owned));
+        }
+        // The names of an enum.
+        ([], _) => {
+            let values = schema.get_array("enum").into_iter().flatten();
+            let name = |value: &Bson| match value {
+                Bson::String(_) => "string",
+                Bson::Null => "null",
+                _ => "",
+            };
+            found.extend(values.map(|value| name(value).to_owned()));
+        }
+        ([name, rest @ ..], _) => {
+            if let Ok(properties) = schema.get_document("properties")
+                && let Ok(field) = properties.get_document(name)
+            {
+                add_types(field, rest, found);
+            }
+        }
+    }
+    for word in ["allOf", "anyOf"] {
+        let schemas = schema.get_array(word).into_iter().flatten();
+        for schema in schemas.filter_map(Bson::as_document) {
+            add_types(schema, parts, found);
+        }
+    }
+}
+
+/// The least value that is compared with values of a type.
+fn least_of(name: &str) -> Option<Bson> {
+    Some(match name {
+        "int" | "long" | "double" | "decimal" | "number" => Bson::Double(f64::NEG_INFINITY),
+        "string" => Bson::String(String::new()),
+        "date" => Bson::DateTime(DateTime::MIN),
+        "bool" => Bson::Boolean(false),
+        "objectId" => Bson::ObjectId(ObjectId::from_bytes([0; 12])),
+        "timestamp" => Bson::Timestamp(Timestamp {
+            time: 0,
+            increment: 0,
+        }),
+        "binData" => Bson::Binary(Binary {
+            subtype: BinarySubtype::Generic,
+            bytes: Vec::new(),
+        }),
+        "object" => Bson::Document(Document::new()),
+        _ => return None,
     })
 }

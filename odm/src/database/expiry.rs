@@ -149,6 +149,7 @@ fn is_of_a_document(error: &Error) -> bool {
             | ErrorKind::DuplicateKey
             | ErrorKind::Limit
             | ErrorKind::FailedFilter
+            | ErrorKind::Uncomputable
     )
 }
 

@@ -7,7 +7,7 @@ use std::{
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 use odm_mql::{Violation, key, path};
-use odm_store::{Cost, ErrorKind, Find, FindByKey, Reader, Result, show};
+use odm_store::{Cost, Error, ErrorKind, Find, FindByKey, Reader, Result, show};
 
 use super::{
     as_read,
@@ -87,7 +87,8 @@ pub enum Problem {
     /// A derived field does not have the value that its definition gives, and its deferred refresh has failed for a
     /// reason that does not pass by itself. The text is the error message. A repair retries the refresh.
     FailedRefresh(String),
-    /// The field cannot be checked, since a filter or a pattern fails on a document. The text is the error message. A repair
+    /// The field cannot be checked, since a filter or a pattern fails on a document, or its right value cannot be
+    /// computed. The text is the error message. A repair
     /// leaves it until the document is changed or deleted; several such documents of one field must be changed or deleted by one
     /// write.
     CheckFailed(String),
@@ -255,7 +256,15 @@ async fn check_relations(
     Ok(())
 }
 
-/// Compares derived fields with their definitions: all at once or, if a filter fails, one by one, so that a failing document does
+/// Whether a field cannot be checked, since a filter fails on a document or a value cannot be computed.
+pub(crate) fn is_of_documents(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::FailedFilter | ErrorKind::Uncomputable
+    )
+}
+
+/// Compares derived fields with their definitions: all at once or, if one cannot be checked, one by one, so that a failing document does
 /// not hide the problems of others.
 async fn check_derived(
     lookup: &mut SnapshotInputs<'_>,
@@ -271,7 +280,7 @@ async fn check_derived(
                 }
             }
         }
-        (Err(error), ..) if error.kind() != ErrorKind::FailedFilter => return Err(error),
+        (Err(error), ..) if !is_of_documents(&error) => return Err(error),
         (Err(error), [field], [document]) => {
             found.add(
                 document,

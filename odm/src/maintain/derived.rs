@@ -3,11 +3,14 @@
 //! A kind has its definition in `catalog` and its computation here, in files of one name. The same
 //! computation serves a write, an audit and a repair.
 
-use std::{collections::HashMap, fmt};
+use std::{collections::HashMap, fmt, ops::ControlFlow};
 
 use async_trait::async_trait;
-use bson::{RawBson, RawDocument};
-use odm_mql::key;
+use bson::{RawBson, RawBsonRef, RawDocument};
+use odm_mql::{
+    key,
+    path::{self, Lookup},
+};
 use odm_store::{
     Cost, Error, ErrorKind, FindByKey, Reader, ReaderExt, Result, mutants::mutant, show,
 };
@@ -22,16 +25,29 @@ use crate::catalog::{DerivedField, FieldDefinition, FromDerived, OrderedField};
 mod copy;
 mod count;
 mod exists;
+mod extreme;
 pub(super) mod subset;
+mod sum;
 mod tally;
 
 pub(super) use count::{Counts, is_number};
+pub(super) use exists::Existences;
+pub(super) use extreme::{ExtremeChange, Extremes, is_beyond};
 pub(super) use subset::Subsets;
 pub(crate) use subset::{children_of, shown};
+pub(super) use sum::Sums;
 pub(super) use tally::changes;
 
 /// All kinds, as they are computed.
-const KINDS: [&dyn Derivation; 4] = [&copy::Copies, &Counts, &exists::Existences, &Subsets];
+const KINDS: [&dyn Derivation; 7] = [
+    &copy::Copies,
+    &Counts,
+    &Existences,
+    &Extremes::<true>,
+    &Extremes::<false>,
+    &Subsets,
+    &Sums,
+];
 
 /// The kinds of derived fields.
 ///
@@ -53,8 +69,14 @@ pub enum DerivedKind {
     Count,
     /// Whether there are children.
     Exists,
+    /// The greatest value of a field in the children.
+    Max,
+    /// The least value of a field in the children.
+    Min,
     /// The first children of a document, in order.
     Subset,
+    /// The sum of a number in the children.
+    Sum,
 }
 
 impl fmt::Display for DerivedKind {
@@ -63,7 +85,10 @@ impl fmt::Display for DerivedKind {
             DerivedKind::Copy => "copy",
             DerivedKind::Count => "count",
             DerivedKind::Exists => "existence",
+            DerivedKind::Max => "greatest value",
+            DerivedKind::Min => "least value",
             DerivedKind::Subset => "subset",
+            DerivedKind::Sum => "sum",
         })
     }
 }
@@ -98,7 +123,14 @@ pub(super) trait Inputs: Send {
 
     /// Counts the documents of one query for each of several keys of a field.
     async fn count_by_key(&mut self, find: &FindByKey) -> Result<Vec<u64>>;
+
+    /// Passes the documents of one query, which has no limit, for each of several keys of a field, each with the position of the key. A
+    /// projection must keep `_id`.
+    async fn each_by_key(&mut self, find: &FindByKey, each: EachByKey<'_>) -> Result<()>;
 }
+
+/// A function that is called with each document that a query by keys finds, and the position of the key.
+pub(super) type EachByKey<'a> = &'a mut (dyn FnMut(usize, &RawDocument) -> Result<()> + Send);
 
 /// The reads of one state of the data, and their cost.
 pub(super) struct SnapshotInputs<'a> {
@@ -127,6 +159,15 @@ impl Inputs for SnapshotInputs<'_> {
         let (numbers, cost) = self.reader.count_by_key(find).await?;
         self.cost += cost;
         Ok(numbers)
+    }
+
+    async fn each_by_key(&mut self, find: &FindByKey, each: EachByKey<'_>) -> Result<()> {
+        let each = &mut |at: usize, document: &RawDocument| {
+            each(at, document)?;
+            Ok(ControlFlow::Continue(()))
+        };
+        self.cost += self.reader.find_by_key(find, each).await?;
+        Ok(())
     }
 }
 
@@ -216,6 +257,15 @@ fn counts(definition: &dyn FieldDefinition, child: &RawDocument) -> Result<bool>
             .with_source(error)
             .at(definition.source(), None, Some(id))
     })
+}
+
+/// The value at a path, unless the path meets a list before its end.
+fn value<'a>(document: &'a RawDocument, path: &str) -> Option<RawBsonRef<'a>> {
+    match path::lookup(document, path) {
+        Lookup::Value(value) => Some(value),
+        Lookup::Array(list, None) => Some(RawBsonRef::Array(list)),
+        Lookup::Array(_, Some(_)) | Lookup::Missing => None,
+    }
 }
 
 /// The definitions of one kind.

@@ -11,10 +11,13 @@
 
 pub(super) mod copies;
 mod counts;
+mod existences;
+mod extremes;
 mod lists;
 mod locks;
 pub(super) mod single;
 mod subsets;
+mod sums;
 pub(super) mod unread;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +27,7 @@ use odm_mql::{Filter, Operation, Update};
 use odm_store::Result;
 
 use super::{
-    derived::{Counts, Derivation, Subsets},
+    derived::{Counts, Derivation, Existences, Extremes, Subsets, Sums},
     inverse,
     unit::Unit,
 };
@@ -46,7 +49,14 @@ trait Remote: Derivation {
 }
 
 /// The kinds that have such updates. A parent with a field of another kind is read.
-const KINDS: [&dyn Remote; 2] = [&Counts, &Subsets];
+const KINDS: [&dyn Remote; 6] = [
+    &Counts,
+    &Existences,
+    &Extremes::<true>,
+    &Extremes::<false>,
+    &Subsets,
+    &Sums,
+];
 
 /// The update of a field, and its premise.
 struct FieldUpdate {

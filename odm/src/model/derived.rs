@@ -4,13 +4,17 @@ mod children;
 mod copy;
 mod count;
 mod exists;
+mod extreme;
 mod subset;
+mod sum;
 
 pub use children::*;
 pub use copy::*;
 pub use count::*;
 pub use exists::*;
+pub use extreme::*;
 pub use subset::*;
+pub use sum::*;
 
 use super::{Container, Inner};
 
@@ -23,8 +27,14 @@ pub enum DerivedShape {
     Count(ChildrenShape),
     /// Whether there are children.
     Exists(ChildrenShape),
+    /// The greatest value in the children.
+    Max(ExtremeShape),
+    /// The least value in the children.
+    Min(ExtremeShape),
     /// A bounded array of children.
     Subset(SubsetShape),
+    /// The sum of a number in the children.
+    Sum(SumShape),
 }
 
 impl DerivedShape {
@@ -32,7 +42,11 @@ impl DerivedShape {
     pub(super) fn inner(self, copied: Option<Inner>) -> Option<Inner> {
         match self {
             DerivedShape::Copy(_) => copied,
-            DerivedShape::Count(_) | DerivedShape::Exists(_) => None,
+            DerivedShape::Count(_)
+            | DerivedShape::Exists(_)
+            | DerivedShape::Max(_)
+            | DerivedShape::Min(_)
+            | DerivedShape::Sum(_) => None,
             DerivedShape::Subset(subset) => Some(Inner {
                 shape: subset.item,
                 container: Container::Many,

@@ -17,7 +17,7 @@ use odm_store::{Cost, Error, ErrorKind, Find, Result};
 use super::Cursor;
 use crate::{
     catalog::{Catalog, without_positions},
-    maintain::{AuditScope, Finding, Problem, Write},
+    maintain::{AuditScope, Finding, Problem, Write, is_of_documents},
     session::Session,
     trace::Operation,
 };
@@ -402,11 +402,11 @@ impl Auditor {
             }
         }
         match self.write_repair(collection, &ids).await {
-            // Repairs each document alone, so that a document on which a filter fails does not prevent the others.
-            Err(error) if error.kind() == ErrorKind::FailedFilter => {
+            // Repairs each document alone, so that a document that cannot be checked does not prevent the others.
+            Err(error) if is_of_documents(&error) => {
                 for id in ids.chunks(1) {
                     match self.write_repair(collection, id).await {
-                        Err(error) if error.kind() == ErrorKind::FailedFilter => {}
+                        Err(error) if is_of_documents(&error) => {}
                         repaired => repaired?,
                     }
                 }

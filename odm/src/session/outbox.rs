@@ -83,6 +83,7 @@ fn is_permanent(error: &Error) -> bool {
             | ErrorKind::Invalid
             | ErrorKind::InvalidUpdate
             | ErrorKind::FailedFilter
+            | ErrorKind::Uncomputable
             | ErrorKind::Encode
             | ErrorKind::Decode
             | ErrorKind::Restricted

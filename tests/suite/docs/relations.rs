@@ -343,6 +343,64 @@ mod derived {
     }
 }
 
+/// Totals of children.
+mod totals {
+    use super::*;
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "products")]
+    struct Product {
+        #[serde(rename = "_id")]
+        id: i64,
+        #[sum(of = "Sale.cents", filter = paid)]
+        revenue: i64,
+        #[min(of = "Sale.cents")]
+        lowest: Option<i64>,
+        #[max(of = "Sale.at")]
+        last_sale: Option<DateTime>,
+    }
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "sales")]
+    struct Sale {
+        #[serde(rename = "_id")]
+        id: i64,
+        #[reference(parent)]
+        product: Ref<Product>,
+        cents: i64,
+        paid: bool,
+        at: DateTime,
+    }
+
+    fn paid() -> Filter<Sale> {
+        Sale::fields().paid.eq(true)
+    }
+
+    #[derive(Database)]
+    #[database(name = "sales", version = 1)]
+    struct Sales {
+        products: Repository<Product>,
+        sales: Repository<Sale>,
+    }
+
+    #[tokio::test]
+    async fn a_product_has_the_totals_of_its_sales() -> Result<()> {
+        let db = Sales::open(Embedded::memory().await?).await?;
+        let product = Product { id: 1, revenue: 0, lowest: None, last_sale: None };
+        db.products.insert(product).await?;
+        let day = |day: u32| format!("2026-03-{day:02}").parse::<DateTime>();
+        for (id, cents, paid) in [(1, 250, true), (2, 100, false), (3, 300, true)] {
+            let sale = Sale { id, product: Ref::new(1), cents, paid, at: day(id as u32)? };
+            db.sales.insert(sale).await?;
+        }
+        db.sales.delete(3).await?;
+        let product = db.products.get(1).await?;
+        assert_eq!((product.revenue, product.lowest), (250, Some(100)));
+        assert_eq!(product.last_sale, Some(day(2)?));
+        Ok(())
+    }
+}
+
 /// Copies of the referrers of a document, and a copy that stays.
 mod copies {
     use super::*;

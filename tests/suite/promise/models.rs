@@ -24,6 +24,12 @@ macro_rules! version {
                 #[subset(limit = $($best)+, sort = $best_sort)]
                 #[serde(default)]
                 best: Subset<ShopLine>,
+                /// By an extreme of sums.
+                #[min(of = "Shop.top")]
+                least_top: Option<i64>,
+                #[sum(of = "Shop.star_sum")]
+                #[serde(default)]
+                star_sum: i64,
             }
 
             #[derive(Debug, Clone, Serialize, Deserialize, Projection)]
@@ -33,6 +39,7 @@ macro_rules! version {
                 #[serde(default)]
                 items: i64,
                 region_name: Option<String>,
+                top: Option<i64>,
             }
 
             #[derive(Debug, Clone, Serialize, Deserialize, Document)]
@@ -59,6 +66,13 @@ macro_rules! version {
                 #[exists(of = "Item", filter = good)]
                 #[serde(default)]
                 has_good: bool,
+                #[sum(of = "Item.star_sum", filter = good)]
+                #[serde(default)]
+                star_sum: i64,
+                #[max(of = "Item.star_sum")]
+                top: Option<i64>,
+                #[min(of = "Item.price", filter = good)]
+                cheapest: Option<i32>,
                 #[subset(limit = 2, sort = "-score", filter = dear)]
                 #[serde(default)]
                 dearest: Subset<ItemLine>,
@@ -112,6 +126,8 @@ macro_rules! version {
                 #[exists(of = "Review")]
                 #[serde(default)]
                 has_reviewed: bool,
+                #[max(of = "Review.stars")]
+                most_stars: Option<i32>,
                 /// A reverse copy of a copy.
                 #[denormalize(from = "Review.item_title", via = "Review.by")]
                 #[serde(default)]
@@ -143,9 +159,15 @@ macro_rules! version {
                 #[denormalize(from = "Shop.has_good")]
                 #[serde(default)]
                 shop_has_good: bool,
+                /// A copy of an extreme by a count.
+                #[denormalize(from = "Shop.cheapest")]
+                shop_cheapest: Option<i32>,
                 #[count(of = "Review", filter = liked)]
                 #[serde(default)]
                 score: i64,
+                #[sum(of = "Review.stars")]
+                #[serde(default)]
+                star_sum: i64,
                 #[subset(limit = $($latest)+, sort = $latest_sort)]
                 #[serde(default)]
                 latest: Subset<ReviewLine>,
@@ -162,6 +184,16 @@ macro_rules! version {
                 #[exists(of = "Order", refresh = "later")]
                 #[serde(default)]
                 has_orders_later: bool,
+                #[max(of = "Order.score")]
+                top_score: Option<i64>,
+                #[sum(of = "Order.score")]
+                #[serde(default)]
+                scores: i64,
+                #[sum(of = "Order.score", refresh = "later")]
+                #[serde(default)]
+                scores_later: i64,
+                #[min(of = "Order.note", refresh = "later")]
+                first_note_later: Option<String>,
                 /// In an order that its elements do not show.
                 #[subset(limit = 2, sort = "-score")]
                 #[serde(default)]
@@ -191,6 +223,9 @@ macro_rules! version {
                 #[denormalize(from = "Item.score")]
                 #[serde(default)]
                 score: i64,
+                #[denormalize(from = "Item.star_sum")]
+                #[serde(default)]
+                star_sum: i64,
             }
 
             #[derive(Debug, Clone, Serialize, Deserialize, Embed)]

@@ -21,7 +21,7 @@ use std::{
 use super::history::first_report;
 
 /// The steps that can be broken, each by its name in the sources of the library, and the resulting error.
-const MUTANTS: [(&str, &str); 67] = [
+const MUTANTS: [(&str, &str); 69] = [
     ("first version", "a new document has the version 0"),
     ("version", "a change does not raise the version"),
     ("version of no change", "a write that changes nothing raises the version"),
@@ -69,6 +69,8 @@ const MUTANTS: [(&str, &str); 67] = [
     ("decrement of a count", "a count does not fall"),
     ("increment of a count", "a count does not rise"),
     ("last child", "a child exists after the last one has gone"),
+    ("amount before", "a sum keeps the amount of a child that is gone"),
+    ("next extreme", "an extreme stays after its child has gone"),
     ("count that was sent", "a count keeps what the caller has sent"),
     ("count of a parent that comes back", "children that a new parent had before are not counted"),
     ("filter", "a filter lets all children count"),

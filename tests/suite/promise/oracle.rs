@@ -10,8 +10,8 @@ use odm::bson::{Bson, DateTime, Document, doc};
 
 use super::{
     rules::{
-        INVERSE_LISTS, INVERSES, Is, MOST_STARS, OnDelete, RECORDED, REFERENCES, Rule, Sort, Type,
-        rules,
+        INVERSE_LISTS, INVERSES, Is, MOST_STARS, OnDelete, RECORDED, REFERENCES, Rule, Sort, Test,
+        Type, rules,
     },
     world::{COLLECTIONS, Key, World, bytes, get, key, named, number, places, sort_key},
 };
@@ -147,6 +147,22 @@ fn expected(
             let exists = children.any(|(_, child)| test(child));
             Some(Expected::Equal(key(&Bson::Boolean(exists))))
         }
+        Is::Sum(child, reference, field, test) => {
+            let values = values(world, (child, reference), id, (field, test)).into_iter();
+            let numbers = values.map(|value| match value {
+                Key::Number(number) => number,
+                _ => 0,
+            });
+            Some(Expected::Exactly(Bson::Int64(numbers.sum())))
+        }
+        Is::Min(child, reference, field, test) => {
+            let values = values(world, (child, reference), id, (field, test));
+            Some(values.into_iter().min().map_or(Expected::NullOrMissing, Expected::Equal))
+        }
+        Is::Max(child, reference, field, test) => {
+            let values = values(world, (child, reference), id, (field, test));
+            Some(values.into_iter().max().map_or(Expected::NullOrMissing, Expected::Equal))
+        }
         Is::Subset { child, reference, test, sort, limit, shows } => {
             let mut children = children(world, child, reference, id);
             children.retain(|(_, child)| test(child));
@@ -208,6 +224,18 @@ fn beside(
         Some(value) => Beside::Held(key(value)),
         None => Beside::Nothing,
     }
+}
+
+/// The values of a field, except null, of the documents whose reference names a document, and that pass a test.
+fn values(
+    world: &World,
+    (child, reference): (&str, &str),
+    id: &Key,
+    (field, test): (&str, &Test),
+) -> Vec<Key> {
+    let children = children(world, child, reference, id).into_iter();
+    let children = children.filter(|(_, child)| test(child));
+    children.map(|(_, child)| get(child, field)).filter(|value| *value != Key::Null).collect()
 }
 
 type Child<'a> = (&'a Key, &'a Document);

@@ -107,8 +107,14 @@ pub(crate) const INVERSE_LISTS: [(&str, &str); 2] =
     [("persons", "follows"), ("persons", "followers")];
 
 /// The derived fields that a worker refreshes.
-pub(crate) const DEFERRED: [&str; 4] =
-    ["items.orders_later", "items.has_orders_later", "orders.title_later", "orders.region_later"];
+pub(crate) const DEFERRED: [&str; 6] = [
+    "items.orders_later",
+    "items.has_orders_later",
+    "items.scores_later",
+    "items.first_note_later",
+    "orders.title_later",
+    "orders.region_later",
+];
 
 /// The fields in which writes of tickets are recorded.
 pub(crate) const RECORDED: [&str; 3] = ["revision", "made", "changed"];
@@ -145,6 +151,11 @@ pub(crate) enum Is {
     Count(&'static str, &'static str, Test),
     /// Whether there is one.
     Exists(&'static str, &'static str, Test),
+    /// The sum of a field of theirs.
+    Sum(&'static str, &'static str, &'static str, Test),
+    /// The least value of a field of theirs, or the greatest.
+    Min(&'static str, &'static str, &'static str, Test),
+    Max(&'static str, &'static str, &'static str, Test),
     /// The first of them in an order, or the last, with these fields.
     Subset {
         child: &'static str,
@@ -192,9 +203,11 @@ pub(crate) fn rules(version: usize) -> Vec<Rule> {
                 test: all(),
                 sort: best.1,
                 limit: best.0,
-                shows: &["name", "items", "region_name"],
+                shows: &["name", "items", "region_name", "top"],
             },
         ),
+        rule("regions", "least_top", Is::Min("shops", "region", "top", all())),
+        rule("regions", "star_sum", Is::Sum("shops", "region", "star_sum", all())),
         rule(
             "regions",
             "busy",
@@ -216,6 +229,22 @@ pub(crate) fn rules(version: usize) -> Vec<Rule> {
         ),
         rule(
             "shops",
+            "star_sum",
+            Is::Sum(
+                "items",
+                "shop",
+                "star_sum",
+                Box::new(move |item| number(item, "score") >= good),
+            ),
+        ),
+        rule("shops", "top", Is::Max("items", "shop", "star_sum", all())),
+        rule(
+            "shops",
+            "cheapest",
+            Is::Min("items", "shop", "price", Box::new(move |item| number(item, "score") >= good)),
+        ),
+        rule(
+            "shops",
             "dearest",
             Is::Subset {
                 child: "items",
@@ -231,11 +260,18 @@ pub(crate) fn rules(version: usize) -> Vec<Rule> {
         rule("persons", "shop_items", Is::Copy("shop", "shops", "items", Type::Option)),
         rule("persons", "reviews", Is::Count("reviews", "by", all())),
         rule("persons", "has_reviewed", Is::Exists("reviews", "by", all())),
+        rule("persons", "most_stars", Is::Max("reviews", "by", "stars", all())),
         rule("persons", "reviewed", Is::Values("reviews", "by", "item_title")),
         rule("items", "shop_name", Is::Copy("shop", "shops", "name", Type::Value)),
         rule("items", "region_name", Is::Copy("shop", "shops", "region_name", Type::Option)),
         rule("items", "shop_items", Is::Copy("shop", "shops", "items", Type::Value)),
         rule("items", "shop_has_good", Is::Copy("shop", "shops", "has_good", Type::Value)),
+        rule("items", "shop_cheapest", Is::Copy("shop", "shops", "cheapest", Type::Option)),
+        rule("items", "star_sum", Is::Sum("reviews", "item", "stars", all())),
+        rule("items", "top_score", Is::Max("orders", "item", "score", all())),
+        rule("items", "scores", Is::Sum("orders", "item", "score", all())),
+        rule("items", "scores_later", Is::Sum("orders", "item", "score", all())),
+        rule("items", "first_note_later", Is::Min("orders", "item", "note", all())),
         rule("items", "busy_around", Is::Copy("shop", "shops", "busy_around", Type::Option)),
         rule(
             "items",
@@ -279,6 +315,7 @@ pub(crate) fn rules(version: usize) -> Vec<Rule> {
         ),
         in_list("items", "similar", "title", Is::Copy("id", "items", "title", Type::Value)),
         in_list("items", "similar", "score", Is::Copy("id", "items", "score", Type::Value)),
+        in_list("items", "similar", "star_sum", Is::Copy("id", "items", "star_sum", Type::Value)),
         rule(
             "item_details",
             "inspector_name",

@@ -93,7 +93,8 @@ fn refresh(cx: &Ctxt, meta: &Meta) -> Option<()> {
     only(cx, meta, "later", without)
 }
 
-fn from(cx: &Ctxt, meta: &Meta) -> Option<From> {
+/// Reads `Model.field`.
+pub(in crate::derived) fn from(cx: &Ctxt, meta: &Meta) -> Option<From> {
     let literal = string(cx, meta)?;
     report(cx, &literal, path(&literal))
 }

@@ -381,6 +381,7 @@ fn is_of_a_document(error: &Error) -> bool {
             | ErrorKind::Decode
             | ErrorKind::Encode
             | ErrorKind::FailedFilter
+            | ErrorKind::Uncomputable
             | ErrorKind::Limit
     )
 }

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The kind `#[exists]`.
-pub(super) struct Existences;
+pub(in crate::maintain) struct Existences;
 
 #[async_trait]
 impl Derivation for Existences {

@@ -7,7 +7,11 @@ use bson::RawBson;
 use odm_mql::key;
 use odm_store::{FindByKey, ReaderExt, Result};
 
-use super::{super::derived::Inputs, Doc, Unit, id, search::corrections};
+use super::{
+    super::derived::{EachByKey, Inputs},
+    Doc, Unit, id,
+    search::corrections,
+};
 
 impl Unit<'_> {
     /// Reads the documents that the unit does not hold yet, in one call. Returns the position of each distinct `_id`, even if no
@@ -96,6 +100,10 @@ impl Inputs for Unit<'_> {
 
     async fn find_by_key(&mut self, find: &FindByKey) -> Result<Vec<Vec<Doc>>> {
         self.search_by_key(find).await
+    }
+
+    async fn each_by_key(&mut self, find: &FindByKey, each: EachByKey<'_>) -> Result<()> {
+        self.visit_by_key(find, each).await
     }
 
     async fn count_by_key(&mut self, find: &FindByKey) -> Result<Vec<u64>> {

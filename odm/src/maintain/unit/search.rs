@@ -10,7 +10,7 @@ use odm_mql::{Projection, key};
 use odm_store::{Error, Find, FindByKey, ReaderExt, Result};
 
 use super::{Doc, Image, Images, Unit, id};
-use crate::catalog::references;
+use crate::{catalog::references, maintain::derived::EachByKey};
 
 impl Unit<'_> {
     /// Runs a query on the store and the queue together: asks the store with the limit raised by the number of queued documents,
@@ -86,13 +86,12 @@ impl Unit<'_> {
             },
             ..find.clone()
         };
-        let each = &mut |at: usize, document: &RawDocument| {
-            if !images.is_queued(document) {
-                found[at].push(Doc::new(document.to_owned()));
-            }
-            Ok(ControlFlow::Continue(()))
-        };
-        let cost = self.transaction.find_by_key(&asked, each).await?;
+        self.stored_by_key(&asked, &mut |at, document| {
+            found[at].push(Doc::new(document.to_owned()));
+            Ok(())
+        })
+        .await?;
+        let images = self.images(&find.find.collection);
         if images.has_queue() {
             let queued = queued_by_key(images, find)?;
             for (key, found) in find.keys.iter().zip(&mut found) {
@@ -101,8 +100,43 @@ impl Unit<'_> {
                 }
             }
         }
-        self.cost += cost;
         Ok(found)
+    }
+
+    /// Passes the documents of a query without a limit for each of several keys, in no order, on the store and the queue together. A
+    /// projection of the query must keep `_id`; documents of the queue come whole.
+    pub(in crate::maintain) async fn visit_by_key(
+        &mut self,
+        find: &FindByKey,
+        each: EachByKey<'_>,
+    ) -> Result<()> {
+        self.exclude_keys(find);
+        self.stored_by_key(find, each).await?;
+        let images = self.images(&find.find.collection);
+        if images.has_queue() {
+            let queued = queued_by_key(images, find)?;
+            for (at, key) in find.keys.iter().enumerate() {
+                let of_key = queued.get(&key::of(key.as_raw_bson_ref()));
+                for document in of_key.into_iter().flatten() {
+                    each(at, document)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes the documents of the store that are not queued.
+    async fn stored_by_key(&mut self, find: &FindByKey, each: EachByKey<'_>) -> Result<()> {
+        let images = self.images(&find.find.collection);
+        let each = &mut |at: usize, document: &RawDocument| {
+            if !images.is_queued(document) {
+                each(at, document)?;
+            }
+            Ok(ControlFlow::Continue(()))
+        };
+        let cost = self.transaction.find_by_key(find, each).await?;
+        self.cost += cost;
+        Ok(())
     }
 }
 

@@ -1,9 +1,11 @@
 //! The description of the children that a field is computed from.
 
+use std::marker::PhantomData;
+
 use odm_mql as mql;
 use odm_store::Result;
 
-use crate::model::Document;
+use crate::model::{DerivedReads, Document, Field, Path, ShownNames};
 
 /// The children that a field of their parent is computed from.
 #[derive(Debug, Clone, Copy)]
@@ -30,4 +32,26 @@ pub const fn children<C: Document>(
         filter,
         deferred,
     }
+}
+
+/// The reads of the children of a field, without their paths.
+pub const fn child_reads<C: Document>() -> DerivedReads {
+    DerivedReads {
+        collection: C::HASH,
+        paths: &[],
+        names: Some(ShownNames::NONE),
+    }
+}
+
+/// A field of the children, whose type is known before that of the field that is computed from it, so that an error names both.
+pub struct ChildField<V, P>(PhantomData<fn() -> (V, P)>);
+
+/// The field of the children that a field reads.
+#[track_caller]
+pub const fn child_field<V, P: Path, K>(_: Field<V, P, K>) -> ChildField<V, P> {
+    assert!(
+        !P::COLD,
+        "the field is in the cold part of its document, which a derived field cannot read: move it to the document itself"
+    );
+    ChildField(PhantomData)
 }

@@ -3,14 +3,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
-use odm_mql::{
-    Projection, key,
-    path::{self, Lookup as Found},
-};
+use odm_mql::{Projection, key, path};
 use odm_store::{Find, FindByKey, Result, mutants::mutant};
 
 use super::{
-    super::Inputs,
+    super::{Inputs, value},
     held::{CopyAt, Held},
 };
 use crate::{
@@ -196,15 +193,6 @@ fn copied(
 /// makes a frozen copy null.
 fn absent(copy: &CopyDefinition, stored: Option<RawBsonRef<'_>>) -> Option<RawBson> {
     stored.filter(|_| copy.optional).map(|_| RawBson::Null)
-}
-
-/// The value at a path, unless the path meets a list before its end.
-pub(super) fn value<'a>(document: &'a RawDocument, path: &str) -> Option<RawBsonRef<'a>> {
-    match path::lookup(document, path) {
-        Found::Value(value) => Some(value),
-        Found::Array(list, None) => Some(RawBsonRef::Array(list)),
-        Found::Array(_, Some(_)) | Found::Missing => None,
-    }
 }
 
 /// For each document the distinct values of all sources that reference it, in the order of the sources' `_id`s.

@@ -6,7 +6,7 @@ use bson::{RawBson, RawBsonRef, RawDocument};
 use odm_mql::{Filter, Update, key, path};
 use odm_store::{Find, Result, mutants::mutant};
 
-use super::recompute::value;
+use super::super::value;
 use crate::{
     catalog::{Along, CopyDefinition, FieldDefinition, join, references},
     maintain::{

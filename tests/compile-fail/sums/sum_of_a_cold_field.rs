@@ -1,0 +1,34 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "orders")]
+struct Order {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[sum(of = "Line.price.cents")]
+    total: i64,
+}
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "lines")]
+struct Line {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[reference(parent)]
+    order: Ref<Order>,
+    #[split(collection = "prices", key = "line")]
+    price: Cold<Price>,
+}
+
+#[derive(Serialize, Deserialize, Embed)]
+struct Price {
+    cents: i64,
+}
+
+fn main() {}
+
+// - #[split(collection = "prices", key = "line")]
+// - price: Cold<Price>,
+// + #[embed]
+// + price: Price,
