@@ -69,6 +69,16 @@ fn an_insert_of_a_review_that_enters_a_subset_with_a_count() {
 }
 
 #[test]
+fn an_insert_of_a_sale_with_a_sum_an_extreme_and_an_existence() {
+    tests::run(at_most(4, async |shop: &Shop| shop.sales.insert(sale(50, 3)).await));
+}
+
+#[test]
+fn a_delete_of_the_child_with_an_extreme() {
+    tests::run(at_most(5, async |shop: &Shop| shop.sales.delete(9).await));
+}
+
+#[test]
 fn an_update_of_a_shown_review() {
     tests::run(at_most(4, async |shop: &Shop| {
         shop.reviews.update(43).set(Review::fields().text, "better").await

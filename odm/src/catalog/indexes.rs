@@ -323,25 +323,30 @@ pub(super) fn index_of_first(children: &Children, value: Option<&str>) -> Option
     })
 }
 
-/// The least value of the type that a field has in documents of a schema, behind null and NaN: `None` if the type is not known, or there are
-/// several.
+/// The least value of the type that a field has in documents of a schema, if null or NaN may be before it. `None` also if the type is not
+/// known, or there are several.
 pub(super) fn least_value(schema: &Document, path: &str) -> Option<Bson> {
     let mut types = BTreeSet::new();
     let parts: Vec<&str> = path.split('.').collect();
-    add_types(schema, &parts, &mut types);
-    types.remove("null");
+    let is_required = add_types(schema, &parts, &mut types);
+    let has_null = types.remove("null") || !is_required;
+    let has_nan = ["double", "decimal", "number"].map(|name| types.contains(name));
     let mut least = types.iter().map(|name| least_of(name));
     let first = least.next()??;
-    least
-        .all(|other| other.as_ref() == Some(&first))
-        .then_some(first)
+    let is_one = least.all(|other| other.as_ref() == Some(&first));
+    (is_one && (has_null || has_nan.contains(&true))).then_some(first)
 }
 
-fn add_types(schema: &Document, parts: &[&str], found: &mut BTreeSet<String>) {
-    match (parts, schema.get("bsonType")) {
-        ([], Some(Bson::String(name))) => drop(found.insert(name.clone())),
+/// Adds the types at a path. Returns whether each document has a value there.
+fn add_types(schema: &Document, parts: &[&str], found: &mut BTreeSet<String>) -> bool {
+    let mut is_required = match (parts, schema.get("bsonType")) {
+        ([], Some(Bson::String(name))) => {
+            found.insert(name.clone());
+            true
+        }
         ([], Some(Bson::Array(names))) => {
             found.extend(names.iter().filter_map(Bson::as_str).map(str::to_owned));
+            true
         }
         // The names of an enum.
         ([], _) => {
@@ -352,21 +357,26 @@ fn add_types(schema: &Document, parts: &[&str], found: &mut BTreeSet<String>) {
                 _ => "",
             };
             found.extend(values.map(|value| name(value).to_owned()));
+            true
         }
         ([name, rest @ ..], _) => {
-            if let Ok(properties) = schema.get_document("properties")
-                && let Ok(field) = properties.get_document(name)
-            {
-                add_types(field, rest, found);
-            }
+            let field = schema.get_document("properties");
+            let field = field.and_then(|properties| properties.get_document(name));
+            let required = schema.get_array("required").into_iter().flatten();
+            let mut required = required.filter_map(Bson::as_str);
+            field.is_ok_and(|field| add_types(field, rest, found))
+                && required.any(|required| required == *name)
         }
+    };
+    let all = schema.get_array("allOf").into_iter().flatten();
+    for schema in all.filter_map(Bson::as_document) {
+        is_required |= add_types(schema, parts, found);
     }
-    for word in ["allOf", "anyOf"] {
-        let schemas = schema.get_array(word).into_iter().flatten();
-        for schema in schemas.filter_map(Bson::as_document) {
-            add_types(schema, parts, found);
-        }
+    let any = schema.get_array("anyOf").into_iter().flatten();
+    for schema in any.filter_map(Bson::as_document) {
+        is_required &= add_types(schema, parts, found);
     }
+    is_required
 }
 
 /// The least value that is compared with values of a type.

@@ -95,6 +95,16 @@ fn an_insert_of_a_child_into_the_subset_and_count_of_its_parent_on_mongodb() {
 
 #[test]
 #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn an_insert_and_a_change_of_a_child_with_a_sum_an_extreme_and_an_existence_on_mongodb() {
+    sends(&["bulkWrite", "commitTransaction"], async |shop| shop.sales.insert(sale(50, 3)).await);
+    // The child is read.
+    sends(&["find", "bulkWrite", "commitTransaction"], async |shop| {
+        shop.sales.update(3).set(Sale::fields().amount, 1).await
+    });
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
 fn an_update_of_a_field_that_nothing_shows_on_mongodb() {
     sends(&["bulkWrite"], async |shop| {
         shop.tasks.update(20).set(Task::fields().note, "none").await

@@ -134,9 +134,37 @@ pub(crate) struct Visit {
     pub(crate) page: String,
 }
 
+/// It has a total of each kind.
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[document(collection = "stocks")]
+pub(crate) struct Stock {
+    #[serde(rename = "_id")]
+    pub(crate) id: i32,
+    #[sum(of = "Sale.amount")]
+    #[serde(default)]
+    pub(crate) sold: i64,
+    #[max(of = "Sale.amount")]
+    pub(crate) most: Option<i64>,
+    #[exists(of = "Sale")]
+    #[serde(default)]
+    pub(crate) is_sold: bool,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[document(collection = "sales")]
+pub(crate) struct Sale {
+    #[serde(rename = "_id")]
+    pub(crate) id: i32,
+    #[reference(parent)]
+    pub(crate) stock: Ref<Stock>,
+    pub(crate) amount: i64,
+}
+
 #[derive(Database)]
 #[database(name = "calls", version = 1)]
 pub(crate) struct Shop {
+    pub(crate) stocks: Repository<Stock>,
+    pub(crate) sales: Repository<Sale>,
     pub(crate) visits: Repository<Visit>,
     pub(crate) parts: Repository<Part>,
     pub(crate) makers: Repository<Maker>,
@@ -147,6 +175,10 @@ pub(crate) struct Shop {
     pub(crate) tasks: Repository<Task>,
     pub(crate) tags: Repository<Tag>,
     pub(crate) posts: Repository<Post>,
+}
+
+pub(crate) fn sale(id: i32, amount: i64) -> Sale {
+    Sale { id, stock: Ref::new(1), amount }
 }
 
 pub(crate) fn product(id: i32, category: i32, parts: &[i32]) -> Product {
@@ -190,5 +222,8 @@ pub(crate) async fn shop(store: impl Store) -> Shop {
         version: 0,
     });
     shop.people.insert_many(people).await.unwrap();
+    let stock = Stock { id: 1, sold: 0, most: None, is_sold: false };
+    shop.stocks.insert(stock).await.unwrap();
+    shop.sales.insert_many((0..10).map(|id| sale(id, 10 + i64::from(id)))).await.unwrap();
     shop
 }

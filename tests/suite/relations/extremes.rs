@@ -20,6 +20,8 @@ macro_rules! version {
                 pub(super) dearest_good: Option<f64>,
                 #[min(of = "Offer.seller.name")]
                 pub(super) first_seller: Option<String>,
+                #[min(of = "Offer.rank")]
+                pub(super) first_rank: Option<i64>,
             }
 
             #[derive(Debug, Clone, Serialize, Deserialize, Document)]
@@ -31,6 +33,7 @@ macro_rules! version {
                 pub(super) product: Ref<Product>,
                 pub(super) price: Option<f64>,
                 pub(super) is_good: bool,
+                pub(super) rank: i64,
                 #[embed]
                 pub(super) seller: Option<Seller>,
             }
@@ -69,13 +72,20 @@ fn offer(id: i64, product: i64, price: impl Into<Option<f64>>) -> Offer {
         product: Ref::new(product),
         price: price.into(),
         is_good: true,
+        rank: id,
         seller: Some(seller),
     }
 }
 
 fn product(id: i64) -> Product {
     // What the caller sends is no value.
-    Product { id, cheapest: Some(-7.0), dearest_good: Some(1e9), first_seller: Some("a".into()) }
+    Product {
+        id,
+        cheapest: Some(-7.0),
+        dearest_good: Some(1e9),
+        first_seller: Some("a".into()),
+        first_rank: None,
+    }
 }
 
 /// Two products without offers.
@@ -147,9 +157,9 @@ on_every_store! {
 
     async fn an_extreme_over_old_documents_is_pending_until_the_backfill(store: AnyStore) {
         let old = before::Market::open(store.clone()).await.unwrap();
-        let kept = |id| before::Product { id, is_kept: Some(5.0), dearest_good: None, first_seller: None };
+        let kept = |id| before::Product { id, is_kept: Some(5.0), dearest_good: None, first_seller: None, first_rank: None };
         old.products.insert_many([kept(1), kept(2)]).await.unwrap();
-        let offer = |id, product, price| before::Offer { id, product: Ref::new(product), price, is_good: true, seller: None };
+        let offer = |id, product, price| before::Offer { id, product: Ref::new(product), price, is_good: true, rank: id, seller: None };
         old.offers.insert_many([offer(1, 1, None), offer(2, 2, Some(3.0)), offer(3, 2, Some(2.0))]).await.unwrap();
         drop(old);
         let db = Market::open(store).await.unwrap();
@@ -188,5 +198,15 @@ on_every_store! {
                 assert!(cost.documents_examined <= 8 && cost.keys_examined <= 16, "{cost:?}");
             }
         }
+    }
+
+    async fn a_child_that_lacks_its_value_against_the_schema_hides_no_other(store: AnyStore) {
+        let db = market(store.clone()).await;
+        db.offers.insert_many([offer(1, 1, 5.0), offer(2, 1, 3.0), offer(3, 1, 9.0)]).await.unwrap();
+        behind_the_back(&store, "offers", doc! { "_id": 1 }, doc! { "$unset": { "rank": "" } }).await;
+        db.repair().await.unwrap();
+        assert_eq!(db.products.get(1).await.unwrap().first_rank, Some(2));
+        db.offers.delete(2).await.unwrap();
+        assert_eq!(db.products.get(1).await.unwrap().first_rank, Some(3));
     }
 }

@@ -221,7 +221,7 @@ on_every_store! {
                     db.members.insert(member(id, 1 + at % 2)).await.unwrap();
                     match at % 4 {
                         0 => drop(db.members.delete(id).await.unwrap()),
-                        1 => drop(db.members.update(id).set(Member::fields().group, Ref::new(1)).await.unwrap()),
+                        1 => db.members.update(id).set(Member::fields().group, Ref::new(1)).await.unwrap(),
                         _ => {}
                     }
                 }

@@ -70,6 +70,81 @@ version!(
 
 use now::{Line, Order, Price, Sales};
 
+mod later {
+    use odm::prelude::*;
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "accounts")]
+    pub(super) struct Account {
+        #[serde(rename = "_id")]
+        pub(super) id: i64,
+        #[sum(of = "Booking.amount", refresh = "later")]
+        pub(super) balance: i64,
+    }
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "bookings")]
+    pub(super) struct Booking {
+        #[serde(rename = "_id")]
+        pub(super) id: i64,
+        #[reference(parent)]
+        pub(super) account: Ref<Account>,
+        pub(super) amount: i64,
+    }
+
+    #[derive(Database)]
+    #[database(name = "bank", version = 1)]
+    pub(super) struct Bank {
+        pub(super) accounts: Repository<Account>,
+        pub(super) bookings: Repository<Booking>,
+    }
+}
+
+mod native {
+    use chrono::{DateTime, Utc};
+    use odm::prelude::{Database, Document, Ref, Repository};
+    use rust_decimal::Decimal;
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "invoices")]
+    pub(super) struct Invoice {
+        #[serde(rename = "_id")]
+        pub(super) id: i64,
+        #[sum(of = "Entry.amount")]
+        #[serde(with = "odm::native")]
+        pub(super) total: Decimal,
+        #[sum(of = "Entry.pieces")]
+        #[serde(with = "odm::native")]
+        pub(super) pieces: Decimal,
+        #[max(of = "Entry.at")]
+        #[serde(default, with = "odm::native")]
+        pub(super) last: Option<DateTime<Utc>>,
+    }
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "entries")]
+    pub(super) struct Entry {
+        #[serde(rename = "_id")]
+        pub(super) id: i64,
+        #[reference(parent)]
+        pub(super) invoice: Ref<Invoice>,
+        #[serde(with = "odm::native")]
+        pub(super) amount: Decimal,
+        pub(super) pieces: i64,
+        #[serde(with = "odm::native")]
+        pub(super) at: DateTime<Utc>,
+    }
+
+    #[derive(Database)]
+    #[database(name = "books", version = 1)]
+    pub(super) struct Books {
+        pub(super) invoices: Repository<Invoice>,
+        pub(super) entries: Repository<Entry>,
+    }
+}
+
 fn decimal(text: &str) -> Decimal128 {
     text.parse().unwrap()
 }
@@ -242,5 +317,41 @@ on_every_store! {
             let is_indexed = change.documents_scanned == 0;
             assert!(!is_indexed || change.documents_examined <= 4, "{change:?}");
         }
+    }
+
+    async fn native_types_have_sums_and_extremes(store: AnyStore) {
+        let db = native::Books::open(store).await.unwrap();
+        let invoice = native::Invoice { id: 1, total: Default::default(), pieces: Default::default(), last: None };
+        db.invoices.insert(invoice).await.unwrap();
+        let at = |second| chrono::DateTime::from_timestamp(second, 0).unwrap();
+        for (id, amount) in (1..).zip(["0.10", "12.5", "-2.600"]) {
+            let entry = native::Entry { id, invoice: Ref::new(1), amount: amount.parse().unwrap(), pieces: id * 2, at: at(id) };
+            db.entries.insert(entry).await.unwrap();
+        }
+        db.entries.delete(3).await.unwrap();
+        let invoice = db.invoices.get(1).await.unwrap();
+        assert_eq!((invoice.total.to_string(), invoice.pieces.to_string()), ("12.6".to_owned(), "6".to_owned()));
+        assert_eq!(invoice.last, Some(at(2)));
+        assert_eq!(db.audit().await.unwrap(), []);
+    }
+
+    async fn a_deferred_sum_past_its_type_is_parked_until_a_child_is_changed(store: AnyStore) {
+        let db = later::Bank::open(store).await.unwrap();
+        db.accounts.insert(later::Account { id: 1, balance: 0 }).await.unwrap();
+        let booking = |id, amount| later::Booking { id, account: Ref::new(1), amount };
+        db.bookings.insert_many([booking(1, i64::MAX), booking(2, 5)]).await.unwrap();
+        db.wait_for_refreshes().await.unwrap();
+        let refreshes = db.deferred_refreshes().await.unwrap();
+        let [failed] = &refreshes.failed[..] else { panic!("{refreshes:?}") };
+        assert_eq!((&*failed.path, &*failed.kind), ("balance", "Uncomputable"));
+        assert!(failed.error.contains("would be 9223372036854775812"), "{failed:?}");
+        let findings = db.audit().await.unwrap();
+        let [finding] = &findings[..] else { panic!("{findings:?}") };
+        assert!(matches!(&finding.problem, Problem::CheckFailed(error) if *error == failed.error), "{finding}");
+        db.bookings.delete(1).await.unwrap();
+        db.wait_for_refreshes().await.unwrap();
+        assert_eq!(db.accounts.get(1).await.unwrap().balance, 5);
+        assert_eq!(db.deferred_refreshes().await.unwrap().failed, []);
+        assert_eq!(db.audit().await.unwrap(), []);
     }
 }

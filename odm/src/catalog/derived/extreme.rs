@@ -23,7 +23,7 @@ pub(crate) struct ExtremeDefinition<const IS_MAX: bool> {
     pub(crate) children: Children,
     /// The path of the value in a child.
     pub(crate) value: String,
-    /// The least value of its type: null and NaN are before it. `None` if its type is not known.
+    /// The least value of its type, where null or NaN may be before it. A search begins there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) least: Option<Bson>,
 }

@@ -119,29 +119,58 @@ where
     }
 
     async fn search(&self, inputs: &mut dyn Inputs, parents: Vec<RawBson>) -> Result<Vec<RawBson>> {
-        let children = self.by_parent(parents);
-        let has_value = |least: &bson::Bson| {
-            let least = RawBson::try_from(least.clone()).map_err(Error::malformed)?;
-            Ok::<_, Error>(Filter::Path(self.value.clone().into(), Test::Gte(least)))
+        let test = match &self.least {
+            Some(least) => {
+                let least = RawBson::try_from(least.clone()).map_err(Error::malformed)?;
+                Filter::Path(self.value.clone().into(), Test::Gte(least))
+            }
+            None => Filter::default(),
         };
-        let has_value = self.least.as_ref().map(has_value).transpose()?;
-        let first = FindByKey {
+        let first = self.first(parents, test)?;
+        let found = inputs.find_by_key(&first).await?;
+        let mut values = Vec::with_capacity(found.len());
+        for (found, parent) in found.iter().zip(&first.keys) {
+            values.push(match found.first() {
+                None => RawBson::Null,
+                Some(child) => match self.share(child)? {
+                    Some(value) => value,
+                    // A child of which the schema does not know that it lacks the value.
+                    None => self.search_values(inputs, parent.clone()).await?,
+                },
+            });
+        }
+        Ok(values)
+    }
+}
+
+impl<const IS_MAX: bool> ExtremeDefinition<IS_MAX>
+where
+    Self: FromDerived,
+{
+    /// The value of a parent, by a search that reads the children without one.
+    async fn search_values(&self, inputs: &mut dyn Inputs, parent: RawBson) -> Result<RawBson> {
+        let none = vec![RawBson::Null, RawBson::Double(f64::NAN)];
+        let test = Filter::Path(self.value.clone().into(), Test::Nin(none.into()));
+        let first = self.first(vec![parent], test)?;
+        let found = inputs.find_by_key(&first).await?;
+        let child = found.first().and_then(|found| found.first());
+        let value = child.map_or(Ok(None), |child| self.share(child))?;
+        Ok(value.unwrap_or(RawBson::Null))
+    }
+
+    /// The query for the first of the children that pass a test, of each of these parents.
+    fn first(&self, parents: Vec<RawBson>, test: Filter) -> Result<FindByKey> {
+        let children = self.by_parent(parents);
+        Ok(FindByKey {
             find: Find {
-                filter: children.find.filter.and(has_value.unwrap_or_default()),
+                filter: children.find.filter.and(test),
                 sort: self.sort(),
                 limit: Some(1),
                 projection: Some(Projection::include([self.value.clone()])?),
                 ..children.find
             },
             ..children
-        };
-        let found = inputs.find_by_key(&first).await?.into_iter();
-        found
-            .map(|found| {
-                let value = found.first().map_or(Ok(None), |child| self.share(child))?;
-                Ok(value.unwrap_or(RawBson::Null))
-            })
-            .collect()
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use bson::{RawBson, spec::ElementType};
 use odm_mql::{Filter, Operation, Test};
-use odm_store::{Error, Result};
+use odm_store::Result;
 
 use super::{FieldUpdate, Remote};
 use crate::{
@@ -18,8 +18,7 @@ where
     ExtremeDefinition<IS_MAX>: FromDerived,
 {
     fn can_update(&self, _: &Unit<'_>, field: &DerivedField) -> bool {
-        let extreme = ExtremeDefinition::<IS_MAX>::from_derived(field);
-        extreme.is_some_and(|extreme| extreme.least.is_some())
+        ExtremeDefinition::<IS_MAX>::from_derived(field).is_some()
     }
 
     fn changes(
@@ -30,48 +29,38 @@ where
         let Some(extreme) = ExtremeDefinition::<IS_MAX>::from_derived(field) else {
             return Ok(Vec::new());
         };
-        let changes = changes(unit, extreme)?;
-        let changes = changes.map(|(key, change)| {
-            let update = change.map(|change| update(extreme, change)).transpose()?;
-            Ok((key, update.flatten()))
+        let changes = changes(unit, extreme)?.map(|(key, change)| {
+            let update = change.and_then(|change| update::<IS_MAX>(&extreme.children.path, change));
+            (key, update)
         });
-        changes.collect()
+        Ok(changes.collect())
     }
 }
 
-/// The update of a parent with another value than that of a child that goes.
-fn update<const IS_MAX: bool>(
-    extreme: &ExtremeDefinition<IS_MAX>,
-    change: ExtremeChange,
-) -> Result<Option<FieldUpdate>> {
-    let Some(least) = &extreme.least else {
-        return Ok(None);
-    };
-    let least = RawBson::try_from(least.clone()).map_err(Error::malformed)?;
+/// The update of a parent whose extreme is beyond the values of the children that go.
+fn update<const IS_MAX: bool>(path: &str, change: ExtremeChange) -> Option<FieldUpdate> {
     let ExtremeChange { come, gone } = change;
-    let is_replaced = |come: &RawBson| {
-        gone.as_ref()
-            .is_none_or(|gone| !is_beyond::<IS_MAX>(gone, come))
+    let has = |test| Filter::Path(path.to_owned().into(), test);
+    let is_replaced = |gone: &RawBson| {
+        come.as_ref()
+            .is_some_and(|come| !is_beyond::<IS_MAX>(gone, come))
     };
-    let stays = match &gone {
-        Some(gone) if !come.as_ref().is_some_and(is_replaced) => Some(match IS_MAX {
-            true => Test::Gt(gone.clone()),
-            false => Test::Lt(gone.clone()),
-        }),
-        _ => None,
-    };
-    let Some(value) = come.or(gone) else {
-        return Ok(None);
-    };
-    let has = |test| Filter::Path(extreme.children.path.clone().into(), test);
+    let stays = gone.clone().filter(|gone| !is_replaced(gone));
     // A test of an array also tests its elements.
-    let is_array = Test::Type(vec![ElementType::Array]);
-    let has_value = has(Test::Gte(least)).and(has(Test::Not(vec![is_array])));
-    Ok(Some(FieldUpdate {
-        operation: match IS_MAX {
-            true => Operation::Max(value),
-            false => Operation::Min(value),
-        },
-        filter: has_value.and(stays.map(has).unwrap_or_default()),
-    }))
+    let mut filter = has(Test::Not(vec![Test::Type(vec![ElementType::Array])]));
+    if let Some(gone) = stays {
+        filter = filter.and(has(match IS_MAX {
+            true => Test::Gt(gone),
+            false => Test::Lt(gone),
+        }));
+    } else if !IS_MAX {
+        // Null is less than any value.
+        filter = filter.and(has(Test::Ne(RawBson::Null)));
+    }
+    let value = come.or(gone)?;
+    let operation = match IS_MAX {
+        true => Operation::Max(value),
+        false => Operation::Min(value),
+    };
+    Some(FieldUpdate { operation, filter })
 }

@@ -9,7 +9,10 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::NativeForm;
-use crate::model::{Addable, IntoAmount, Known, Number, Operand, Ordered, SchemaTypes};
+use crate::model::{
+    Addable, IntoAmount, Known, Number, Operand, Ordered, SchemaTypes,
+    derived::{SumOf, SumType},
+};
 
 /// The exponent of a `Decimal128` whose bits of the exponent are zeros.
 const BIAS: u32 = 6176;
@@ -121,6 +124,23 @@ impl Known for StoredDecimal {
 
 impl Ordered for StoredDecimal {
     type Present = Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl SumOf<i64> for super::Native<Decimal> {
+    const TYPE: SumType = SumType::Decimal128;
+}
+#[diagnostic::do_not_recommend]
+impl SumOf<Decimal128> for super::Native<Decimal> {
+    const TYPE: SumType = SumType::Decimal128;
+}
+#[diagnostic::do_not_recommend]
+impl SumOf<super::Native<Decimal>> for super::Native<Decimal> {
+    const TYPE: SumType = SumType::Decimal128;
+}
+#[diagnostic::do_not_recommend]
+impl SumOf<super::Native<Decimal>> for Decimal128 {
+    const TYPE: SumType = SumType::Decimal128;
 }
 
 // A mean can have more digits than the type.
