@@ -47,6 +47,7 @@ mod decimal;
 #[doc(hidden)]
 pub mod diff;
 mod error;
+mod exact_sum;
 mod expr;
 mod filter;
 pub mod group;
@@ -65,7 +66,6 @@ pub mod steps;
 mod testing;
 #[cfg(test)]
 mod tests;
-mod total;
 mod types;
 mod update;
 mod write;
@@ -89,6 +89,8 @@ pub use decimal::of_96_bits;
 #[doc(hidden)]
 pub use error::code::{self, name as code_name};
 #[doc(hidden)]
+pub use exact_sum::{ExactSum, Infinite};
+#[doc(hidden)]
 pub use filter::{FoldedText, escape, is_scalar};
 #[doc(hidden)]
 pub use odm_pattern::fold;
@@ -96,8 +98,6 @@ pub use odm_pattern::fold;
 pub use schema::{native_dates, native_form, remove_native_forms};
 #[doc(hidden)]
 pub use show::show;
-#[doc(hidden)]
-pub use total::{Infinite, Total};
 
 /// The example of the README.
 #[cfg(doctest)]

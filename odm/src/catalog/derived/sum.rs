@@ -1,6 +1,6 @@
 //! Sums: the sum of a number in the children of a parent.
 
-use odm_mql::Total;
+use odm_mql::ExactSum;
 use odm_store::Result;
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +51,7 @@ impl OfChildren for SumDefinition {
     }
 
     fn empty(&self) -> EmptyValue {
-        let value = self.sum.value(&Total::default());
+        let value = self.sum.value(&ExactSum::default());
         value.map_or(EmptyValue::None, EmptyValue::Value)
     }
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use bson::{RawBson, RawBsonRef, RawDocument};
-use odm_mql::{Projection, Total};
+use odm_mql::{ExactSum, Projection};
 use odm_store::{Error, ErrorKind, Find, FindByKey, Result, mutants::mutant, show};
 
 use super::{
@@ -44,11 +44,11 @@ impl Derivation for Sums {
 
 #[async_trait]
 impl Tally for SumDefinition {
-    type Share = Total;
-    type Change = Total;
+    type Share = ExactSum;
+    type Change = ExactSum;
 
-    fn share(&self, child: &RawDocument) -> Result<Total> {
-        let mut amount = Total::default();
+    fn share(&self, child: &RawDocument) -> Result<ExactSum> {
+        let mut amount = ExactSum::default();
         if let Some(value) = value(child, &self.amount) {
             amount
                 .add(value)
@@ -57,17 +57,17 @@ impl Tally for SumDefinition {
         Ok(amount)
     }
 
-    fn add(&self, change: &mut Total, amount: &Total) {
-        change.add_total(amount);
+    fn add(&self, change: &mut ExactSum, amount: &ExactSum) {
+        change.add_sum(amount);
     }
 
-    fn subtract(&self, change: &mut Total, amount: &Total) {
+    fn subtract(&self, change: &mut ExactSum, amount: &ExactSum) {
         if !mutant("amount before") {
             change.subtract(amount);
         }
     }
 
-    fn is_none(change: &Total) -> bool {
+    fn is_none(change: &ExactSum) -> bool {
         change.is_zero()
     }
 
@@ -76,9 +76,9 @@ impl Tally for SumDefinition {
         &self,
         parent: &RawBson,
         before: RawBsonRef<'_>,
-        change: &Total,
+        change: &ExactSum,
     ) -> Result<Option<RawBson>> {
-        let mut total = Total::default();
+        let mut total = ExactSum::default();
         if self.sum == SumType::Double && !change.is_zero()
             || total.add(before).is_err()
             || self
@@ -90,12 +90,12 @@ impl Tally for SumDefinition {
         {
             return Ok(None);
         }
-        total.add_total(change);
+        total.add_sum(change);
         self.value(parent, &total).map(Some)
     }
 
     async fn search(&self, inputs: &mut dyn Inputs, parents: Vec<RawBson>) -> Result<Vec<RawBson>> {
-        let mut totals = vec![Total::default(); parents.len()];
+        let mut totals = vec![ExactSum::default(); parents.len()];
         let children = self.by_parent(parents.clone());
         let amounts = FindByKey {
             find: Find {
@@ -105,7 +105,7 @@ impl Tally for SumDefinition {
             ..children
         };
         let each = &mut |at: usize, child: &RawDocument| {
-            totals[at].add_total(&self.share(child)?);
+            totals[at].add_sum(&self.share(child)?);
             Ok(())
         };
         inputs.each_by_key(&amounts, each).await?;
@@ -118,7 +118,7 @@ impl Tally for SumDefinition {
 
 impl SumDefinition {
     /// The value in a parent.
-    fn value(&self, parent: &RawBson, total: &Total) -> Result<RawBson> {
+    fn value(&self, parent: &RawBson, total: &ExactSum) -> Result<RawBson> {
         self.sum.value(total).ok_or_else(|| {
             let (what, holder) = (match self.sum {
                 SumType::Int64 => "a whole number of 64 bits",

@@ -277,16 +277,17 @@ fn stale<T: Tally>(unit: &Unit<'_>, tally: &T) -> Result<BTreeMap<Vec<u8>, Stale
 
 /// The right value before the unit, if it is known.
 fn base<T: Tally>(tally: &T, image: &Image, is_certain: bool) -> Option<RawBson> {
+    let empty = match OfChildren::empty(tally) {
+        EmptyValue::Value(value) => value,
+        EmptyValue::Absent | EmptyValue::None => RawBson::Null,
+    };
     match image.before() {
-        Some(before) => path::get(before, &tally.path()).map(RawBson::from),
-        // A new document has no children except from this unit.
-        None if is_certain || mutant("count of a parent that comes back") => {
-            match OfChildren::empty(tally) {
-                EmptyValue::Value(value) => Some(value),
-                EmptyValue::Absent | EmptyValue::None => Some(RawBson::Null),
-            }
+        Some(before) => {
+            let stored = path::get(before, &tally.path()).map(RawBson::from);
+            stored.or((empty == RawBson::Null).then_some(empty))
         }
-        None => None,
+        // A new document has no children except from this unit.
+        None => (is_certain || mutant("count of a parent that comes back")).then_some(empty),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The description of sums.
 
 use bson::{Decimal128, RawBson};
-use odm_mql::Total;
+use odm_mql::ExactSum;
 use serde::{Deserialize, Serialize};
 
 use super::{ChildField, ChildrenShape, DerivedShape};
@@ -32,7 +32,7 @@ pub enum SumType {
 
 impl SumType {
     /// The value of a sum, if it has one of this type.
-    pub(crate) fn value(self, total: &Total) -> Option<RawBson> {
+    pub(crate) fn value(self, total: &ExactSum) -> Option<RawBson> {
         match self {
             SumType::Int64 => total.to_int64().map(RawBson::Int64),
             SumType::Decimal128 => total.to_decimal().map(RawBson::Decimal128),

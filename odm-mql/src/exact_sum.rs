@@ -9,7 +9,7 @@ use crate::decimal::{DIGITS, Decimal, Finite, LIMB, MAX_EXPONENT, power, product
 /// The exact sum of numbers of all types: nothing is rounded, so that the order of the numbers has no effect, and a number that is
 /// subtracted is as if it had never been added.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Total {
+pub struct ExactSum {
     /// By their positions, the digits before the place `10^(34 * position)`, 34 of them or less, each with a sign. None is zero.
     limbs: BTreeMap<i32, i128>,
 }
@@ -18,7 +18,7 @@ pub struct Total {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Infinite;
 
-impl Total {
+impl ExactSum {
     /// Adds a number. Other values and NaN are ignored, as no numbers.
     ///
     /// # Errors
@@ -46,14 +46,14 @@ impl Total {
     }
 
     /// Adds another sum.
-    pub fn add_total(&mut self, other: &Total) {
+    pub fn add_sum(&mut self, other: &ExactSum) {
         for (position, limb) in &other.limbs {
             self.add_limb(*position, *limb);
         }
     }
 
     /// Subtracts another sum.
-    pub fn subtract(&mut self, other: &Total) {
+    pub fn subtract(&mut self, other: &ExactSum) {
         for (position, limb) in &other.limbs {
             self.add_limb(*position, -limb);
         }
@@ -188,7 +188,7 @@ impl Total {
     }
 }
 
-impl fmt::Display for Total {
+impl fmt::Display for ExactSum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(decimal) = self.to_decimal() {
             return write!(f, "{decimal}");
@@ -210,15 +210,15 @@ mod tests {
         RawBson::Decimal128(text.parse().unwrap())
     }
 
-    fn total(values: &[RawBson]) -> Total {
-        let mut total = Total::default();
+    fn total(values: &[RawBson]) -> ExactSum {
+        let mut total = ExactSum::default();
         values
             .iter()
             .for_each(|value| total.add(value.as_raw_bson_ref()).unwrap());
         total
     }
 
-    fn shown(total: &Total) -> Option<String> {
+    fn shown(total: &ExactSum) -> Option<String> {
         total.to_decimal().map(|decimal| decimal.to_string())
     }
 
