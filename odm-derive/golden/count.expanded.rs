@@ -78,29 +78,35 @@ const _: () = {
                     ),
                     ::odm::derive::count::<
                         u32,
-                        Task,
                     >(
                             "tasks",
-                            ::odm::derive::parent_path::<Task, Project, _, _>(),
-                            ::core::option::Option::None,
-                            false,
+                            ::odm::derive::children::<
+                                Task,
+                            >(
+                                ::odm::derive::parent_path::<Task, Project, _, _>(),
+                                ::core::option::Option::None,
+                                false,
+                            ),
                         )
                         .of(::odm::derive::Probe::<u32>::DESCRIBED),
                     ::odm::derive::count::<
                         i64,
-                        Task,
                     >(
                             "open_tasks",
-                            ::odm::derive::path_to::<
-                                Project,
-                                _,
-                                _,
-                                _,
-                            >(::odm::derive::fields_of::<Task>().project),
-                            ::core::option::Option::Some(|| ::odm::derive::declared_filter::<
+                            ::odm::derive::children::<
                                 Task,
-                            >(open)),
-                            false,
+                            >(
+                                ::odm::derive::path_to::<
+                                    Project,
+                                    _,
+                                    _,
+                                    _,
+                                >(::odm::derive::fields_of::<Task>().project),
+                                ::core::option::Option::Some(|| ::odm::derive::declared_filter::<
+                                    Task,
+                                >(open)),
+                                false,
+                            ),
                         )
                         .of(::odm::derive::Probe::<i64>::DESCRIBED),
                 ],

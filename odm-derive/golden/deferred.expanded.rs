@@ -83,12 +83,15 @@ const _: () = {
                     ),
                     ::odm::derive::count::<
                         u32,
-                        Post,
                     >(
                             "posts",
-                            ::odm::derive::parent_path::<Post, Author, _, _>(),
-                            ::core::option::Option::None,
-                            true,
+                            ::odm::derive::children::<
+                                Post,
+                            >(
+                                ::odm::derive::parent_path::<Post, Author, _, _>(),
+                                ::core::option::Option::None,
+                                true,
+                            ),
                         )
                         .of(::odm::derive::Probe::<u32>::DESCRIBED),
                 ],

@@ -22,5 +22,7 @@ struct Line {
 
 fn main() {}
 
-// - tags: Vec<String>,
-// + tags: String,
+// - #[max(of = "Line.tags")]
+// - last: Option<Vec<String>>,
+// + #[max(of = "Line.id")]
+// + last: Option<i64>,
