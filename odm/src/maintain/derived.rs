@@ -20,7 +20,10 @@ use super::{
     places::FieldValues,
     unit::{Doc, Unit, id},
 };
-use crate::catalog::{DerivedField, FieldDefinition, FromDerived, OrderedField};
+use crate::catalog::{
+    CountDefinition, DerivedField, ExistsDefinition, FieldDefinition, FromDerived, MaxDefinition,
+    MinDefinition, OrderedField, SumDefinition,
+};
 
 mod copy;
 mod count;
@@ -30,23 +33,21 @@ pub(super) mod subset;
 mod sum;
 mod tally;
 
-pub(super) use count::{Counts, is_number};
-pub(super) use exists::Existences;
-pub(super) use extreme::{ExtremeChange, Extremes, is_beyond};
+pub(super) use count::is_number;
+pub(super) use extreme::{ExtremeChange, is_beyond};
 pub(super) use subset::Subsets;
 pub(crate) use subset::{children_of, shown};
-pub(super) use sum::Sums;
-pub(super) use tally::changes;
+pub(super) use tally::{Tallies, changes};
 
 /// All kinds, as they are computed.
 const KINDS: [&dyn Derivation; 7] = [
     &copy::Copies,
-    &Counts,
-    &Existences,
-    &Extremes::<true>,
-    &Extremes::<false>,
+    &Tallies::<CountDefinition>::ALL,
+    &Tallies::<ExistsDefinition>::ALL,
+    &Tallies::<MaxDefinition>::ALL,
+    &Tallies::<MinDefinition>::ALL,
     &Subsets,
-    &Sums,
+    &Tallies::<SumDefinition>::ALL,
 ];
 
 /// The kinds of derived fields.

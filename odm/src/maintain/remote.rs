@@ -27,11 +27,14 @@ use odm_mql::{Filter, Operation, Update};
 use odm_store::Result;
 
 use super::{
-    derived::{Counts, Derivation, Existences, Extremes, Subsets, Sums},
+    derived::{Derivation, Subsets, Tallies},
     inverse,
     unit::Unit,
 };
-use crate::catalog::{CopyDefinition, DerivedField, Following, FromDerived};
+use crate::catalog::{
+    CopyDefinition, CountDefinition, DerivedField, ExistsDefinition, Following, FromDerived,
+    MaxDefinition, MinDefinition, SumDefinition,
+};
 use lists::ListUpdates;
 use unread::{DocumentKey, Settled};
 
@@ -50,12 +53,12 @@ trait Remote: Derivation {
 
 /// The kinds that have such updates. A parent with a field of another kind is read.
 const KINDS: [&dyn Remote; 6] = [
-    &Counts,
-    &Existences,
-    &Extremes::<true>,
-    &Extremes::<false>,
+    &Tallies::<CountDefinition>::ALL,
+    &Tallies::<ExistsDefinition>::ALL,
+    &Tallies::<MaxDefinition>::ALL,
+    &Tallies::<MinDefinition>::ALL,
     &Subsets,
-    &Sums,
+    &Tallies::<SumDefinition>::ALL,
 ];
 
 /// The update of a field, and its premise.

@@ -5,43 +5,13 @@ use bson::{RawBson, RawBsonRef, RawDocument, spec::ElementType};
 use odm_mql::{Filter, Test};
 use odm_store::Result;
 
-use super::{
-    Derivation, DerivedKind, Inputs,
-    tally::{self, Tally},
-};
-use crate::{
-    catalog::{CountDefinition, DerivedField, OrderedField},
-    maintain::{
-        places::FieldValues,
-        unit::{Doc, Unit},
-    },
-};
-
-/// The kind `#[count]`.
-pub(in crate::maintain) struct Counts;
-
-#[async_trait]
-impl Derivation for Counts {
-    async fn refresh(&self, unit: &mut Unit<'_>, level: &[OrderedField<'_>]) -> Result<()> {
-        tally::refresh_level::<CountDefinition>(unit, level).await
-    }
-
-    async fn differences(
-        &self,
-        lookup: &mut dyn Inputs,
-        fields: &[&DerivedField],
-        documents: &[Doc],
-    ) -> Result<Vec<FieldValues>> {
-        tally::differences::<CountDefinition>(lookup, fields, documents).await
-    }
-
-    fn kind(&self) -> DerivedKind {
-        DerivedKind::Count
-    }
-}
+use super::{DerivedKind, Inputs, tally::Tally};
+use crate::catalog::CountDefinition;
 
 #[async_trait]
 impl Tally for CountDefinition {
+    const KIND: DerivedKind = DerivedKind::Count;
+
     type Share = ();
     type Change = i64;
 

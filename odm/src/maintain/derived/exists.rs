@@ -4,43 +4,13 @@ use async_trait::async_trait;
 use bson::{RawBson, RawBsonRef, RawDocument};
 use odm_store::{Find, FindByKey, Result, mutants::mutant};
 
-use super::{
-    Derivation, DerivedKind, Inputs,
-    tally::{self, Tally},
-};
-use crate::{
-    catalog::{DerivedField, ExistsDefinition, OrderedField},
-    maintain::{
-        places::FieldValues,
-        unit::{Doc, Unit},
-    },
-};
-
-/// The kind `#[exists]`.
-pub(in crate::maintain) struct Existences;
-
-#[async_trait]
-impl Derivation for Existences {
-    async fn refresh(&self, unit: &mut Unit<'_>, level: &[OrderedField<'_>]) -> Result<()> {
-        tally::refresh_level::<ExistsDefinition>(unit, level).await
-    }
-
-    async fn differences(
-        &self,
-        lookup: &mut dyn Inputs,
-        fields: &[&DerivedField],
-        documents: &[Doc],
-    ) -> Result<Vec<FieldValues>> {
-        tally::differences::<ExistsDefinition>(lookup, fields, documents).await
-    }
-
-    fn kind(&self) -> DerivedKind {
-        DerivedKind::Exists
-    }
-}
+use super::{DerivedKind, Inputs, tally::Tally};
+use crate::catalog::ExistsDefinition;
 
 #[async_trait]
 impl Tally for ExistsDefinition {
+    const KIND: DerivedKind = DerivedKind::Exists;
+
     type Share = ();
     /// The difference in their number.
     type Change = i64;

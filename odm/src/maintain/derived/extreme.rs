@@ -7,47 +7,8 @@ use bson::{RawBson, RawBsonRef, RawDocument};
 use odm_mql::{Filter, Projection, Test, order};
 use odm_store::{Error, Find, FindByKey, Result, mutants::mutant};
 
-use super::{
-    Derivation, DerivedKind, Inputs,
-    tally::{self, Tally},
-    value,
-};
-use crate::{
-    catalog::{DerivedField, ExtremeDefinition, FromDerived, OrderedField},
-    maintain::{
-        places::FieldValues,
-        unit::{Doc, Unit},
-    },
-};
-
-/// The kinds `#[min]` and `#[max]`.
-pub(in crate::maintain) struct Extremes<const IS_MAX: bool>;
-
-#[async_trait]
-impl<const IS_MAX: bool> Derivation for Extremes<IS_MAX>
-where
-    ExtremeDefinition<IS_MAX>: FromDerived,
-{
-    async fn refresh(&self, unit: &mut Unit<'_>, level: &[OrderedField<'_>]) -> Result<()> {
-        tally::refresh_level::<ExtremeDefinition<IS_MAX>>(unit, level).await
-    }
-
-    async fn differences(
-        &self,
-        lookup: &mut dyn Inputs,
-        fields: &[&DerivedField],
-        documents: &[Doc],
-    ) -> Result<Vec<FieldValues>> {
-        tally::differences::<ExtremeDefinition<IS_MAX>>(lookup, fields, documents).await
-    }
-
-    fn kind(&self) -> DerivedKind {
-        match IS_MAX {
-            true => DerivedKind::Max,
-            false => DerivedKind::Min,
-        }
-    }
-}
+use super::{DerivedKind, Inputs, tally::Tally, value};
+use crate::catalog::{ExtremeDefinition, FromDerived};
 
 /// The values of children that come and go, as far as they can be the extreme.
 #[derive(Default)]
@@ -63,6 +24,12 @@ impl<const IS_MAX: bool> Tally for ExtremeDefinition<IS_MAX>
 where
     Self: FromDerived,
 {
+    const KIND: DerivedKind = if IS_MAX {
+        DerivedKind::Max
+    } else {
+        DerivedKind::Min
+    };
+
     type Share = Option<RawBson>;
     type Change = ExtremeChange;
 

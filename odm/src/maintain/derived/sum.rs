@@ -5,45 +5,17 @@ use bson::{RawBson, RawBsonRef, RawDocument};
 use odm_mql::{ExactSum, Projection};
 use odm_store::{Error, ErrorKind, Find, FindByKey, Result, mutants::mutant, show};
 
-use super::{
-    Derivation, DerivedKind, Inputs,
-    tally::{self, Tally},
-    value,
-};
+use super::{DerivedKind, Inputs, tally::Tally, value};
 use crate::{
-    catalog::{DerivedField, FieldDefinition, OrderedField, SumDefinition, join},
-    maintain::{
-        places::FieldValues,
-        unit::{Doc, Unit, id},
-    },
+    catalog::{FieldDefinition, SumDefinition, join},
+    maintain::unit::id,
     model::derived::SumType,
 };
 
-/// The kind `#[sum]`.
-pub(in crate::maintain) struct Sums;
-
-#[async_trait]
-impl Derivation for Sums {
-    async fn refresh(&self, unit: &mut Unit<'_>, level: &[OrderedField<'_>]) -> Result<()> {
-        tally::refresh_level::<SumDefinition>(unit, level).await
-    }
-
-    async fn differences(
-        &self,
-        lookup: &mut dyn Inputs,
-        fields: &[&DerivedField],
-        documents: &[Doc],
-    ) -> Result<Vec<FieldValues>> {
-        tally::differences::<SumDefinition>(lookup, fields, documents).await
-    }
-
-    fn kind(&self) -> DerivedKind {
-        DerivedKind::Sum
-    }
-}
-
 #[async_trait]
 impl Tally for SumDefinition {
+    const KIND: DerivedKind = DerivedKind::Sum;
+
     type Share = ExactSum;
     type Change = ExactSum;
 

@@ -3,14 +3,17 @@
 //! The difference that the unit makes, under the present definition, gives the new value as a rule, so that its work does not grow with the
 //! children. They are searched only if it does not, or if no right value is stored: if it is missing or pending, and in a repair.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    marker::PhantomData,
+};
 
 use async_trait::async_trait;
 use bson::{RawBson, RawBsonRef, RawDocument};
 use odm_mql::{Filter, key, path};
 use odm_store::{Find, FindByKey, Result, mutants::mutant};
 
-use super::{Inputs, counts, deferred_step, of_kind, step_name};
+use super::{Derivation, DerivedKind, Inputs, counts, deferred_step, of_kind, step_name};
 use crate::{
     catalog::{DerivedField, EmptyValue, FromDerived, OfChildren, OrderedField, references},
     maintain::{
@@ -23,7 +26,9 @@ use crate::{
 /// A kind of field that follows from the children of a parent.
 #[async_trait]
 pub(in crate::maintain) trait Tally: OfChildren + FromDerived + Sync {
-    /// What one child contributes to the value.
+    const KIND: DerivedKind;
+
+    /// The contribution of one child to the value.
     type Share: PartialEq;
 
     /// The difference that children make by coming and going; the default makes none.
@@ -70,38 +75,48 @@ pub(in crate::maintain) trait Tally: OfChildren + FromDerived + Sync {
     }
 }
 
-/// Recomputes the fields of a kind in a level.
-pub(super) async fn refresh_level<T: Tally>(
-    unit: &mut Unit<'_>,
-    level: &[OrderedField<'_>],
-) -> Result<()> {
-    for ordered in level {
-        if let Some(tally) = T::from_derived(ordered.field) {
-            let deferred = refresh(unit, tally, ordered).await?;
-            let name = || step_name([&*tally.path()].into_iter(), tally.holder());
-            unit.end_step(name);
-            unit.queue_refreshes(deferred).await?;
-            unit.end_step(|| deferred_step(name()));
-        }
-    }
-    Ok(())
+/// A kind of such fields.
+pub(in crate::maintain) struct Tallies<T>(PhantomData<fn() -> T>);
+
+impl<T> Tallies<T> {
+    pub(in crate::maintain) const ALL: Self = Tallies(PhantomData);
 }
 
-/// Returns for each document the fields of a kind that differ from their definitions.
-pub(super) async fn differences<T: Tally>(
-    lookup: &mut dyn Inputs,
-    fields: &[&DerivedField],
-    documents: &[Doc],
-) -> Result<Vec<FieldValues>> {
-    let mut differences = vec![FieldValues::new(); documents.len()];
-    for tally in of_kind::<T>(fields) {
-        let ids = documents.iter().map(|document| id(document).into());
-        let values = tally.search(lookup, ids.collect()).await?;
-        for ((document, value), fields) in documents.iter().zip(values).zip(&mut differences) {
-            fields.extend(difference(tally, document, value));
+#[async_trait]
+impl<T: Tally> Derivation for Tallies<T> {
+    async fn refresh(&self, unit: &mut Unit<'_>, level: &[OrderedField<'_>]) -> Result<()> {
+        for ordered in level {
+            if let Some(tally) = T::from_derived(ordered.field) {
+                let deferred = refresh(unit, tally, ordered).await?;
+                let name = || step_name([&*tally.path()].into_iter(), tally.holder());
+                unit.end_step(name);
+                unit.queue_refreshes(deferred).await?;
+                unit.end_step(|| deferred_step(name()));
+            }
         }
+        Ok(())
     }
-    Ok(differences)
+
+    async fn differences(
+        &self,
+        lookup: &mut dyn Inputs,
+        fields: &[&DerivedField],
+        documents: &[Doc],
+    ) -> Result<Vec<FieldValues>> {
+        let mut differences = vec![FieldValues::new(); documents.len()];
+        for tally in of_kind::<T>(fields) {
+            let ids = documents.iter().map(|document| id(document).into());
+            let values = tally.search(lookup, ids.collect()).await?;
+            for ((document, value), fields) in documents.iter().zip(values).zip(&mut differences) {
+                fields.extend(difference(tally, document, value));
+            }
+        }
+        Ok(differences)
+    }
+
+    fn kind(&self) -> DerivedKind {
+        T::KIND
+    }
 }
 
 /// A field of a parent that may be wrong.

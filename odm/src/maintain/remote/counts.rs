@@ -8,12 +8,12 @@ use super::{FieldUpdate, Remote};
 use crate::{
     catalog::{CountDefinition, DerivedField, FromDerived},
     maintain::{
-        derived::{Counts, changes, is_number},
+        derived::{Tallies, changes, is_number},
         unit::Unit,
     },
 };
 
-impl Remote for Counts {
+impl Remote for Tallies<CountDefinition> {
     fn can_update(&self, _: &Unit<'_>, field: &DerivedField) -> bool {
         CountDefinition::from_derived(field).is_some()
     }

@@ -8,13 +8,13 @@ use super::{FieldUpdate, Remote};
 use crate::{
     catalog::{DerivedField, ExistsDefinition, FromDerived},
     maintain::{
-        derived::{Existences, changes},
+        derived::{Tallies, changes},
         unit::Unit,
     },
 };
 
 /// After a new child there is one, whatever was before.
-impl Remote for Existences {
+impl Remote for Tallies<ExistsDefinition> {
     fn can_update(&self, _: &Unit<'_>, field: &DerivedField) -> bool {
         ExistsDefinition::from_derived(field).is_some()
     }

@@ -8,12 +8,12 @@ use super::{FieldUpdate, Remote};
 use crate::{
     catalog::{DerivedField, ExtremeDefinition, FromDerived},
     maintain::{
-        derived::{ExtremeChange, Extremes, changes, is_beyond},
+        derived::{ExtremeChange, Tallies, changes, is_beyond},
         unit::Unit,
     },
 };
 
-impl<const IS_MAX: bool> Remote for Extremes<IS_MAX>
+impl<const IS_MAX: bool> Remote for Tallies<ExtremeDefinition<IS_MAX>>
 where
     ExtremeDefinition<IS_MAX>: FromDerived,
 {

@@ -8,14 +8,14 @@ use super::{FieldUpdate, Remote};
 use crate::{
     catalog::{DerivedField, FromDerived, SumDefinition},
     maintain::{
-        derived::{Sums, changes},
+        derived::{Tallies, changes},
         unit::Unit,
     },
     model::derived::SumType,
 };
 
 /// A server adds whole numbers exactly. It rounds decimals.
-impl Remote for Sums {
+impl Remote for Tallies<SumDefinition> {
     fn can_update(&self, _: &Unit<'_>, field: &DerivedField) -> bool {
         SumDefinition::from_derived(field).is_some_and(|sum| sum.sum == SumType::Int64)
     }

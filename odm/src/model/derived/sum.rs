@@ -26,7 +26,7 @@ pub enum SumType {
     Int64,
     /// A decimal.
     Decimal128,
-    /// A double: the one that is nearest to the exact sum.
+    /// A double, the nearest to the exact sum.
     Double,
 }
 
