@@ -15,6 +15,7 @@ use crate::{
 };
 
 mod children;
+mod computed;
 mod copy;
 mod count;
 mod exists;
@@ -24,7 +25,8 @@ mod subset;
 mod sum;
 
 /// All kinds, as their attributes are read.
-const KINDS: [&DerivedKind; 7] = [
+const KINDS: [&DerivedKind; 8] = [
+    &computed::KIND,
     &copy::KIND,
     &count::KIND,
     &exists::KIND,

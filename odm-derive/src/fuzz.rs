@@ -11,7 +11,7 @@ use syn::DeriveInput;
 use crate::{derive::Derive, pipeline};
 
 /// The parts of models: marks, keys, paths, types, and words that do not belong.
-const WORDS: [&str; 69] = [
+const WORDS: [&str; 77] = [
     "document",
     "embed",
     "reference",
@@ -25,6 +25,7 @@ const WORDS: [&str; 69] = [
     "max",
     "min",
     "sum",
+    "computed",
     "recompute",
     "projection",
     "database",
@@ -66,6 +67,13 @@ const WORDS: [&str; 69] = [
     "::",
     "-",
     "!",
+    "+",
+    ".",
+    "a + b.c",
+    "if a { 1 } else { 2 }",
+    "a.iter().map(|b| b.c).sum::<i64>()",
+    "format!(\"{a} {{{}}}\", b)",
+    "words(&a)",
     "10",
     "-3",
     "0",

@@ -85,7 +85,7 @@ macro_rules! derives {
 derives! {
     attributes(
         document, embed, opaque, reference, index, version, created_at, updated_at, validate, subset, split, denormalize,
-        count, exists, max, min, sum, public, projection, patch, database, expires, renamed
+        count, exists, max, min, sum, computed, public, projection, patch, database, expires, renamed
     );
 
     /// Makes a struct a document of a collection of its own.
@@ -162,6 +162,7 @@ derives! {
     /// | `#[exists(of = "Child")]` | a `bool`: whether a document references this one; no number is stored |
     /// | `#[sum(of = "Child.field")]` | the exact sum of a number in these documents: an `i64` of integers, a `Decimal128` of integers or decimals; of floats, with `recompute`, an `f64`, for which all of them are added up after each change |
     /// | `#[min(of = "Child.field")]`, `#[max(of = "Child.field")]` | an `Option`: the least or the greatest value in these documents |
+    /// | `#[computed(quantity * price)]` | the value of a Rust expression of the fields beside it: see [below](#computed-fields) |
     /// | `#[subset(.., via = "field")]` | also of the others: which reference, where there are several; `via = "link.field"` is in an embedded value |
     /// | `#[subset(.., filter = path)]` | also of the others: a function that returns a `Filter` of the children that count |
     /// | `#[subset(.., refresh = "later")]` | also of the others and of a copy: a worker refreshes the field after the writes have returned, once for several of them; `wait_for_refreshes` of the database waits for that |
@@ -179,8 +180,50 @@ derives! {
     /// | `#[public(skip)]`, `#[public(rename = "id")]` | beside any other: in a `Public`, the form in which clients see the document, the field is not there, or has this name; filters and sorts from requests name it likewise |
     /// | `#[validate(with = path)]` | a function `fn(&T) -> Result<(), impl Display>`; it runs on the thread of the store, on the document as it will be stored, whatever has written it: it must be quick, and depend on nothing else; a panic in it fails the write |
     ///
-    /// Derived fields, which have `subset`, `count`, `exists`, `sum`, `min`, `max` or `denormalize`, are read-only: a value given in an insert or a
-    /// replace is ignored.
+    /// Derived fields, which have `subset`, `count`, `exists`, `sum`, `min`, `max`, `computed` or `denormalize`, are read-only: a value given
+    /// in an insert or a replace is ignored.
+    ///
+    /// # Computed fields
+    ///
+    /// The expression of `#[computed(..)]` is Rust, whose types the compiler checks, and has the meaning of Rust. It names the fields of its
+    /// struct, derived ones too, as if they were variables, and consists of
+    ///
+    /// | | |
+    /// |---|---|
+    /// | fields | `price`, `address.city` through embedded values; `Status::Open` and literals to compare them with |
+    /// | operators | `+ - * / %` and `-` of numbers of one type, `== != < <= > >=`, `&& \|\| !`, `as` between numbers, `if a { b } else { c }` |
+    /// | numbers | `abs` `min` `max`, and of floats `round` `floor` `ceil` |
+    /// | options | `Some(a)` `None` `unwrap_or` `is_some` `is_none` |
+    /// | texts | `trim` `to_lowercase` `to_uppercase` `starts_with` `ends_with` `contains` `len` `is_empty` `chars().count()` `to_owned` `to_string` `format!("{first} {last}")` |
+    /// | words | `fold_case(email)`, `words(&format!("{title} {author}"))`, the functions of this library |
+    /// | lists | `len` `is_empty`, and after `iter()` `map` `filter` `filter_map` with a closure, and at the end `sum::<i64>` `min` `max` `count` `any` `all` |
+    ///
+    /// A write fails if it makes a value that cannot be computed, by an overflow or a division by zero.
+    ///
+    /// ```
+    /// use odm::prelude::*;
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// #[derive(Serialize, Deserialize, Embed)]
+    /// struct Line {
+    ///     quantity: i64,
+    ///     cents: i64,
+    ///     #[computed(quantity * cents)]
+    ///     total: i64,
+    /// }
+    ///
+    /// #[derive(Serialize, Deserialize, Document)]
+    /// #[document(collection = "orders")]
+    /// struct Order {
+    ///     #[serde(rename = "_id")]
+    ///     id: i64,
+    ///     #[embed]
+    ///     lines: Vec<Line>,
+    ///     discount: Option<i64>,
+    ///     #[computed(lines.iter().map(|line| line.total).sum::<i64>() - discount.unwrap_or(0))]
+    ///     total: i64,
+    /// }
+    /// ```
     ///
     /// # A mistake
     ///
@@ -215,7 +258,7 @@ derives! {
     /// ```
     Document => document, DocumentPage => document_page(
         document, embed, opaque, reference, index, version, created_at, updated_at, validate, subset, split, denormalize,
-        count, exists, max, min, sum, public, id, serde
+        count, exists, max, min, sum, computed, public, id, serde
     );
 
     /// Makes a struct or an enum a value that is stored inside documents.
@@ -258,6 +301,7 @@ derives! {
     /// | `#[opaque]` | a value that the library does not look into, of a type from another crate, or of one that derives nothing of this library; a write of one with a `Ref` in it fails |
     /// | `#[reference(child)]`, `#[reference(parent)]` | a `Ref`, an `Option` or a `Vec` of them, with `one`, `unchecked` and `on_delete = ".."` as in a document; it has no inverse |
     /// | `#[denormalize(from = "Model.field")]` | a copy of a field of the document that a reference beside it names, with `via = "field"`, `freeze` and `refresh = "later"` as in a document |
+    /// | `#[computed(..)]` | the value of an expression of the fields beside it, as in a document |
     /// | `#[validate(..)]` | rules for the value, as in a document |
     /// | `#[public(skip)]`, `#[public(rename = "..")]` | the name under which clients see the field, if any, as in a document |
     ///
@@ -292,7 +336,7 @@ derives! {
     /// ```text
     /// error: a version counts the changes of a whole document: put it on a field of the document
     /// ```
-    Embed => embed, EmbedPage => embed_page(embed, opaque, reference, denormalize, validate, public, serde);
+    Embed => embed, EmbedPage => embed_page(embed, opaque, reference, denormalize, computed, validate, public, serde);
 
     /// Makes a struct a projection: some of the fields of a document, read without the others.
     ///

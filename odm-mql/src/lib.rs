@@ -50,6 +50,8 @@ mod error;
 mod exact_sum;
 mod expr;
 mod filter;
+#[doc(hidden)]
+pub mod formula;
 pub mod group;
 pub mod key;
 mod number;
@@ -93,7 +95,7 @@ pub use exact_sum::{ExactSum, Infinite};
 #[doc(hidden)]
 pub use filter::{FoldedText, escape, is_scalar};
 #[doc(hidden)]
-pub use odm_pattern::fold;
+pub use odm_pattern::{fold, words};
 #[doc(hidden)]
 pub use schema::{native_dates, native_form, remove_native_forms};
 #[doc(hidden)]

@@ -15,6 +15,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 mod tree;
+pub mod words;
 
 use std::sync::Arc;
 

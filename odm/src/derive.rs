@@ -9,6 +9,7 @@ mod cycle;
 #[cfg(feature = "__examples")]
 pub mod examples;
 mod field;
+pub mod formula;
 mod path;
 mod probe;
 mod projection;

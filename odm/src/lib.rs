@@ -125,5 +125,5 @@ pub use odm_mongodb::MongoDb;
 pub use odm_mql as mql;
 pub use odm_store::{Error, ErrorKind, Location, Result, bson};
 pub use prelude::{Database, Document, Embed, Patch, Projection};
-pub use query::{ETag, Filter, Sort, Update, fold_case, present};
+pub use query::{ETag, Filter, Sort, Update, fold_case, present, words};
 pub use repository::{Audit, Progress, Repository};

@@ -53,3 +53,16 @@ pub use update::Update;
 pub fn fold_case(text: &str) -> String {
     odm_mql::fold::text(text).into_owned()
 }
+
+/// The distinct words of a text, folded as by [`fold_case`], in the order of their bytes. Words are those of Unicode (UAX #29): letters and
+/// digits, with an apostrophe or a point between them; without spaces between them, each ideograph is a word.
+///
+/// In a [computed field](crate::Document#computed-fields) with an index they are what [`matches`](crate::model::Field::matches) searches.
+///
+/// ```
+/// assert_eq!(odm::words("The red, the RED widget"), ["red", "the", "widget"]);
+/// assert_eq!(odm::words("It can't: 3.5 km"), ["3.5", "can't", "it", "km"]);
+/// ```
+pub fn words(text: &str) -> Vec<String> {
+    odm_mql::words::distinct(text).into_iter().collect()
+}

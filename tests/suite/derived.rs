@@ -1,5 +1,6 @@
 //! All consequences of a write, and of a new version of the models.
 
+mod formulas;
 mod graph;
 mod migrations;
 mod outbox;

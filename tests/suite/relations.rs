@@ -3,6 +3,7 @@
 mod audit;
 mod catalogs;
 mod chains;
+mod computed;
 mod copies;
 mod crash;
 mod deletes;
@@ -16,6 +17,7 @@ mod museum;
 mod parents;
 mod sums;
 mod unread;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 

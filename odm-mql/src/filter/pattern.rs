@@ -1,8 +1,11 @@
 //! Regular expressions as values, and of values.
 
-use bson::{RawBsonRef, Regex};
-use odm_pattern::{Pattern, Steps};
+use std::cmp::Reverse;
 
+use bson::{RawBson, RawBsonRef, Regex};
+use odm_pattern::{Pattern, Steps, words};
+
+use super::{Test, escape};
 use crate::{Error, types::bad_as};
 
 impl From<odm_pattern::Error> for Error {
@@ -17,6 +20,25 @@ impl From<odm_pattern::Error> for Error {
                 "letters among `i`, `m`, `s`, `x` and `u`",
             ),
         }
+    }
+}
+
+impl Test {
+    /// Tests a list of folded words for all words of a search, and for a beginning of one where the search has `*` after it. `None` if the
+    /// search has no words.
+    pub fn words(search: &str) -> Result<Option<Test>, Error> {
+        let mut words = words::searched(search);
+        // An index is read for the first of them, and long words are rare.
+        words.sort_by_key(|(word, is_beginning)| (Reverse(word.chars().count()), *is_beginning));
+        let tests = words.into_iter().map(|(word, is_beginning)| {
+            Ok(if is_beginning {
+                Test::Regex(Pattern::new(&format!("^{}", escape(&word)), "")?)
+            } else {
+                Test::Eq(RawBson::String(word))
+            })
+        });
+        let tests: Vec<Test> = tests.collect::<Result<_, Error>>()?;
+        Ok((!tests.is_empty()).then_some(Test::All(tests)))
     }
 }
 

@@ -13,6 +13,7 @@ use super::stored_form::ChildFilter;
 use crate::model::derived::DerivedShape;
 
 mod children;
+mod computed;
 mod copy;
 mod count;
 mod exists;
@@ -21,6 +22,7 @@ mod subset;
 mod sum;
 
 pub(crate) use children::{Children, OfChildren};
+pub(crate) use computed::ComputedDefinition;
 pub(crate) use copy::{Along, CopyDefinition};
 pub(crate) use count::CountDefinition;
 pub(crate) use exists::ExistsDefinition;
@@ -189,6 +191,7 @@ fn is_false(value: &bool) -> bool {
 }
 
 kinds!(
+    Computed(ComputedDefinition),
     Copy(CopyDefinition),
     Count(CountDefinition),
     Exists(ExistsDefinition),

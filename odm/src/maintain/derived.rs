@@ -25,6 +25,7 @@ use crate::catalog::{
     MinDefinition, OrderedField, SumDefinition,
 };
 
+mod computed;
 mod copy;
 mod count;
 mod exists;
@@ -40,7 +41,8 @@ pub(crate) use subset::{children_of, shown};
 pub(super) use tally::{Tallies, changes};
 
 /// All kinds, as they are computed.
-const KINDS: [&dyn Derivation; 7] = [
+const KINDS: [&dyn Derivation; 8] = [
+    &computed::ComputedFields,
     &copy::Copies,
     &Tallies::<CountDefinition>::ALL,
     &Tallies::<ExistsDefinition>::ALL,
@@ -64,6 +66,8 @@ const KINDS: [&dyn Derivation; 7] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DerivedKind {
+    /// A value computed from fields of the same document.
+    Computed,
     /// The copy of a field of another document.
     Copy,
     /// The number of children.
@@ -83,6 +87,7 @@ pub enum DerivedKind {
 impl fmt::Display for DerivedKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            DerivedKind::Computed => "computed value",
             DerivedKind::Copy => "copy",
             DerivedKind::Count => "count",
             DerivedKind::Exists => "existence",

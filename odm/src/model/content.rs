@@ -10,7 +10,10 @@ use std::{
 };
 
 use bson::doc;
-use odm_mql::{self as mql, Violation};
+use odm_mql::{
+    self as mql, Violation,
+    formula::{Number, ValueType},
+};
 use serde::Serialize;
 
 use super::{
@@ -38,6 +41,12 @@ pub trait Known {
     /// The values that a request can compare a field of this type with.
     #[doc(hidden)]
     const OPERAND: Option<Operand> = None;
+    /// The type of its values in the expression of a computed field.
+    #[doc(hidden)]
+    fn value_type() -> ValueType {
+        ValueType::Other
+    }
+
     /// Whether there are functions that check values of it.
     #[doc(hidden)]
     fn has_checks(_types: &mut SchemaTypes) -> bool {
@@ -112,11 +121,26 @@ macro_rules! operand {
     };
 }
 
+/// The type of scalars in expressions that are stored as these.
+fn stored_as(types: &[&str]) -> ValueType {
+    match types {
+        ["string"] => ValueType::Text,
+        ["bool"] => ValueType::Bool,
+        ["date"] => ValueType::Date,
+        ["double", ..] => ValueType::Number(Number::F64),
+        _ => ValueType::Other,
+    }
+}
+
 macro_rules! scalars {
     ($($types:tt $operand:tt: $($type:ty)*;)*) => { $($(
         #[diagnostic::do_not_recommend]
         impl Known for $type {
             const OPERAND: Option<Operand> = operand!($operand $type);
+
+            fn value_type() -> ValueType {
+                stored_as(&$types)
+            }
 
             fn schema(_: &mut SchemaTypes) -> bson::Document {
                 of_types(&$types)
@@ -147,6 +171,10 @@ scalars! {
 impl Known for f32 {
     const OPERAND: Option<Operand> = Some(Operand::ordered::<f32>());
 
+    fn value_type() -> ValueType {
+        ValueType::Number(Number::F32)
+    }
+
     fn schema(types: &mut SchemaTypes) -> bson::Document {
         let mut schema = f64::schema(types);
         schema.insert("nativeForm", mql::native_form("f32"));
@@ -157,6 +185,10 @@ impl Known for f32 {
 #[diagnostic::do_not_recommend]
 impl Known for char {
     const OPERAND: Option<Operand> = Some(Operand::ordered::<char>());
+
+    fn value_type() -> ValueType {
+        ValueType::Text
+    }
 
     fn schema(_: &mut SchemaTypes) -> bson::Document {
         doc! { "bsonType": "string", "minLength": 1, "maxLength": 1 }
@@ -175,6 +207,10 @@ impl Known for bson::Uuid {
 #[diagnostic::do_not_recommend]
 impl Known for str {
     const OPERAND: Option<Operand> = String::OPERAND;
+
+    fn value_type() -> ValueType {
+        ValueType::Text
+    }
 
     fn schema(types: &mut SchemaTypes) -> bson::Document {
         String::schema(types)
@@ -203,10 +239,14 @@ scalars! {
 }
 
 macro_rules! ranges {
-    ($($type:ident $nonzero:ident)*) => { $(
+    ($($type:ident $number:ident $nonzero:ident)*) => { $(
         #[diagnostic::do_not_recommend]
         impl Known for $type {
             const OPERAND: Option<Operand> = Some(Operand::ordered::<$type>());
+
+            fn value_type() -> ValueType {
+                ValueType::Number(Number::$number)
+            }
 
             fn schema(_: &mut SchemaTypes) -> bson::Document {
                 integers($type::MIN as i128, $type::MAX as i128)
@@ -229,8 +269,8 @@ macro_rules! ranges {
     )* };
 }
 ranges! {
-    i8 NonZeroI8 i16 NonZeroI16 i32 NonZeroI32 i64 NonZeroI64 isize NonZeroIsize
-    u8 NonZeroU8 u16 NonZeroU16 u32 NonZeroU32 u64 NonZeroU64 usize NonZeroUsize
+    i8 I8 NonZeroI8 i16 I16 NonZeroI16 i32 I32 NonZeroI32 i64 I64 NonZeroI64 isize Isize NonZeroIsize
+    u8 U8 NonZeroU8 u16 U16 NonZeroU16 u32 U32 NonZeroU32 u64 U64 NonZeroU64 usize Usize NonZeroUsize
 }
 
 macro_rules! times {
@@ -262,6 +302,10 @@ impl<T: Known> Known for Option<T> {
     const RELATED: bool = T::RELATED;
     const OPERAND: Option<Operand> = Operand::nullable(T::OPERAND);
 
+    fn value_type() -> ValueType {
+        ValueType::Optional(T::value_type().into())
+    }
+
     fn has_checks(types: &mut SchemaTypes) -> bool {
         T::has_checks(types)
     }
@@ -282,6 +326,10 @@ macro_rules! lists {
         impl<T: Known, $($param),*> Known for $type {
             const RELATED: bool = T::RELATED;
             const OPERAND: Option<Operand> = Operand::list(T::OPERAND);
+
+            fn value_type() -> ValueType {
+                ValueType::List(T::value_type().into())
+            }
 
             fn has_checks(types: &mut SchemaTypes) -> bool {
                 T::has_checks(types)
@@ -311,6 +359,10 @@ lists! {
 
 impl<T: Known, const N: usize> Known for [T; N] {
     const RELATED: bool = T::RELATED;
+
+    fn value_type() -> ValueType {
+        ValueType::List(T::value_type().into())
+    }
 
     fn has_checks(types: &mut SchemaTypes) -> bool {
         T::has_checks(types)
@@ -367,6 +419,10 @@ macro_rules! pointers {
             const RELATED: bool = T::RELATED;
             const OPERAND: Option<Operand> = T::OPERAND;
 
+            fn value_type() -> ValueType {
+                T::value_type()
+            }
+
             fn has_checks(types: &mut SchemaTypes) -> bool {
                 T::has_checks(types)
             }
@@ -386,6 +442,10 @@ pointers!(Box Rc Arc);
 impl<T: Known + ToOwned + ?Sized> Known for Cow<'_, T> {
     const RELATED: bool = T::RELATED;
     const OPERAND: Option<Operand> = T::OPERAND;
+
+    fn value_type() -> ValueType {
+        T::value_type()
+    }
 
     fn schema(types: &mut SchemaTypes) -> bson::Document {
         T::schema(types)

@@ -1,6 +1,7 @@
 //! The kinds of derived fields, as the derives describe them.
 
 mod children;
+mod computed;
 mod copy;
 mod count;
 mod exists;
@@ -9,6 +10,7 @@ mod subset;
 mod sum;
 
 pub use children::*;
+pub use computed::*;
 pub use copy::*;
 pub use count::*;
 pub use exists::*;
@@ -21,6 +23,8 @@ use super::{Container, Inner};
 /// The kinds of derived fields.
 #[derive(Debug, Clone, Copy)]
 pub enum DerivedShape {
+    /// A value computed from fields of the same document.
+    Computed(ComputedShape),
     /// A copy of a field of another document.
     Copy(CopyShape),
     /// The number of children.
@@ -42,7 +46,8 @@ impl DerivedShape {
     pub(super) fn inner(self, copied: Option<Inner>) -> Option<Inner> {
         match self {
             DerivedShape::Copy(_) => copied,
-            DerivedShape::Count(_)
+            DerivedShape::Computed(_)
+            | DerivedShape::Count(_)
             | DerivedShape::Exists(_)
             | DerivedShape::Max(_)
             | DerivedShape::Min(_)

@@ -1,7 +1,13 @@
 //! The values that a request can compare a field with.
 
 use bson::RawBson;
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{
+    Serialize,
+    de::{
+        DeserializeOwned,
+        value::{Error as ValueError, StrDeserializer},
+    },
+};
 
 use super::{Ordered, read::reworded, to_raw};
 
@@ -122,6 +128,13 @@ impl Operand {
     /// Whether a request can compare the field with a value.
     pub(crate) fn is_comparable(&self) -> bool {
         !matches!(self.holder, Holder::Map { .. }) && !matches!(self.scalar, ScalarOperand::Unread)
+    }
+
+    /// Whether the field is a list of texts.
+    pub(crate) fn is_text_list(&self) -> bool {
+        let text = StrDeserializer::<ValueError>::new("a");
+        let text = &mut <dyn erased_serde::Deserializer<'_>>::erase(text);
+        self.holder == Holder::List && matches!(self.read(text), Ok(RawBson::String(_)))
     }
 
     /// Whether a value can be null.

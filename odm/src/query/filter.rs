@@ -516,6 +516,25 @@ impl<V, P: Path, K> Field<V, P, K> {
         Filter::test(P::TEXT, tests.map(Test::All))
     }
 
+    /// Matches if the array has all words of a search, folded; of a word with a `*` after it, one that begins with it. It is for a field of
+    /// [`words`](crate::words). An index on the field is read for the longest of them. A search without words matches every document.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// assert_eq!(shop.parts.find(Part::fields().tags.matches("Steel ne*")).one().await?.name, "bolt");
+    /// # Ok(()) });
+    /// ```
+    pub fn matches(self, search: &str) -> Filter<P::Root>
+    where
+        V: List<Item: Text>,
+    {
+        match Test::words(search) {
+            Ok(None) => Filter::all(),
+            Ok(Some(test)) => Filter::test(P::TEXT, Ok(test)),
+            Err(error) => Filter::test(P::TEXT, Err(error.into())),
+        }
+    }
+
     /// Matches if the array has this length.
     ///
     /// ```

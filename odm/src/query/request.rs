@@ -58,6 +58,7 @@ use crate::model::Document;
 /// | `{ "f": { "ne": 1 } }` | `f[ne]=1` | not equal |
 /// | `gt`, `gte`, `lt`, `lte` | `f[gte]=1` | compared by the order of the field's type |
 /// | `{ "f": { "exists": true } }` | `f[exists]=true` | whether the field is stored |
+/// | `{ "f": { "matches": "red widg*" } }` | `f[matches]=red+widg*` | of a list of [`words`](crate::words): all of these, and a beginning of one |
 ///
 /// All of them must hold. `null` is a value of an `Option`; a query string cannot express it, nor a comma in a value of `in`.
 pub trait FromRequest: Document {

@@ -495,3 +495,53 @@ mod shop {
         Ok(())
     }
 }
+
+/// Computed fields.
+mod orders {
+    use super::*;
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+    struct OrderLine {
+        part: String,
+        quantity: i64,
+        cents: i64,
+        #[computed(quantity * cents)]
+        total: i64,
+    }
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+    #[document(collection = "orders", index(fields = "-total"))]
+    struct Order {
+        #[serde(rename = "_id")]
+        id: i64,
+        #[embed]
+        lines: Vec<OrderLine>,
+        discount: Option<i64>,
+        #[computed(lines.iter().map(|line| line.total).sum::<i64>() - discount.unwrap_or(0))]
+        total: i64,
+        #[computed(if lines.is_empty() { None } else { Some(total / lines.len() as i64) })]
+        mean: Option<i64>,
+        #[computed(lines.iter().filter(|line| line.quantity > 0).map(|line| line.cents).min())]
+        lowest: Option<i64>,
+    }
+
+    #[derive(Database)]
+    #[database(name = "orders", version = 1)]
+    struct Orders {
+        orders: Repository<Order>,
+    }
+
+    #[tokio::test]
+    async fn the_totals_of_an_order_are_computed() -> Result<()> {
+        let db = Orders::open(Embedded::memory().await?).await?;
+        let line = |quantity, cents| OrderLine { part: "nut".into(), quantity, cents, total: 0 };
+        let lines = vec![line(2, 10), line(0, 1), line(3, 25)];
+        let order = Order { id: 1, lines, discount: Some(5), total: 0, mean: None, lowest: None };
+        let order = db.orders.insert(order).await?;
+        assert_eq!((order.total, order.mean, order.lowest), (90, Some(30), Some(10)));
+        db.orders.update(1).set(Order::fields().lines, Vec::new()).await?;
+        let order = db.orders.get(1).await?;
+        assert_eq!((order.total, order.mean, order.lowest), (-5, None, None));
+        Ok(())
+    }
+}

@@ -30,6 +30,9 @@ macro_rules! version {
                 #[sum(of = "Shop.star_sum")]
                 #[serde(default)]
                 star_sum: i64,
+                /// By an extreme of sums of what is computed of sums and counts.
+                #[max(of = "Shop.worth")]
+                most_worth: Option<i64>,
             }
 
             #[derive(Debug, Clone, Serialize, Deserialize, Projection)]
@@ -40,6 +43,8 @@ macro_rules! version {
                 items: i64,
                 region_name: Option<String>,
                 top: Option<i64>,
+                #[serde(default)]
+                worth: i64,
             }
 
             #[derive(Debug, Clone, Serialize, Deserialize, Document)]
@@ -71,6 +76,11 @@ macro_rules! version {
                 star_sum: i64,
                 #[max(of = "Item.star_sum")]
                 top: Option<i64>,
+                #[sum(of = "Item.worth", filter = good)]
+                #[serde(default)]
+                worth: i64,
+                #[computed(if items == 0 { None } else { Some(worth / items) })]
+                mean_worth: Option<i64>,
                 #[min(of = "Item.price", filter = good)]
                 cheapest: Option<i32>,
                 #[subset(limit = 2, sort = "-score", filter = dear)]
@@ -168,6 +178,13 @@ macro_rules! version {
                 #[sum(of = "Review.stars")]
                 #[serde(default)]
                 star_sum: i64,
+                #[computed(star_sum * 10 - score)]
+                #[serde(default)]
+                worth: i64,
+                /// By what is computed in a list.
+                #[computed(similar.iter().map(|link| link.weight).sum::<i64>())]
+                #[serde(default)]
+                similar_weight: i64,
                 #[subset(limit = $($latest)+, sort = $latest_sort)]
                 #[serde(default)]
                 latest: Subset<ReviewLine>,
@@ -226,6 +243,12 @@ macro_rules! version {
                 #[denormalize(from = "Item.star_sum")]
                 #[serde(default)]
                 star_sum: i64,
+                #[denormalize(from = "Item.worth")]
+                #[serde(default)]
+                worth: i64,
+                #[computed(worth + title.len() as i64)]
+                #[serde(default)]
+                weight: i64,
             }
 
             #[derive(Debug, Clone, Serialize, Deserialize, Embed)]

@@ -21,7 +21,7 @@ use std::{
 use super::history::first_report;
 
 /// The steps that can be broken, each by its name in the sources of the library, and the resulting error.
-const MUTANTS: [(&str, &str); 69] = [
+const MUTANTS: [(&str, &str); 70] = [
     ("first version", "a new document has the version 0"),
     ("version", "a change does not raise the version"),
     ("version of no change", "a write that changes nothing raises the version"),
@@ -71,6 +71,7 @@ const MUTANTS: [(&str, &str); 69] = [
     ("last child", "a child exists after the last one has gone"),
     ("amount before", "a sum keeps the amount of a child that is gone"),
     ("next extreme", "an extreme stays after its child has gone"),
+    ("computed field", "a computed field does not follow the fields that it is computed from"),
     ("count that was sent", "a count keeps what the caller has sent"),
     ("count of a parent that comes back", "children that a new parent had before are not counted"),
     ("filter", "a filter lets all children count"),

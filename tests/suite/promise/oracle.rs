@@ -68,6 +68,8 @@ enum Expected {
     Equal(Key),
     /// This, byte for byte.
     Exactly(Bson),
+    /// No value is right, since none can be computed.
+    Nothing,
 }
 
 impl Expected {
@@ -162,6 +164,9 @@ fn expected(
         Is::Max(child, reference, field, test) => {
             let values = values(world, (child, reference), id, (field, test));
             Some(values.into_iter().max().map_or(Expected::NullOrMissing, Expected::Equal))
+        }
+        Is::Computed(function) => {
+            Some(function(place).map_or(Expected::Nothing, Expected::Exactly))
         }
         Is::Subset { child, reference, test, sort, limit, shows } => {
             let mut children = children(world, child, reference, id);

@@ -1,8 +1,8 @@
 //! The declarations of the models, stated once more as data for the oracle.
 
-use odm::bson::Document;
+use odm::bson::{Bson, Document};
 
-use super::world::{Key, get, number};
+use super::world::{Key, get, number, places};
 
 /// The parts of the application's models in which its versions differ.
 pub(crate) struct Version {
@@ -156,7 +156,9 @@ pub(crate) enum Is {
     /// The least value of a field of theirs, or the greatest.
     Min(&'static str, &'static str, &'static str, Test),
     Max(&'static str, &'static str, &'static str, Test),
-    /// The first of them in an order, or the last, with these fields.
+    /// This function of the document, or of the document in the list; `None` if the fields have not their types.
+    Computed(fn(&Document) -> Option<Bson>),
+    /// The first of the documents of a collection in an order, or the last, with these fields.
     Subset {
         child: &'static str,
         reference: &'static str,
@@ -184,6 +186,15 @@ fn in_list(holder: &'static str, list: &'static str, field: &'static str, is: Is
     Rule { holder, list, field, is }
 }
 
+/// A number that a document may lack; `None` if the value is no number.
+fn or_zero(document: &Document, field: &str) -> Option<i64> {
+    match (document.get(field), get(document, field)) {
+        (None, _) => Some(0),
+        (_, Key::Number(number)) => Some(number),
+        _ => None,
+    }
+}
+
 fn all() -> Test {
     Box::new(|_| true)
 }
@@ -203,10 +214,11 @@ pub(crate) fn rules(version: usize) -> Vec<Rule> {
                 test: all(),
                 sort: best.1,
                 limit: best.0,
-                shows: &["name", "items", "region_name", "top"],
+                shows: &["name", "items", "region_name", "top", "worth"],
             },
         ),
         rule("regions", "least_top", Is::Min("shops", "region", "top", all())),
+        rule("regions", "most_worth", Is::Max("shops", "region", "worth", all())),
         rule("regions", "star_sum", Is::Sum("shops", "region", "star_sum", all())),
         rule(
             "regions",
@@ -236,6 +248,19 @@ pub(crate) fn rules(version: usize) -> Vec<Rule> {
                 "star_sum",
                 Box::new(move |item| number(item, "score") >= good),
             ),
+        ),
+        rule(
+            "shops",
+            "worth",
+            Is::Sum("items", "shop", "worth", Box::new(move |item| number(item, "score") >= good)),
+        ),
+        rule(
+            "shops",
+            "mean_worth",
+            Is::Computed(|shop| match (or_zero(shop, "items")?, shop) {
+                (0, _) => Some(Bson::Null),
+                (items, shop) => Some(Bson::Int64(or_zero(shop, "worth")? / items)),
+            }),
         ),
         rule("shops", "top", Is::Max("items", "shop", "star_sum", all())),
         rule(
@@ -268,6 +293,32 @@ pub(crate) fn rules(version: usize) -> Vec<Rule> {
         rule("items", "shop_has_good", Is::Copy("shop", "shops", "has_good", Type::Value)),
         rule("items", "shop_cheapest", Is::Copy("shop", "shops", "cheapest", Type::Option)),
         rule("items", "star_sum", Is::Sum("reviews", "item", "stars", all())),
+        rule(
+            "items",
+            "worth",
+            Is::Computed(|item| {
+                Some(Bson::Int64(or_zero(item, "star_sum")? * 10 - or_zero(item, "score")?))
+            }),
+        ),
+        rule(
+            "items",
+            "similar_weight",
+            Is::Computed(|item| {
+                let links = places(item, "similar").into_iter();
+                let weights: Option<i64> = links.map(|link| or_zero(link, "weight")).sum();
+                weights.map(Bson::Int64)
+            }),
+        ),
+        in_list("items", "similar", "worth", Is::Copy("id", "items", "worth", Type::Value)),
+        in_list(
+            "items",
+            "similar",
+            "weight",
+            Is::Computed(|link| {
+                let title = link.get("title").map_or(Some(""), Bson::as_str)?;
+                Some(Bson::Int64(or_zero(link, "worth")? + title.len() as i64))
+            }),
+        ),
         rule("items", "top_score", Is::Max("orders", "item", "score", all())),
         rule("items", "scores", Is::Sum("orders", "item", "score", all())),
         rule("items", "scores_later", Is::Sum("orders", "item", "score", all())),

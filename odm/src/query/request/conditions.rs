@@ -26,10 +26,11 @@ enum Operator {
     Lte,
     In,
     Exists,
+    Matches,
 }
 
 impl Operator {
-    const ALL: [(&'static str, Operator); 8] = [
+    const ALL: [(&'static str, Operator); 9] = [
         ("eq", Operator::Eq),
         ("ne", Operator::Ne),
         ("gt", Operator::Gt),
@@ -38,6 +39,7 @@ impl Operator {
         ("lte", Operator::Lte),
         ("in", Operator::In),
         ("exists", Operator::Exists),
+        ("matches", Operator::Matches),
     ];
 
     fn named(field: &str, name: &str) -> Result<Self> {
@@ -64,7 +66,7 @@ impl Operator {
             Operator::Gte => Test::Gte(value),
             Operator::Lt => Test::Lt(value),
             Operator::Lte => Test::Lte(value),
-            Operator::Eq | Operator::In | Operator::Exists => Test::Eq(value),
+            Operator::Eq | Operator::In | Operator::Exists | Operator::Matches => Test::Eq(value),
         }
     }
 }
@@ -145,10 +147,39 @@ impl<'a> Conditions<'a> {
             let operator = operator.name();
             return Err(wrong(format_args!("`{name}` has `{operator}` twice")));
         }
-        let test = test(name, *operand, operator, json)?;
-        let condition = mql::Filter::Path(path.clone().into(), test);
-        self.filter = std::mem::take(&mut self.filter).and(condition);
+        let test = match operator {
+            Operator::Matches => words(name, operand, json)?,
+            _ => Some(test(name, *operand, operator, json)?),
+        };
+        if let Some(test) = test {
+            let condition = mql::Filter::Path(path.clone().into(), test);
+            self.filter = std::mem::take(&mut self.filter).and(condition);
+        }
         Ok(())
+    }
+}
+
+/// The words of a search; `None` if there are none.
+fn words(name: &str, operand: &Operand, json: RequestJson) -> Result<Option<Test>> {
+    if !operand.is_text_list() {
+        return Err(wrong(format_args!(
+            "`{name}` is no list of words, and so has no `matches`"
+        )));
+    }
+    match json {
+        RequestJson::Scalar(RequestScalar::Text(text) | RequestScalar::Query(text)) => {
+            let count = mql::words::searched(&text).len();
+            if count > VALUES {
+                return Err(wrong(format_args!(
+                    "`matches` of `{name}` has {count} words, and at most {VALUES} are allowed"
+                )));
+            }
+            Ok(Test::words(&text)?)
+        }
+        json => Err(wrong(format_args!(
+            "`matches` of `{name}` takes a text, not {}",
+            json.noun()
+        ))),
     }
 }
 

@@ -1,0 +1,22 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "orders")]
+struct Order {
+    #[serde(rename = "_id")]
+    id: i64,
+    quantity: i64,
+    price: f64,
+    discount: Option<i64>,
+    name: String,
+    #[version]
+    revision: i64,
+    #[computed(quantity + revision)]
+    total: i64,
+}
+
+fn main() {}
+
+// - #[computed(quantity + revision)]
+// + #[computed(quantity + 1)]

@@ -1,0 +1,20 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "orders")]
+struct Order {
+    #[serde(rename = "_id")]
+    id: i64,
+    quantity: i64,
+    price: f64,
+    discount: Option<i64>,
+    name: String,
+    #[computed(quantity.min(9_300_000_000_000_000_000))]
+    total: i64,
+}
+
+fn main() {}
+
+// - #[computed(quantity.min(9_300_000_000_000_000_000))]
+// + #[computed(quantity.min(9_200_000_000_000_000_000))]
