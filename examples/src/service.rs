@@ -96,8 +96,7 @@ fn unless_seen(headers: &HeaderMap, tag: ETag, shown: impl Serialize) -> Respons
 }
 
 async fn add_part(State(db): State<Catalog>, body: Body<NewPart>) -> Answer<impl IntoResponse> {
-    let Json(mut part) = body?;
-    part.name_folded = odm::fold_case(&part.name);
+    let Json(part) = body?;
     let part = db.parts.insert(part).await?;
     Ok((StatusCode::CREATED, tagged(part)?))
 }
@@ -133,8 +132,7 @@ async fn change_part(
     IfMatch(seen): IfMatch,
     body: Body<PartPatch>,
 ) -> Answer<Response> {
-    let (Path(id), Json(mut patch)) = (id?, body?);
-    patch.name_folded = patch.name.as_deref().map(odm::fold_case);
+    let (Path(id), Json(patch)) = (id?, body?);
     let update = db.parts.update(id).if_match(seen).set_all(patch);
     tagged(update.returning().await?)
 }
@@ -189,7 +187,6 @@ async fn add_product(
 ) -> Answer<(StatusCode, Json<Product>)> {
     let Json(body) = body?;
     let product = NewProduct {
-        name_folded: odm::fold_case(&body.name),
         name: body.name,
         manufacturer: body.manufacturer,
         catalog_number: body.catalog_number,

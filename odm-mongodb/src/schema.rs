@@ -350,8 +350,8 @@ fn ignores_case(collection: &str, index: &IndexSpec) -> Error {
             let name = path.rsplit('.').next().unwrap_or(path);
             let options = if index.unique { "(unique)" } else { "" };
             format!(
-                "    - #[index({unique}case_insensitive)]\n      {name}: String,\n    + #[index{options}]\n    + {name}_folded: String, \
-                 // odm::fold_case(&{name})\n    - .{name}.eq_ignore_case(text)\n    + .{name}_folded.eq(odm::fold_case(text))"
+                "    - #[index({unique}case_insensitive)]\n      {name}: String,\n    + #[computed(fold_case(&{name}))]\n    + #[index{options}]\n    \
+                 + {name}_folded: String,\n    - .{name}.eq_ignore_case(text)\n    + .{name}_folded.eq(odm::fold_case(text))"
             )
         }
         _ => {
@@ -359,7 +359,7 @@ fn ignores_case(collection: &str, index: &IndexSpec) -> Error {
             let [old, new] = [paths.join(", "), folded.join(", ")];
             format!(
                 "    - index(fields = \"{old}\", {unique}case_insensitive)\n    + index(fields = \"{new}\"{})\nwhere each text has a \
-                 field `name_folded: String, // odm::fold_case(&name)` beside it",
+                 field `#[computed(fold_case(&name))] name_folded: String` beside it",
                 if index.unique { ", unique" } else { "" }
             )
         }

@@ -15,8 +15,6 @@ impl App {
         password: String,
     ) -> Answer<User> {
         let user = NewUser {
-            username_folded: odm::fold_case(&username),
-            email_folded: odm::fold_case(&email),
             username,
             email,
             password_hash: self.auth.hash(password).await?,
@@ -39,8 +37,6 @@ impl App {
         mut patch: UserPatch,
         password: Option<String>,
     ) -> Answer<User> {
-        patch.username_folded = patch.username.as_deref().map(odm::fold_case);
-        patch.email_folded = patch.email.as_deref().map(odm::fold_case);
         if let Some(password) = password {
             patch.password_hash = Some(self.auth.hash(password).await?);
         }

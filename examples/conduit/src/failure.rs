@@ -63,7 +63,7 @@ impl From<odm::Error> for Failure {
             ErrorKind::NotFound => Failure::not_found("document"),
             ErrorKind::DuplicateKey => {
                 let path = error.location().and_then(|place| place.path.as_deref());
-                // A folded text is made of the text that the client has sent.
+                // A folded text is computed from the text that the client has sent.
                 let path = path.map(|path| path.trim_end_matches("_folded"));
                 Failure::invalid(match path {
                     // The slug is made of the title.

@@ -17,7 +17,8 @@ pub struct User {
     /// The name, a part of addresses. Names that differ only in case are the same.
     #[validate(max_length = 40, pattern = r"^[\p{L}\p{N}_-][\p{L}\p{N}_.-]*\z")]
     pub username: String,
-    /// The name, case-folded by `odm::fold_case`.
+    /// The name, case-folded.
+    #[computed(fold_case(&username))]
     #[index(unique)]
     #[public(skip)]
     pub username_folded: String,
@@ -25,6 +26,7 @@ pub struct User {
     #[validate(max_length = 254, pattern = r"^[^@\s]+@[^@\s]+\z")]
     pub email: String,
     /// The address, case-folded.
+    #[computed(fold_case(&email))]
     #[index(unique)]
     #[public(skip)]
     pub email_folded: String,
@@ -228,12 +230,6 @@ pub struct UserPatch {
     pub username: Option<String>,
     /// The address.
     pub email: Option<String>,
-    /// The new name, case-folded.
-    #[serde(skip)]
-    pub username_folded: Option<String>,
-    /// The new address, case-folded.
-    #[serde(skip)]
-    pub email_folded: Option<String>,
     /// The hash of a new password.
     #[serde(skip)]
     pub password_hash: Option<String>,

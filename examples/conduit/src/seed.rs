@@ -40,9 +40,7 @@ pub async fn fill(
     let count = (articles / 10).max(4);
     let users = db.users.insert_many((0..count).map(|n| NewUser {
         username: format!("user{n}"),
-        username_folded: format!("user{n}"),
         email: format!("user{n}@example.com"),
-        email_folded: format!("user{n}@example.com"),
         password_hash: hash.clone(),
         bio: Some(format!("Writes about {}.", pick(&TOPICS, n))),
         image: None,

@@ -179,7 +179,6 @@ pub async fn import(db: &Catalogue, lines: Vec<Line>) -> odm::Result<Imported> {
                 line,
             } = clean;
             let movie = NewMovie {
-                words: words(&title),
                 title,
                 released,
                 year,
@@ -279,13 +278,6 @@ fn date(value: &Value) -> Option<(i32, u32, u32)> {
         _ => return None,
     };
     Some((century + number(year)? as i32, month, day))
-}
-
-/// The words of a text in lower case, each once.
-pub fn words(text: &str) -> Vec<String> {
-    let words = text.split(|character: char| !character.is_alphanumeric());
-    let words = words.filter(|word| !word.is_empty()).map(str::to_lowercase);
-    words.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 #[cfg(test)]

@@ -19,7 +19,8 @@ pub struct Movie {
     /// The title.
     #[validate(max_length = 200, pattern = r"\S")]
     pub title: String,
-    /// The words of the title in lower case, by which it is searched.
+    /// The words of the title, by which it is searched.
+    #[computed(words(&title))]
     #[index]
     pub words: Vec<String>,
     /// When it came out.

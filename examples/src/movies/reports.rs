@@ -6,10 +6,7 @@ use odm::{
     repository::{Cursor, Page},
 };
 
-use super::{
-    import::words,
-    models::{Catalogue, Director, Movie},
-};
+use super::models::{Catalogue, Director, Movie};
 
 /// The mean rating of a genre and how many movies have one, the best genre first.
 pub async fn ratings_by_genre(
@@ -70,12 +67,7 @@ pub async fn search(
     size: u64,
 ) -> odm::Result<Page<Movie>> {
     let movie = Movie::fields();
-    let words = words(text);
-    let asked = match words.is_empty() {
-        true => Filter::all(),
-        false => movie.words.all(words),
-    };
-    let mut found = db.movies.find(asked);
+    let mut found = db.movies.find(movie.words.matches(text));
     found = found.sort(movie.year.desc()).sort(movie.title.asc());
     if let Some(after) = after {
         found = found.after(after);

@@ -21,9 +21,9 @@ pub struct Part {
     /// The name.
     #[validate(max_length = 200, pattern = r"\S")]
     pub name: String,
-    /// The name, case-folded by the service: parts are found and sorted by it.
+    /// The name, case-folded: parts are found and sorted by it.
+    #[computed(fold_case(&name))]
     #[index]
-    #[serde(default)]
     pub name_folded: String,
     /// The quantity on hand.
     #[validate(max = 1_000_000)]
@@ -46,9 +46,6 @@ pub struct Part {
 pub struct PartPatch {
     /// The name.
     pub name: Option<String>,
-    /// The name, case-folded by the service.
-    #[serde(skip)]
-    pub name_folded: Option<String>,
     /// The quantity on hand.
     pub qty: Option<u32>,
     /// The purchase price.
@@ -68,7 +65,8 @@ pub struct Product {
     /// The name.
     #[validate(max_length = 200, pattern = r"\S")]
     pub name: String,
-    /// The name, case-folded by the service.
+    /// The name, case-folded.
+    #[computed(fold_case(&name))]
     #[index]
     pub name_folded: String,
     /// Who makes it.

@@ -14,8 +14,9 @@ mod shop {
         #[id(auto)]
         id: ObjectId,
         email: String,
+        #[computed(fold_case(&email))]
         #[index(unique)]
-        email_folded: String, // `odm::fold_case(&email)`: the same in any case
+        email_folded: String, // the same in any case
         name: String,
         #[created_at]
         created_at: DateTime,
@@ -82,8 +83,7 @@ mod shop {
     async fn filled() -> Result<Shop> {
         let shop = Shop::open(Embedded::memory().await?).await?;
         let email = "Ann@example.com".to_owned();
-        let email_folded = odm::fold_case(&email);
-        let ann = shop.users.insert(NewUser { email, email_folded, name: "Ann".into() }).await?;
+        let ann = shop.users.insert(NewUser { email, name: "Ann".into() }).await?;
         shop.products.insert_many([product("chair", 4_900), product("table", 19_900)]).await?;
         for stars in [3, 5, 2, 4] {
             let review = NewReview {

@@ -93,7 +93,8 @@ fn an_index_that_ignores_case_is_refused_with_the_right_form_on_mongodb() {
         let text = error.to_string();
         let lines = [
             "- #[index(unique, case_insensitive)]",
-            "+ text_folded: String, // odm::fold_case(&text)",
+            "+ #[computed(fold_case(&text))]",
+            "+ text_folded: String,",
             "+ .text_folded.eq(odm::fold_case(text))",
         ];
         assert!(lines.iter().all(|line| text.contains(line)), "{text}");
