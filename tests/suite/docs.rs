@@ -4,6 +4,7 @@
 mod how_do_i;
 mod model;
 mod pages;
+mod patterns;
 mod recipes;
 mod relations;
 mod transactions;
