@@ -21,6 +21,8 @@ pub(super) struct Walk {
     leaves: HashMap<String, DeclaredLeaf>,
     /// The innermost list that the search is in.
     list: Option<String>,
+    /// Whether the value that the search is in shares its place with others: it is flattened, or in one variant of several.
+    is_flat: bool,
     /// The shapes that the search is inside.
     within: Vec<&'static Shape>,
 }
@@ -49,6 +51,7 @@ impl Walk {
             splits: Vec::new(),
             leaves: HashMap::new(),
             list: None,
+            is_flat: false,
             within: Vec::new(),
         };
         walk.shape(shape, "", Container::One)?;
@@ -63,24 +66,39 @@ impl Walk {
             .iter()
             .any(|outer| ptr::eq(outer.fields, shape.fields))
         {
-            if has_reference(shape, &mut Vec::new()) {
+            if has_relation(shape, &mut Vec::new()) {
                 return Err(schema(format!(
-                    "recursive embed: `{}` is embedded in itself and holds references, which no path \
-                     names; refer to documents of a collection of their own instead",
+                    "recursive embed: `{}` is embedded in itself and holds references or derived fields, which no \
+                     path names; refer to documents of a collection of their own instead",
                     shape.name
                 )));
             }
             return Ok(());
         }
         self.within.push(shape);
+        let is_flat = self.is_flat;
         for field in shape.fields {
             let around = if field.name.is_empty() {
                 around
             } else {
                 Container::One
             };
+            if is_flat
+                && let FieldKind::Derived(derived) = field.kind
+                && derived.needs_own_place()
+            {
+                return Err(schema(format!(
+                    "computed field without a place of its own: `{}.{}` is in a flattened value, or in a variant that shares its place \
+                     with others, so that a document can lack the fields beside it; embed the value under a name of its own",
+                    self.name,
+                    join(prefix, field.name)
+                )));
+            }
+            let mut others = shape.fields.iter().filter(|other| !ptr::eq(*other, field));
+            self.is_flat = field.name.is_empty() || others.any(|other| other.name == field.name);
             self.field(field, prefix, around)?;
         }
+        self.is_flat = is_flat;
         self.within.pop();
         Ok(())
     }
@@ -96,7 +114,7 @@ impl Walk {
             }
             FieldKind::Embed { shape, container } => {
                 let (shape, around) = (shape(), container.within(around));
-                if has_reference(shape, &mut Vec::new()) {
+                if has_relation(shape, &mut Vec::new()) {
                     self.reachable(&path, around)?;
                 }
                 let outer = self.list.clone();
@@ -131,7 +149,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Refuses references that no path reaches, and so no index finds.
+    /// Refuses references and derived fields that no path reaches.
     fn reachable(&self, path: &str, around: Container) -> Result<()> {
         let what = match around {
             Container::Map => "a map",
@@ -139,8 +157,8 @@ impl Walk {
             Container::One | Container::Optional | Container::Many => return Ok(()),
         };
         Err(schema(format!(
-            "`{}.{path}` is {what} with references in it, which no index can find; use a list of \
-             values that hold them as fields",
+            "`{}.{path}` is {what} with references or derived fields in it, which no path names; use a list of values that \
+             hold them as fields",
             self.name
         )))
     }
@@ -182,14 +200,15 @@ impl DeclaredLeaf {
     }
 }
 
-fn has_reference(shape: &'static Shape, seen: &mut Vec<&'static Shape>) -> bool {
+/// Whether there is a reference or a derived field in an embedded value.
+fn has_relation(shape: &'static Shape, seen: &mut Vec<&'static Shape>) -> bool {
     if seen.iter().any(|other| ptr::eq(other.fields, shape.fields)) {
         return false;
     }
     seen.push(shape);
     shape.fields.iter().any(|field| match field.kind {
-        FieldKind::Plain | FieldKind::Derived(_) | FieldKind::Split(_) => false,
-        FieldKind::Reference(_) => true,
-        FieldKind::Embed { shape, .. } => has_reference(shape(), seen),
+        FieldKind::Plain | FieldKind::Split(_) => false,
+        FieldKind::Reference(_) | FieldKind::Derived(_) => true,
+        FieldKind::Embed { shape, .. } => has_relation(shape(), seen),
     })
 }

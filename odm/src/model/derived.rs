@@ -42,6 +42,11 @@ pub enum DerivedShape {
 }
 
 impl DerivedShape {
+    /// Whether the field cannot be in a value that a document may hold in part: it follows from the fields beside it.
+    pub(crate) fn needs_own_place(self) -> bool {
+        matches!(self, DerivedShape::Computed(_))
+    }
+
     /// The values with fields in such a field. Those of a copy are known to its field.
     pub(super) fn inner(self, copied: Option<Inner>) -> Option<Inner> {
         match self {

@@ -517,7 +517,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     }
 
     /// Matches if the array has all words of a search, folded; of a word with a `*` after it, one that begins with it. It is for a field of
-    /// [`words`](crate::words). An index on the field is read for the longest of them. A search without words matches every document.
+    /// [`words`](crate::words). An index on the field is read for the longest whole word, or else for the longest beginning. A search without words matches every document.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

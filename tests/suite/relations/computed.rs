@@ -289,3 +289,186 @@ on_every_store! {
         }
     }
 }
+
+/// Models with a computed field in a value that no path names, or that documents hold in part.
+mod misplaced {
+    use std::collections::BTreeMap;
+
+    use odm::prelude::*;
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Serialize, Deserialize, Embed)]
+    pub(super) struct Square {
+        width: i64,
+        #[computed(width * width)]
+        area: i64,
+    }
+
+    #[derive(Serialize, Deserialize, Embed)]
+    struct Circle {
+        radius: i64,
+    }
+
+    macro_rules! holder {
+        ($module:ident, $(#[$mark:meta])* $type:ty) => {
+            pub(super) mod $module {
+                use super::*;
+
+                #[derive(Serialize, Deserialize, Document)]
+                #[document(collection = "shapes")]
+                struct Shape {
+                    #[serde(rename = "_id")]
+                    id: i64,
+                    #[embed]
+                    $(#[$mark])*
+                    of: $type,
+                }
+
+                #[derive(Database)]
+                #[database(name = "shapes", version = 1)]
+                pub(in super::super) struct Shapes {
+                    shapes: Repository<Shape>,
+                }
+            }
+        };
+    }
+
+    #[derive(Serialize, Deserialize, Embed)]
+    #[serde(tag = "kind")]
+    enum Tagged {
+        Square(#[embed] Square),
+        Circle(#[embed] Circle),
+    }
+
+    #[derive(Serialize, Deserialize, Embed)]
+    #[serde(tag = "kind", content = "content")]
+    enum Adjacent {
+        Square(#[embed] Square),
+        Circle(#[embed] Circle),
+    }
+
+    #[derive(Serialize, Deserialize, Embed)]
+    #[serde(untagged)]
+    enum Untagged {
+        Square(#[embed] Square),
+        Circle(#[embed] Circle),
+    }
+
+    #[derive(Serialize, Deserialize, Embed)]
+    enum External {
+        Square(#[embed] Square),
+        Circle(#[embed] Circle),
+    }
+
+    #[derive(Serialize, Deserialize, Embed)]
+    struct Node {
+        #[embed]
+        parts: Vec<Node>,
+        #[computed(parts.len() as i64)]
+        number: i64,
+    }
+
+    holder!(in_a_map, BTreeMap<String, Square>);
+    holder!(in_nested_lists, Vec<Vec<Square>>);
+    holder!(flattened, #[serde(flatten)] Option<Square>);
+    holder!(tagged, Tagged);
+    holder!(adjacent, Adjacent);
+    holder!(untagged, Untagged);
+    holder!(recursive, Node);
+    holder!(external, External);
+}
+
+#[test]
+fn a_computed_field_that_no_path_names_or_that_shares_its_place_is_refused() {
+    let refused = |catalog: odm::Result<odm::Relations>, wanted: &str| {
+        let error = catalog.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Schema, "{error}");
+        assert!(error.to_string().contains(wanted), "{error}");
+    };
+    refused(
+        misplaced::in_a_map::Shapes::catalog(),
+        "is a map with references or derived fields in it",
+    );
+    refused(misplaced::in_nested_lists::Shapes::catalog(), "is a list of lists");
+    let shared = "computed field without a place of its own";
+    refused(misplaced::flattened::Shapes::catalog(), shared);
+    refused(misplaced::tagged::Shapes::catalog(), shared);
+    refused(misplaced::adjacent::Shapes::catalog(), shared);
+    refused(misplaced::untagged::Shapes::catalog(), shared);
+    refused(misplaced::recursive::Shapes::catalog(), "recursive embed: `Node`");
+    misplaced::external::Shapes::catalog().unwrap();
+}
+
+mod forms {
+    use super::*;
+
+    /// Renamed, generic, optional, in a cold part, and in a variant.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+    #[document(collection = "boxes", new = "NewBox")]
+    #[serde(rename_all = "camelCase")]
+    pub(super) struct Box {
+        #[serde(rename = "_id")]
+        #[id(sequence)]
+        pub(super) id: i64,
+        pub(super) unit_price: i64,
+        #[embed]
+        pub(super) pair: Pair<i64>,
+        #[embed]
+        pub(super) maybe: Option<Pair<String>>,
+        #[computed(unit_price * pair.first - pair.both_given as i64)]
+        pub(super) whole_price: i64,
+        #[split(collection = "box_texts", key = "box", optional)]
+        pub(super) text: Cold<BoxText>,
+    }
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+    #[serde(rename_all = "SCREAMING-KEBAB-CASE")]
+    pub(super) struct Pair<T: Clone + odm::model::Known> {
+        pub(super) first: i64,
+        pub(super) second_of_both: Option<T>,
+        #[computed(first > 0 && second_of_both.is_some())]
+        pub(super) both_given: bool,
+    }
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embed)]
+    pub(super) struct BoxText {
+        pub(super) text: String,
+        #[computed(text.chars().count() as i32)]
+        pub(super) length: i32,
+    }
+
+    #[derive(Database)]
+    #[database(name = "boxes", version = 1)]
+    pub(super) struct Boxes {
+        pub(super) boxes: Repository<Box>,
+    }
+
+    pub(super) fn pair<T: Clone + odm::model::Known>(first: i64, second: Option<T>) -> Pair<T> {
+        Pair { first, second_of_both: second, both_given: false }
+    }
+}
+
+on_every_store! {
+    async fn a_computed_field_is_right_under_other_names_in_generics_options_and_cold_parts(store: AnyStore) {
+        use forms::{BoxText, Boxes, NewBox, pair};
+        let db = Boxes::open(store).await.unwrap();
+        let new = NewBox {
+            unit_price: 7,
+            pair: pair(3, Some(1)),
+            maybe: Some(pair(0, Some("x".to_owned()))),
+            text: Cold::new(BoxText { text: "größer".to_owned(), length: 0 }),
+        };
+        let stored = db.boxes.insert(new).await.unwrap();
+        assert_eq!((stored.whole_price, stored.pair.both_given), (20, true));
+        assert_eq!(stored.maybe.map(|pair| pair.both_given), Some(false));
+        let fields = forms::Box::fields();
+        let whole = db.boxes.get(1).with(fields.text).await.unwrap();
+        assert_eq!(whole.text.get().map(|text| text.length), Some(6));
+        db.boxes.update(1).set(fields.text.text, "kurz".to_owned()).await.unwrap();
+        db.boxes.update(1).set(fields.pair.second_of_both, None).await.unwrap();
+        let whole = db.boxes.get(1).with(fields.text).await.unwrap();
+        assert_eq!(whole.text.get().map(|text| text.length), Some(4));
+        assert_eq!((whole.whole_price, whole.pair.both_given), (21, false));
+        assert_eq!(db.audit().await.unwrap(), []);
+    }
+}

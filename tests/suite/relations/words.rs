@@ -135,7 +135,7 @@ on_every_store! {
         db.makers.insert(maker(1, "maker")).await.unwrap();
         let products = (0..500).map(|id| product(id, &format!("part number{id}")));
         db.products.insert_many(products).await.unwrap();
-        for search in ["number7", "part number7", "part number49*"] {
+        for search in ["number7", "part number7", "number49*"] {
             let query = db.products.find(Product::fields().words.matches(search));
             let (result, cost) = odm::measure(query.count().into_future()).await;
             assert!([1, 11].contains(&result.unwrap()), "{search}");
