@@ -1,7 +1,7 @@
 //! The cost of an insert of a child whose parent has a total of its children, by their number, beside SQLite with a trigger that does the
-//! same.
+//! same; and of a child with a computed field, or with eight words and their index, beside a generated column and a trigger that fills FTS5.
 //!
-//! Each kind of total has a collection of parents and one of children in the library, and tables of the same in SQLite; so have children
+//! Each kind has a collection of parents and one of children in the library, and tables of the same in SQLite; so have children
 //! without a total. One parent has all of the first children. Then one task inserts children of that parent in turn with the other kinds,
 //! without waiting for the disk, and the table shows the medians; then many tasks insert durably, under parents of their own as well as
 //! under the one, and it shows the inserts a second. At the end the totals are compared with those of the children.
@@ -54,6 +54,13 @@ fn amount(id: i64) -> i64 {
     }
 }
 
+/// The eight words of a child.
+fn text(id: i64) -> String {
+    let word = |at: i64| format!("Word{}", (id * 31 + at * 977) % 5_000);
+    let words: Vec<String> = (0..8).map(word).collect();
+    words.join(" ")
+}
+
 const CHUNK: i64 = 10_000;
 
 type Answer<'a, T> = Pin<Box<dyn Future<Output = anyhow::Result<T>> + Send + 'a>>;
@@ -71,6 +78,12 @@ trait Total: Send + Sync {
 
 macro_rules! kind {
     ($module:ident, $parents:literal, $children:literal, $(#[$mark:meta])* $value:ty, $total:expr) => {
+        kind!($module, $parents, $children, $(#[$mark])* $value, $total, [], []);
+    };
+    (
+        $module:ident, $parents:literal, $children:literal, $(#[$mark:meta])* $value:ty, $total:expr,
+        [$($(#[$own:meta])* $field:ident: $type:ty = $init:expr,)*], [$($(#[$derived:meta])* $computed:ident: $of:ty,)*]
+    ) => {
         mod $module {
             use super::*;
 
@@ -92,6 +105,8 @@ macro_rules! kind {
                 #[reference(parent)]
                 pub(super) parent: Ref<Parent>,
                 pub(super) amount: i64,
+                $($(#[$own])* pub(super) $field: $type,)*
+                $($(#[$derived])* pub(super) $computed: $of,)*
             }
 
             #[derive(Clone)]
@@ -101,7 +116,13 @@ macro_rules! kind {
             }
 
             fn child(id: i64, parent: i64) -> Child {
-                Child { id, parent: Ref::new(parent), amount: amount(id) }
+                Child {
+                    id,
+                    parent: Ref::new(parent),
+                    amount: amount(id),
+                    $($field: $init(id),)*
+                    $($computed: Default::default(),)*
+                }
             }
 
             impl Total for Kind {
@@ -160,6 +181,27 @@ kind!(
     |value| value
 );
 kind!(min, "min_parents", "min", #[min(of = "Child.amount")] Option<i64>, |value| value.unwrap_or(0));
+kind!(
+    computed,
+    "computed_parents",
+    "computed",
+    i64,
+    |_| 0,
+    [],
+    [#[computed(if amount > 40 { amount * 119 / 100 } else { amount * 107 / 100 })]
+    gross: i64,]
+);
+kind!(
+    words,
+    "words_parents",
+    "words",
+    i64,
+    |_| 0,
+    [text: String = text,],
+    [#[computed(words(&text))]
+    #[index]
+    words: Vec<String>,]
+);
 
 #[derive(Database)]
 #[database(name = "totals", version = 1)]
@@ -174,10 +216,14 @@ struct Totals {
     sum: Repository<sum::Child>,
     min_parents: Repository<min::Parent>,
     min: Repository<min::Child>,
+    computed_parents: Repository<computed::Parent>,
+    computed: Repository<computed::Child>,
+    words_parents: Repository<words::Parent>,
+    words: Repository<words::Child>,
 }
 
 impl Totals {
-    fn kinds(&self) -> [Arc<dyn Total>; 5] {
+    fn kinds(&self) -> [Arc<dyn Total>; 7] {
         let db = self.clone();
         [
             Arc::new(none::Kind {
@@ -200,6 +246,14 @@ impl Totals {
                 parents: db.min_parents,
                 children: db.min,
             }),
+            Arc::new(computed::Kind {
+                parents: db.computed_parents,
+                children: db.computed,
+            }),
+            Arc::new(words::Kind {
+                parents: db.words_parents,
+                children: db.words,
+            }),
         ]
     }
 }
@@ -211,12 +265,14 @@ struct Trigger {
 }
 
 /// The kinds, each with the expression of the total after an insert.
-const TRIGGERS: [(&str, &str); 5] = [
+const TRIGGERS: [(&str, &str); 7] = [
     ("none", ""),
     ("count", "value + 1"),
     ("exists", "1"),
     ("sum", "value + new.amount"),
     ("min", "min(value, new.amount)"),
+    ("computed", ""),
+    ("words", ""),
 ];
 
 fn connect(path: &Path) -> anyhow::Result<Arc<tokio::sync::Mutex<Connection>>> {
@@ -227,10 +283,17 @@ fn connect(path: &Path) -> anyhow::Result<Arc<tokio::sync::Mutex<Connection>>> {
          PRAGMA mmap_size = 8589934592;",
     )?;
     for (kind, after) in TRIGGERS {
+        let generated = match kind {
+            "computed" => {
+                ", gross INTEGER GENERATED ALWAYS AS (iif(amount > 40, amount * 119 / 100, amount * 107 / 100)) STORED"
+            }
+            _ => "",
+        };
         connection.execute_batch(&format!(
             "CREATE TABLE {kind}_parents (id INTEGER PRIMARY KEY, value INTEGER NOT NULL);
              CREATE TABLE {kind}_children (
-                 id INTEGER PRIMARY KEY, parent INTEGER NOT NULL REFERENCES {kind}_parents (id), amount INTEGER NOT NULL
+                 id INTEGER PRIMARY KEY, parent INTEGER NOT NULL REFERENCES {kind}_parents (id), amount INTEGER NOT NULL,
+                 text TEXT{generated}
              );
              CREATE INDEX {kind}_of_parents ON {kind}_children (parent, amount);"
         ))?;
@@ -242,14 +305,24 @@ fn connect(path: &Path) -> anyhow::Result<Arc<tokio::sync::Mutex<Connection>>> {
             ))?;
         }
     }
+    connection.execute_batch(
+        "CREATE VIRTUAL TABLE words_of_children USING fts5(text, content='', contentless_delete=1);
+         CREATE TRIGGER words_of AFTER INSERT ON words_children BEGIN
+             INSERT INTO words_of_children (rowid, text) VALUES (new.id, new.text);
+         END;",
+    )?;
     Ok(Arc::new(tokio::sync::Mutex::new(connection)))
 }
 
 impl Trigger {
     fn insert_into(&self, connection: &Connection, id: i64, parent: i64) -> anyhow::Result<()> {
-        let insert = format!("INSERT INTO {}_children VALUES (?1, ?2, ?3)", self.kind);
+        let insert = format!(
+            "INSERT INTO {}_children (id, parent, amount, text) VALUES (?1, ?2, ?3, ?4)",
+            self.kind
+        );
         let mut insert = connection.prepare_cached(&insert)?;
-        insert.execute(params![id, parent, amount(id)])?;
+        let text = (self.kind == "words").then(|| text(id));
+        insert.execute(params![id, parent, amount(id), text])?;
         Ok(())
     }
 }
