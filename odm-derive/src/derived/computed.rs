@@ -16,6 +16,7 @@ use crate::{
 
 mod expand;
 mod grammar;
+mod methods;
 
 use expand::Emission;
 use grammar::{Node, Parsed, parse};

@@ -48,7 +48,7 @@ pub(super) fn check(catalog: &Catalog, write: &Write) -> Result<()> {
                 path,
                 format!(
                     "derived field: `{collection}.{path}` is computed from `{source}` and cannot be \
-                     updated; change the documents there"
+                     updated; change the fields there that it is computed from"
                 ),
             );
         }

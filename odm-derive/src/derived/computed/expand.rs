@@ -6,7 +6,8 @@ use syn::{LitStr, spanned::Spanned};
 
 use super::{
     Default,
-    grammar::{Closure, Node, Parameter, Piece, Receiver, UnaryToken},
+    grammar::{Closure, Node, Parameter, Piece, UnaryToken},
+    methods::Receiver,
 };
 use crate::{
     model::{Head, Structure},
