@@ -86,6 +86,9 @@ fn scalar(head: &Head) -> TokenStream {
     let (impl_generics, _, where_clause) = head.generics.split_for_impl();
     quote! {
         #[automatically_derived]
+        impl #impl_generics #private::formula::FormulaEquated for #this #where_clause {}
+
+        #[automatically_derived]
         impl #impl_generics #private::Known for #this #where_clause {}
 
         #[automatically_derived]

@@ -9,6 +9,7 @@ use bson::{Bson, RawBson, RawDocument};
 use serde::{Deserialize, Serialize};
 
 mod evaluate;
+mod infer;
 mod number;
 #[cfg(test)]
 mod tests;
@@ -29,7 +30,7 @@ pub struct Formula {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expression {
-    /// A literal integer. Without a type it has that of the value that it is combined with.
+    /// A literal integer. [`Formula::new`] gives it a type.
     Integer(i64, Option<Number>),
     /// A literal float.
     Float(f64),
@@ -196,6 +197,12 @@ impl fmt::Display for Uncomputable {
 impl std::error::Error for Uncomputable {}
 
 impl Formula {
+    /// A formula of an expression whose value has this type. Literals get the types that Rust infers for them.
+    pub fn new(mut expression: Expression, result: ValueType) -> Self {
+        infer::literals(&mut expression, &result);
+        Formula { expression, result }
+    }
+
     /// Returns the value in a document, as it is stored.
     ///
     /// # Errors

@@ -145,6 +145,8 @@ fn is_same_value(a: RawBsonRef<'_>, b: RawBsonRef<'_>, rest: Option<&str>) -> bo
         (RawBsonRef::Document(a), RawBsonRef::Document(b), Some(rest)) => {
             a.as_bytes() == b.as_bytes() || is_same(a, b, rest)
         }
+        // Two zeros are equal, and not the same.
+        (RawBsonRef::Double(a), RawBsonRef::Double(b), _) => a.to_bits() == b.to_bits(),
         _ => a == b,
     }
 }

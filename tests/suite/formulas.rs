@@ -137,7 +137,7 @@ fn formulas() -> Vec<(&'static str, Formula, Bson)> {
     let fields = Formulas::shape().fields.iter();
     let formulas = fields.filter_map(|field| match field.kind {
         FieldKind::Derived(DerivedShape::Computed(shape)) => {
-            let formula = Formula { expression: (shape.expression)(), result: (shape.result)() };
+            let formula = Formula::new((shape.expression)(), (shape.result)());
             let any = match format!("{:?}", formula.result) {
                 ty if ty.starts_with("Optional") => Bson::Null,
                 ty if ty.contains("F64") => Bson::Double(0.0),

@@ -51,6 +51,9 @@ pub(crate) fn embedded(
         }
 
         #[automatically_derived]
+        impl #impl_generics #private::formula::FormulaEquated for #this #where_clause {}
+
+        #[automatically_derived]
         impl #impl_generics #private::Known for #this #where_clause {
             const RELATED: bool = #is_related;
             #operand

@@ -95,6 +95,9 @@ fn known(head: &Head, stored: &Type) -> TokenStream {
     let inner = quote_spanned!(stored.span()=> <#stored as #private::Known>);
     quote! {
         #[automatically_derived]
+        impl #impl_generics #private::formula::FormulaEquated for #this #where_clause {}
+
+        #[automatically_derived]
         impl #impl_generics #private::Known for #this #where_clause {
             const RELATED: ::core::primitive::bool = #inner::RELATED;
             const OPERAND: ::core::option::Option<#private::Operand> = #inner::OPERAND;

@@ -29,7 +29,7 @@ impl Test {
     pub fn words(search: &str) -> Result<Option<Test>, Error> {
         let mut words = words::searched(search);
         // An index is read for the first of them, and long words are rare.
-        words.sort_by_key(|(word, is_beginning)| (Reverse(word.chars().count()), *is_beginning));
+        words.sort_by_key(|(word, is_beginning)| (*is_beginning, Reverse(word.chars().count())));
         let tests = words.into_iter().map(|(word, is_beginning)| {
             Ok(if is_beginning {
                 Test::Regex(Pattern::new(&format!("^{}", escape(&word)), "")?)

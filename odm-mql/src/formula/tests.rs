@@ -233,3 +233,36 @@ proptest! {
         prop_assert!(formula.paths().len() <= 100);
     }
 }
+
+#[test]
+fn a_literal_has_the_type_that_rust_infers() {
+    let document = rawdoc! { "a": null, "list": [] };
+    let literal = |value| Expression::Integer(value, None);
+    let inferred = |expression, result| {
+        let formula = Formula::new(expression, result);
+        let value = formula.evaluate(&document).map_err(|why| why.to_string())?;
+        Ok::<_, String>(Bson::try_from(value).expect("it is well-formed"))
+    };
+    let as_i64 = |expression| call(Function::As(Number::I64), [expression]);
+    let optional = |number| field("a", ValueType::Optional(ValueType::Number(number).into()));
+    // (a.unwrap_or(0) - 1) as i64
+    let below = call(
+        Function::Subtract,
+        [
+            call(Function::UnwrapOr, [optional(Number::U32), literal(0)]),
+            literal(1),
+        ],
+    );
+    let number = || ValueType::Number(Number::I64);
+    assert_eq!(
+        inferred(as_i64(below), number()),
+        Err("0 - 1 overflows: the result is not a `u32`".to_owned())
+    );
+    // (2_000_000_000 * 2) as i64
+    let alone = call(Function::Multiply, [literal(2_000_000_000), literal(2)]);
+    assert_eq!(
+        inferred(as_i64(alone.clone()), number()),
+        Err("2000000000 * 2 overflows: the result is not an `i32`".to_owned())
+    );
+    assert_eq!(inferred(alone, number()), Ok(Bson::Int64(4_000_000_000)));
+}

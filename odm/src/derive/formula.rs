@@ -7,7 +7,7 @@ use std::fmt::Display;
 use bson::Bson;
 use serde::Serialize;
 
-use crate::model::{DateTime, Field, Known, Path, to_raw};
+use crate::model::{DateTime, Field, Known, ObjectId, Path, Ref, Referable, Subset, to_raw};
 pub use crate::query::{fold_case, words};
 use odm_mql::formula::FieldValue;
 pub use odm_mql::formula::{Expression, Function, Number};
@@ -20,10 +20,12 @@ pub fn field<V: Known, P: Path, K>(_: Field<V, P, K>) -> Expression {
 /// A field of the document that serde has a default for.
 pub fn defaulted_field<V: Known + Serialize, P: Path, K>(
     _: Field<V, P, K>,
-    default: impl FnOnce() -> V,
+    default: impl Fn() -> V,
 ) -> Expression {
+    // One that differs from call to call is none of the definition.
+    let [one, other] = [stored(&default()), stored(&default())];
     Expression::Field(FieldValue {
-        default: Some(stored(&default())),
+        default: (one == other).then_some(one),
         ..value_of::<V>(None, P::TEXT)
     })
 }
@@ -89,7 +91,7 @@ pub fn castable<T: Castable>(value: T) -> T {
 }
 
 /// A value to compare for equality.
-pub fn equated<T: ?Sized>(value: &T) -> &T {
+pub fn equated<T: FormulaEquated + ?Sized>(value: &T) -> &T {
     value
 }
 
@@ -114,7 +116,17 @@ pub fn option<T>(value: Option<T>) -> Option<T> {
 }
 
 /// A list.
-pub fn list<T>(value: &[T]) -> &[T] {
+pub fn list<L: FormulaList + ?Sized>(value: &L) -> &[L::Item] {
+    value.items()
+}
+
+/// A text that another is searched for.
+pub fn pattern<T: FormulaPattern>(value: T) -> T {
+    value
+}
+
+/// An iterator over values that have an order.
+pub fn ordered_iterator<I: Iterator<Item: FormulaOrdered>>(value: I) -> I {
     value
 }
 
@@ -184,19 +196,75 @@ pub trait FormulaText {
 )]
 pub trait Measured {}
 
+/// A value to compare for equality, by the form in which it is stored.
+#[diagnostic::on_unimplemented(
+    message = "a computed field does not compare values of `{Self}`",
+    label = "neither a scalar, nor a type that derives `Embed`, nor an `Option` or a `Vec` of these"
+)]
+pub trait FormulaEquated {}
+
+/// A text to search for.
+#[diagnostic::on_unimplemented(
+    message = "a computed field does not search a text for `{Self}`",
+    label = "expected a `&str` or a `&String`"
+)]
+pub trait FormulaPattern {}
+
+/// A list.
+#[diagnostic::on_unimplemented(
+    message = "a computed field does not go through `{Self}`",
+    label = "expected a `Vec`"
+)]
+pub trait FormulaList {
+    /// The type of its elements.
+    type Item;
+    /// The elements.
+    fn items(&self) -> &[Self::Item];
+}
+
 impls! {
+    FormulaEquated: i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64 bool char String str DateTime ObjectId;
+    FormulaPattern: &str &String char;
     FormulaNumber: i8 i16 i32 i64 isize u8 u16 u32 u64 usize f64;
     Castable: i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64 bool;
     FormulaOrdered: i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64 bool char String str DateTime;
     FormulaShown: i8 i16 i32 i64 isize u8 u16 u32 u64 usize bool char String str;
     Measured: String str;
 }
+impl<T: FormulaEquated> FormulaEquated for Option<T> {}
+impl<T: FormulaEquated> FormulaEquated for Vec<T> {}
+impl<T: FormulaEquated + ?Sized> FormulaEquated for &T {}
+impl<T: Referable> FormulaEquated for Ref<T> {}
 impl<T: FormulaOrdered> FormulaOrdered for Option<T> {}
 impl<T: FormulaOrdered + ?Sized> FormulaOrdered for &T {}
 impl<T: FormulaShown + ?Sized> FormulaShown for &T {}
 impl<T> Measured for Vec<T> {}
 impl<T> Measured for [T] {}
 impl<T: Measured + ?Sized> Measured for &T {}
+
+impl<T> FormulaList for Vec<T> {
+    type Item = T;
+
+    fn items(&self) -> &[T] {
+        self
+    }
+}
+
+impl<T> FormulaList for Subset<T> {
+    type Item = T;
+
+    fn items(&self) -> &[T] {
+        self
+    }
+}
+
+impl<L: FormulaList + ?Sized> FormulaList for &L {
+    type Item = L::Item;
+
+    fn items(&self) -> &[L::Item] {
+        L::items(self)
+    }
+}
 
 impl FormulaText for str {
     fn text(&self) -> &str {

@@ -471,11 +471,15 @@ macro_rules! tuples {
 tuples!(A B C D E F G H I J K L);
 
 macro_rules! related {
-    ($(<$param:ident $(: $bound:path)?> $type:ty: $schema:expr, $operand:expr;)*) => { $(
+    ($(<$param:ident $(: $bound:path)?> $type:ty: $schema:expr, $operand:expr, $value:expr;)*) => { $(
         #[diagnostic::do_not_recommend]
         impl<$param $(: $bound)?> Known for $type {
             const RELATED: bool = true;
             const OPERAND: Option<Operand> = $operand;
+
+            fn value_type() -> ValueType {
+                $value
+            }
 
             fn schema(types: &mut SchemaTypes) -> bson::Document {
                 $schema(types)
@@ -484,9 +488,9 @@ macro_rules! related {
     )* };
 }
 related! {
-    <T: Referable> Ref<T>: (T::KEY.schema), T::KEY.operand;
-    <T> Subset<T>: any_array, None;
-    <T> Cold<T>: any, None;
+    <T: Referable> Ref<T>: (T::KEY.schema), T::KEY.operand, ValueType::Other;
+    <T> Subset<T>: any_array, None, ValueType::List(ValueType::Other.into());
+    <T> Cold<T>: any, None, ValueType::Other;
 }
 
 /// The place of a value that is checked.

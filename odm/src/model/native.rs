@@ -262,6 +262,10 @@ impl<T: NativeForm> Serialize for Native<T> {
 impl<T: NativeForm> Known for Native<T> {
     const OPERAND: Option<Operand> = T::Form::OPERAND;
 
+    fn value_type() -> odm_mql::formula::ValueType {
+        T::Form::value_type()
+    }
+
     fn schema(types: &mut SchemaTypes) -> bson::Document {
         T::Form::schema(types)
     }

@@ -102,6 +102,15 @@ struct Generator {
     elements: usize,
 }
 
+fn field_of(ty: Type) -> Both {
+    match ty {
+        I32 => field("small", true),
+        U8 => field("byte", true),
+        U64 => field("large", true),
+        _ => field("a", true),
+    }
+}
+
 fn plain(text: impl Into<String>) -> Both {
     let text = text.into();
     Both { attribute: text.clone(), native: text }
@@ -144,7 +153,12 @@ impl Generator {
         }
         if self.rng.u8(..6) == 0 {
             let condition = self.of(Bool, depth - 1);
-            let (then, other) = (self.of(ty, depth - 1), self.of(ty, depth - 1));
+            let then = self.of(ty, depth - 1);
+            // A literal takes the type of the other branch.
+            let other = match ty {
+                I64 | I32 | U8 | U64 if self.rng.bool() => plain(self.rng.u8(..120).to_string()),
+                ty => self.of(ty, depth - 1),
+            };
             return with("(if {} { {} } else { {} })", &[&condition, &then, &other]);
         }
         match ty {
@@ -227,14 +241,20 @@ impl Generator {
             }
             5 if matches!(ty, I64 | I32) => with("(-{})", &[&left]),
             6 if matches!(ty, I64 | I32) => with("({}).abs()", &[&left]),
-            7 => with("({}).min({})", &[&left, &self.of(ty, depth)]),
-            8 => with("({}).max({})", &[&left, &self.of(ty, depth)]),
+            at @ 7..9 => {
+                let method = if at == 7 { "min" } else { "max" };
+                let right = if self.rng.bool() { plain("100") } else { left };
+                with(&format!("(({{}}).{method}({{}}) - 99)"), &[&field_of(ty), &right])
+            }
             9 if ty == I64 => self.of_lines(depth),
             10 if ty == I64 => {
                 let each = self.of(I64, depth);
                 of_list("numbers", ".iter().map(|each| *each + {}).sum::<i64>()", &[&each])
             }
-            11 if ty == I64 => with("({}).unwrap_or({})", &[&self.of(MaybeI64, depth), &left]),
+            11 if ty == I64 => {
+                let other = if self.rng.bool() { plain("9") } else { left };
+                with("(({}).unwrap_or({}) * 1_000_000_000)", &[&field("maybe", true), &other])
+            }
             12 if ty == I64 => match self.rng.u8(..4) {
                 0 => with("(({}).len() as i64)", &[&self.of(Text, depth)]),
                 1 => with("(({}).chars().count() as i64)", &[&self.of(Text, depth)]),

@@ -50,13 +50,19 @@ impl<'e> Emission<'e> {
     pub(super) fn checked(&self, node: &Node) -> TokenStream {
         match node {
             Node::Integer(literal, _) => literal.to_token_stream(),
-            Node::Float(literal, _) => literal.to_token_stream(),
+            // Of no narrower type.
+            Node::Float(literal, _) => self.call("float", &literal.to_token_stream()),
             Node::Constant(literal) => literal.to_token_stream(),
             Node::Variant(path) | Node::None(path) => path.to_token_stream(),
             Node::Parameter(parameter) => parameter.name.to_token_stream(),
             Node::Field(_) | Node::FieldOf(..) => {
                 let place = self.place(node);
                 self.call("copied", &reference_to(&place))
+            }
+            // rustc counts the sign in.
+            Node::Unary(operator, _, inner) if matches!(**inner, Node::Integer(..)) => {
+                let literal = self.checked(inner);
+                quote!(#operator #literal)
             }
             Node::Unary(operator, function, inner) => {
                 let kind = if *function == "Not" {
@@ -110,7 +116,10 @@ impl<'e> Emission<'e> {
             }
             Node::Call(receiver, name, method, arguments) => {
                 let receiver = self.receiver(receiver, method.receiver);
-                let arguments = arguments.iter().map(|argument| self.checked(argument));
+                let arguments = arguments.iter().map(|argument| match method.receiver {
+                    Receiver::Borrowed("text") => self.operand("pattern", argument),
+                    _ => self.checked(argument),
+                });
                 quote!(#receiver.#name(#(#arguments),*))
             }
             Node::Each(receiver, name, method, closure) => {

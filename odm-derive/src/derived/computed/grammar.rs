@@ -6,10 +6,10 @@ use proc_macro2::{Ident, Span};
 use quote::ToTokens;
 use syn::{
     BinOp, Block, Expr, ExprCall, ExprClosure, ExprIf, ExprMacro, ExprMethodCall, ExprPath, Lit,
-    Pat, Stmt, Token, Type, UnOp, punctuated::Punctuated,
+    Pat, PathSegment, ReturnType, Stmt, Token, Type, UnOp, punctuated::Punctuated,
 };
 
-use super::methods::{Arguments, COUNT_CHARS, METHODS, Method, NUMBERS};
+use super::methods::{Arguments, COUNT_CHARS, METHODS, Method, NUMBERS, Receiver};
 use crate::{ctxt::Ctxt, types};
 
 /// An expression.
@@ -111,10 +111,20 @@ struct Parser<'c> {
 }
 
 impl Parser<'_> {
+    /// A value: an iterator is none by itself.
     fn node(&mut self, expression: &Expr) -> Option<Node> {
+        let node = self.any(expression)?;
+        if is_iterator(&node) {
+            return self.refuse(expression);
+        }
+        Some(node)
+    }
+
+    /// A value, or an iterator that a method is called on.
+    fn any(&mut self, expression: &Expr) -> Option<Node> {
         match expression {
-            Expr::Paren(paren) => self.node(&paren.expr),
-            Expr::Group(group) => self.node(&group.expr),
+            Expr::Paren(paren) => self.any(&paren.expr),
+            Expr::Group(group) => self.any(&group.expr),
             Expr::Block(block) if block.label.is_none() => self.block(&block.block),
             Expr::Lit(literal) => self.literal(&literal.lit),
             Expr::Path(path) => self.path(path),
@@ -170,7 +180,7 @@ impl Parser<'_> {
     fn function(&mut self, call: &ExprCall) -> Option<Node> {
         let functions = [("fold_case", "FoldCase"), ("words", "Words")];
         if let Expr::Path(path) = &*call.func
-            && let Some(name) = path.path.segments.last().map(|segment| &segment.ident)
+            && let Some(name) = path.path.get_ident()
             && let Some((_, function)) = functions.into_iter().find(|(of, _)| name == of)
             && let [argument] = &*call.args.iter().collect::<Vec<_>>()
         {
@@ -204,15 +214,19 @@ impl Parser<'_> {
 
     fn literal(&self, literal: &Lit) -> Option<Node> {
         match literal {
-            Lit::Int(integer) if !matches!(integer.suffix(), "f32" | "f64") => {
+            Lit::Int(integer) if is_integer(integer.suffix()) => {
                 match integer.base10_parse() {
                     Ok(value) => Some(Node::Integer(integer.clone(), value)),
                     // Past those of BSON.
                     Err(_) => self.refuse(integer),
                 }
             }
-            Lit::Int(integer) => self.float(literal, integer.base10_digits()),
-            Lit::Float(float) => self.float(literal, float.base10_digits()),
+            Lit::Int(integer) if integer.suffix() == "f64" => {
+                self.float(literal, integer.base10_digits())
+            }
+            Lit::Float(float) if float.suffix() != "f32" => {
+                self.float(literal, float.base10_digits())
+            }
             Lit::Bool(_) | Lit::Str(_) => Some(Node::Constant(literal.clone())),
             other => self.refuse(other),
         }
@@ -231,7 +245,9 @@ impl Parser<'_> {
         }
         match path.path.get_ident() {
             Some(name) => Some(self.named(name, Vec::new())),
-            None if path.path.segments.len() > 1 => Some(Node::Variant(path.clone())),
+            None if path.path.segments.last().is_some_and(is_variant) => {
+                Some(Node::Variant(path.clone()))
+            }
             None => self.refuse(path),
         }
     }
@@ -314,7 +330,7 @@ impl Parser<'_> {
     }
 
     fn method(&mut self, call: &ExprMethodCall) -> Option<Node> {
-        let receiver = self.node(&call.receiver);
+        let receiver = self.any(&call.receiver);
         let name = types::name(&call.method);
         if name == "sum" && call.args.is_empty() {
             let arguments = call.turbofish.as_ref();
@@ -324,8 +340,11 @@ impl Parser<'_> {
                 self.cx.error(&call.method, message);
                 return None;
             };
-            let ty = self.number(ty);
-            return Some(Node::Sum(Box::new(receiver?), call.method.clone(), ty?));
+            let ty = self.number(ty)?;
+            if ty.name == "F32" {
+                return self.refuse(&ty.ty);
+            }
+            return Some(Node::Sum(Box::new(receiver?), call.method.clone(), ty));
         }
         if let Some(turbofish) = &call.turbofish {
             return self.refuse(turbofish);
@@ -342,6 +361,14 @@ impl Parser<'_> {
             return self.refuse(&call.method);
         };
         let receiver = Box::new(receiver?);
+        let is_of_iterators = matches!(
+            method.receiver,
+            Receiver::Iterator | Receiver::Value("ordered_iterator")
+        );
+        let is_kept = matches!(method.name, "copied" | "cloned");
+        if is_iterator(&receiver) && !is_of_iterators && !is_kept {
+            return self.refuse(&call.method);
+        }
         let (name, method) = match (&*receiver, method.name) {
             (Node::Call(_, _, chars, _), "count") if chars.name == "chars" => {
                 (call.method.clone(), &COUNT_CHARS)
@@ -372,6 +399,10 @@ impl Parser<'_> {
         let (Some(Pat::Ident(parameter)), None) = (inputs.next(), inputs.next()) else {
             return self.refuse(&closure.inputs);
         };
+        let is_plain = closure.capture.is_none() && closure.attrs.is_empty();
+        if !is_plain || !matches!(closure.output, ReturnType::Default) {
+            return self.refuse(closure);
+        }
         self.parameters.push(Parameter {
             name: parameter.ident.clone(),
             level: self.parameters.len(),
@@ -460,6 +491,32 @@ fn parts(text: &str) -> Vec<Part> {
     parts.push(Part::Text(before));
     parts.retain(|part| !matches!(part, Part::Text(text) if text.is_empty()));
     parts
+}
+
+/// Whether this is the suffix of an integer.
+fn is_integer(suffix: &str) -> bool {
+    let mut numbers = NUMBERS.iter();
+    suffix.is_empty() || numbers.any(|(name, of)| *name == suffix && !of.starts_with('F'))
+}
+
+/// Whether it is the name of a variant, and not of a constant.
+fn is_variant(name: &PathSegment) -> bool {
+    let name = types::name(&name.ident);
+    let is_constant = name.len() > 1 && !name.chars().any(char::is_lowercase);
+    name.starts_with(char::is_uppercase) && !is_constant
+}
+
+/// Whether it is an iterator, and no value.
+fn is_iterator(node: &Node) -> bool {
+    match node {
+        Node::Call(inner, _, method, _) => match method.name {
+            "iter" | "chars" => true,
+            "copied" | "cloned" => is_iterator(inner),
+            _ => false,
+        },
+        Node::Each(_, _, method, _) => matches!(method.name, "map" | "filter" | "filter_map"),
+        _ => false,
+    }
 }
 
 /// The list whose elements an iterator has.

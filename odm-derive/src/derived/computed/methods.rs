@@ -80,8 +80,8 @@ pub(super) const METHODS: [Method; 32] = {
         method("copied", No, "", Any),
         method("cloned", No, "", Any),
         method("count", No, "Count", Iterator),
-        method("min", No, "Least", Iterator),
-        method("max", No, "Greatest", Iterator),
+        method("min", No, "Least", Value("ordered_iterator")),
+        method("max", No, "Greatest", Value("ordered_iterator")),
         method("chars", No, "", Borrowed("text")),
     ]
 };

@@ -32,10 +32,7 @@ impl ComputedDefinition {
         name: &str,
         shape: &ComputedShape,
     ) -> Result<Self> {
-        let formula = Formula {
-            expression: (shape.expression)(),
-            result: (shape.result)(),
-        };
+        let formula = Formula::new((shape.expression)(), (shape.result)());
         if let Some(constant) = formula.invalid_constant() {
             return Err(schema(format!(
                 "invalid constant: `{holder}.{}` is computed from {constant}, which is no scalar; name a variant without content",
