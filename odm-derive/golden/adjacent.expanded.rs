@@ -77,6 +77,8 @@ const _: () = {
         type StoredKey = ::odm::derive::NoKey;
     }
     #[automatically_derived]
+    impl ::odm::derive::formula::FormulaEquated for Side {}
+    #[automatically_derived]
     impl ::odm::derive::Known for Side {
         const RELATED: bool = true;
         fn schema(
@@ -256,6 +258,8 @@ const _: () = {
         type Key = ::odm::derive::NoKey;
         type StoredKey = ::odm::derive::NoKey;
     }
+    #[automatically_derived]
+    impl ::odm::derive::formula::FormulaEquated for Figure {}
     #[automatically_derived]
     impl ::odm::derive::Known for Figure {
         const RELATED: bool = true;

@@ -101,6 +101,8 @@ const _: () = {
         type StoredKey = ::odm::derive::NoKey;
     }
     #[automatically_derived]
+    impl ::odm::derive::formula::FormulaEquated for Money {}
+    #[automatically_derived]
     impl ::odm::derive::Known for Money {
         const RELATED: bool = true;
         fn schema(
@@ -197,6 +199,8 @@ const _: () = {
         type StoredKey = ::odm::derive::NoKey;
     }
     #[automatically_derived]
+    impl ::odm::derive::formula::FormulaEquated for Price {}
+    #[automatically_derived]
     impl ::odm::derive::Known for Price {
         const RELATED: bool = true;
         fn schema(
@@ -233,6 +237,8 @@ const _: () = {
 )]
 const _: () = {
     use ::odm::derive::Unknown as _;
+    #[automatically_derived]
+    impl ::odm::derive::formula::FormulaEquated for Sku {}
     #[automatically_derived]
     impl ::odm::derive::Known for Sku {
         const RELATED: ::core::primitive::bool = <String as ::odm::derive::Known>::RELATED;

@@ -348,6 +348,8 @@ const _: () = {
         type StoredKey = ::odm::derive::NoKey;
     }
     #[automatically_derived]
+    impl ::odm::derive::formula::FormulaEquated for PartLink {}
+    #[automatically_derived]
     impl ::odm::derive::Known for PartLink {
         const RELATED: bool = true;
         fn schema(

@@ -77,6 +77,8 @@ const _: () = {
         type StoredKey = ::odm::derive::NoKey;
     }
     #[automatically_derived]
+    impl ::odm::derive::formula::FormulaEquated for Price {}
+    #[automatically_derived]
     impl ::odm::derive::Known for Price {
         const RELATED: bool = true;
         fn schema(

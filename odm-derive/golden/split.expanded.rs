@@ -270,6 +270,8 @@ const _: () = {
         type StoredKey = ::odm::derive::NoKey;
     }
     #[automatically_derived]
+    impl ::odm::derive::formula::FormulaEquated for Details {}
+    #[automatically_derived]
     impl ::odm::derive::Known for Details {
         const RELATED: bool = true;
         fn schema(

@@ -85,6 +85,8 @@ const _: () = {
         type StoredKey = ::odm::derive::NoKey;
     }
     #[automatically_derived]
+    impl ::odm::derive::formula::FormulaEquated for Grade {}
+    #[automatically_derived]
     impl ::odm::derive::Known for Grade {
         const RELATED: bool = false;
         const OPERAND: ::core::option::Option<::odm::derive::Operand> = ::core::option::Option::Some(
@@ -316,6 +318,8 @@ const _: () = {
         type StoredKey = ::odm::derive::NoKey;
     }
     #[automatically_derived]
+    impl ::odm::derive::formula::FormulaEquated for ShapeCircle {}
+    #[automatically_derived]
     impl ::odm::derive::Known for ShapeCircle {
         const RELATED: bool = true;
         fn schema(
@@ -397,6 +401,8 @@ const _: () = {
         type StoredKey = ::odm::derive::NoKey;
     }
     #[automatically_derived]
+    impl ::odm::derive::formula::FormulaEquated for ShapeSquare {}
+    #[automatically_derived]
     impl ::odm::derive::Known for ShapeSquare {
         const RELATED: bool = true;
         fn schema(
@@ -436,6 +442,8 @@ const _: () = {
         type Key = ::odm::derive::NoKey;
         type StoredKey = ::odm::derive::NoKey;
     }
+    #[automatically_derived]
+    impl ::odm::derive::formula::FormulaEquated for Shape {}
     #[automatically_derived]
     impl ::odm::derive::Known for Shape {
         const RELATED: bool = true;

@@ -15,7 +15,7 @@ mod number;
 mod tests;
 mod value;
 
-pub use number::Number;
+pub use number::NumberType;
 
 /// An expression of the fields of one document, and the type of its value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ pub struct Formula {
 #[serde(rename_all = "snake_case")]
 pub enum Expression {
     /// A literal integer. [`Formula::new`] gives it a type.
-    Integer(i64, Option<Number>),
+    Integer(i64, Option<NumberType>),
     /// A literal float.
     Float(f64),
     /// Another literal, or a variant of an enum, as it is stored.
@@ -68,7 +68,7 @@ pub enum ValueType {
     /// `bool`.
     Bool,
     /// A number.
-    Number(Number),
+    Number(NumberType),
     /// A text.
     Text,
     /// A date.
@@ -117,7 +117,7 @@ pub enum Function {
     /// `a >= b`
     GreaterOrEqual,
     /// `a as T`
-    As(Number),
+    As(NumberType),
     /// `if a { b } else { c }`
     If,
     /// `Some(a)`
@@ -177,7 +177,7 @@ pub enum Function {
     /// `a.count()`
     Count,
     /// `a.sum::<T>()`
-    Sum(Number),
+    Sum(NumberType),
     /// `a.min()`, of an iterator
     Least,
     /// `a.max()`, of an iterator
@@ -228,7 +228,7 @@ impl Formula {
         let mut invalid = None;
         self.expression.each(&mut |expression| {
             if let Expression::Constant(constant) = expression
-                && value::Value::constant(constant).is_err()
+                && value::FormulaValue::constant(constant).is_err()
             {
                 invalid = Some(constant);
             }

@@ -1,6 +1,6 @@
 //! The types of literal integers, as Rust infers them: that of the other operand, of the other branch, or of the whole; or else `i32`.
 
-use super::{Expression, FieldValue, Function, Number, ValueType};
+use super::{Expression, FieldValue, Function, NumberType, ValueType};
 
 /// Gives each literal in an expression, whose value has this type, its own.
 pub(super) fn literals(expression: &mut Expression, result: &ValueType) {
@@ -8,7 +8,7 @@ pub(super) fn literals(expression: &mut Expression, result: &ValueType) {
 }
 
 /// The type of the numbers in values of a type.
-fn within(ty: &ValueType) -> Option<Number> {
+fn within(ty: &ValueType) -> Option<NumberType> {
     match ty {
         ValueType::Number(number) => Some(*number),
         ValueType::Optional(ty) | ValueType::List(ty) => within(ty),
@@ -18,16 +18,19 @@ fn within(ty: &ValueType) -> Option<Number> {
 
 /// The type of the number, or of the numbers in the value, if something other than a literal tells it. The parameters have those of their
 /// values.
-fn number_of(expression: &Expression, parameters: &mut Vec<Option<Number>>) -> Option<Number> {
+fn number_of(
+    expression: &Expression,
+    parameters: &mut Vec<Option<NumberType>>,
+) -> Option<NumberType> {
     match expression {
         Expression::Integer(_, number) => *number,
-        Expression::Float(_) => Some(Number::F64),
+        Expression::Float(_) => Some(NumberType::F64),
         Expression::Field(FieldValue { ty, .. }) => within(ty),
         Expression::Parameter(at) => parameters.get(*at).copied().flatten(),
         Expression::Constant(_) | Expression::None => None,
         Expression::Call(function, arguments) => match (function, &**arguments) {
             (Function::As(number) | Function::Sum(number), _) => Some(*number),
-            (Function::Len | Function::Count | Function::CountChars, _) => Some(Number::Usize),
+            (Function::Len | Function::Count | Function::CountChars, _) => Some(NumberType::Usize),
             (Function::Map | Function::FilterMap, [list, body]) => {
                 let element = number_of(list, parameters);
                 parameters.push(element);
@@ -45,7 +48,7 @@ fn number_of(expression: &Expression, parameters: &mut Vec<Option<Number>>) -> O
     }
 }
 
-fn first(arguments: &[Expression], parameters: &mut Vec<Option<Number>>) -> Option<Number> {
+fn first(arguments: &[Expression], parameters: &mut Vec<Option<NumberType>>) -> Option<NumberType> {
     let mut arguments = arguments.iter();
     arguments.find_map(|argument| number_of(argument, parameters))
 }
@@ -86,13 +89,13 @@ fn is_comparison(function: Function) -> bool {
 /// Gives the literals in an expression their types. The type of its value may be known from around it.
 fn assign(
     expression: &mut Expression,
-    known: Option<Number>,
-    parameters: &mut Vec<Option<Number>>,
+    known: Option<NumberType>,
+    parameters: &mut Vec<Option<NumberType>>,
 ) {
     let number = number_of(expression, parameters).or(known);
     let (function, arguments) = match expression {
         Expression::Integer(_, own) => {
-            *own = number.or(Some(Number::I32));
+            *own = number.or(Some(NumberType::I32));
             return;
         }
         Expression::Call(function, arguments) => (*function, arguments),

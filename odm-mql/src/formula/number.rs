@@ -11,7 +11,7 @@ use super::Uncomputable;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "they are named like the types")]
-pub enum Number {
+pub enum NumberType {
     I8,
     I16,
     I32,
@@ -26,7 +26,7 @@ pub enum Number {
     F64,
 }
 
-impl Number {
+impl NumberType {
     /// The least and the greatest integer; `None` for floats.
     pub(super) fn range(self) -> Option<(i128, i128)> {
         macro_rules! range {
@@ -35,16 +35,16 @@ impl Number {
             };
         }
         match self {
-            Number::I8 => range!(i8),
-            Number::I16 => range!(i16),
-            Number::I32 => range!(i32),
+            NumberType::I8 => range!(i8),
+            NumberType::I16 => range!(i16),
+            NumberType::I32 => range!(i32),
             // A program of 64 bits may have stored the value.
-            Number::I64 | Number::Isize => range!(i64),
-            Number::U8 => range!(u8),
-            Number::U16 => range!(u16),
-            Number::U32 => range!(u32),
-            Number::U64 | Number::Usize => range!(u64),
-            Number::F32 | Number::F64 => None,
+            NumberType::I64 | NumberType::Isize => range!(i64),
+            NumberType::U8 => range!(u8),
+            NumberType::U16 => range!(u16),
+            NumberType::U32 => range!(u32),
+            NumberType::U64 | NumberType::Usize => range!(u64),
+            NumberType::F32 | NumberType::F64 => None,
         }
     }
 
@@ -57,15 +57,15 @@ impl Number {
     /// The integer of this type for another, with its lowest bits.
     pub(super) fn wrap(self, value: i128) -> i128 {
         match self {
-            Number::I8 => (value as i8).into(),
-            Number::I16 => (value as i16).into(),
-            Number::I32 => (value as i32).into(),
-            Number::I64 | Number::Isize => (value as i64).into(),
-            Number::U8 => (value as u8).into(),
-            Number::U16 => (value as u16).into(),
-            Number::U32 => (value as u32).into(),
-            Number::U64 | Number::Usize => (value as u64).into(),
-            Number::F32 | Number::F64 => value,
+            NumberType::I8 => (value as i8).into(),
+            NumberType::I16 => (value as i16).into(),
+            NumberType::I32 => (value as i32).into(),
+            NumberType::I64 | NumberType::Isize => (value as i64).into(),
+            NumberType::U8 => (value as u8).into(),
+            NumberType::U16 => (value as u16).into(),
+            NumberType::U32 => (value as u32).into(),
+            NumberType::U64 | NumberType::Usize => (value as u64).into(),
+            NumberType::F32 | NumberType::F64 => value,
         }
     }
 
@@ -79,7 +79,7 @@ impl Number {
     pub(super) fn store(self, value: i128) -> Result<RawBson, Uncomputable> {
         let is_narrow = matches!(
             self,
-            Number::I8 | Number::I16 | Number::I32 | Number::U8 | Number::U16
+            NumberType::I8 | NumberType::I16 | NumberType::I32 | NumberType::U8 | NumberType::U16
         );
         match (i32::try_from(value), i64::try_from(value)) {
             _ if !self.has(value) => Err(Uncomputable(format!("{value} is not {self}"))),
@@ -93,21 +93,21 @@ impl Number {
     }
 }
 
-impl fmt::Display for Number {
+impl fmt::Display for NumberType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Number::I8 => "an `i8`",
-            Number::I16 => "an `i16`",
-            Number::I32 => "an `i32`",
-            Number::I64 => "an `i64`",
-            Number::Isize => "an `isize`",
-            Number::U8 => "a `u8`",
-            Number::U16 => "a `u16`",
-            Number::U32 => "a `u32`",
-            Number::U64 => "a `u64`",
-            Number::Usize => "a `usize`",
-            Number::F32 => "an `f32`",
-            Number::F64 => "an `f64`",
+            NumberType::I8 => "an `i8`",
+            NumberType::I16 => "an `i16`",
+            NumberType::I32 => "an `i32`",
+            NumberType::I64 => "an `i64`",
+            NumberType::Isize => "an `isize`",
+            NumberType::U8 => "a `u8`",
+            NumberType::U16 => "a `u16`",
+            NumberType::U32 => "a `u32`",
+            NumberType::U64 => "a `u64`",
+            NumberType::Usize => "a `usize`",
+            NumberType::F32 => "an `f32`",
+            NumberType::F64 => "an `f64`",
         })
     }
 }

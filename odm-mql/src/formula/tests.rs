@@ -15,7 +15,7 @@ fn field(path: &str, ty: ValueType) -> Expression {
     })
 }
 
-fn number(path: &str, number: Number) -> Expression {
+fn number(path: &str, number: NumberType) -> Expression {
     field(path, ValueType::Number(number))
 }
 
@@ -43,17 +43,17 @@ fn an_integer_overflows_in_its_own_type_and_is_stored_as_serde_stores_it() {
         );
         evaluated(sum, ValueType::Number(of), &document)
     };
-    assert_eq!(added(Number::I8, 7), Ok(Bson::Int32(127)));
+    assert_eq!(added(NumberType::I8, 7), Ok(Bson::Int32(127)));
     assert_eq!(
-        added(Number::I8, 8),
+        added(NumberType::I8, 8),
         Err("120 + 8 overflows: the result is not an `i8`".to_owned())
     );
-    assert_eq!(added(Number::U8, 8), Ok(Bson::Int32(128)));
-    assert_eq!(added(Number::U32, 8), Ok(Bson::Int64(128)));
+    assert_eq!(added(NumberType::U8, 8), Ok(Bson::Int32(128)));
+    assert_eq!(added(NumberType::U32, 8), Ok(Bson::Int64(128)));
     assert_eq!(
         evaluated(
-            number("b", Number::I8),
-            ValueType::Number(Number::I8),
+            number("b", NumberType::I8),
+            ValueType::Number(NumberType::I8),
             &document
         ),
         Err("`b` is 250, which its type does not have".to_owned())
@@ -63,7 +63,7 @@ fn an_integer_overflows_in_its_own_type_and_is_stored_as_serde_stores_it() {
 #[test]
 fn the_side_that_decides_is_evaluated_alone() {
     let document = rawdoc! { "a": 0_i64, "list": [1_i64, 0_i64] };
-    let a = || number("a", Number::I64);
+    let a = || number("a", NumberType::I64);
     let one = || Expression::Integer(1, None);
     let quotient = |divisor| call(Function::Divide, [one(), divisor]);
     let is_zero = call(Function::Equal, [a(), Expression::Integer(0, None)]);
@@ -78,7 +78,7 @@ fn the_side_that_decides_is_evaluated_alone() {
     // The second element would divide by zero.
     let list = field(
         "list",
-        ValueType::List(ValueType::Number(Number::I64).into()),
+        ValueType::List(ValueType::Number(NumberType::I64).into()),
     );
     let quotients = call(Function::Map, [list, quotient(Expression::Parameter(0))]);
     let any = |than| {
@@ -108,7 +108,7 @@ fn a_missing_field_has_its_default_or_is_named() {
         };
         evaluated(Expression::Field(field), ty2, &document)
     };
-    let number = ValueType::Number(Number::I64);
+    let number = ValueType::Number(NumberType::I64);
     let optional = ValueType::Optional(number.clone().into());
     assert_eq!(
         field(number.clone(), None),
@@ -125,11 +125,11 @@ fn every_nan_is_stored_as_one() {
     for expression in [
         call(
             Function::Divide,
-            [number("a", Number::F64), number("a", Number::F64)],
+            [number("a", NumberType::F64), number("a", NumberType::F64)],
         ),
-        number("b", Number::F64),
+        number("b", NumberType::F64),
     ] {
-        let value = evaluated(expression, ValueType::Number(Number::F64), &document);
+        let value = evaluated(expression, ValueType::Number(NumberType::F64), &document);
         let value = value.unwrap().as_f64().map(f64::to_bits);
         assert_eq!(value, Some(f64::NAN.to_bits()));
     }
@@ -139,13 +139,13 @@ fn every_nan_is_stored_as_one() {
 fn the_stored_form_names_the_functions() {
     let formula = Formula {
         expression: call(
-            Function::As(Number::F64),
+            Function::As(NumberType::F64),
             [call(
                 Function::Multiply,
-                [number("a.b", Number::I32), Expression::Integer(2, None)],
+                [number("a.b", NumberType::I32), Expression::Integer(2, None)],
             )],
         ),
-        result: ValueType::Optional(ValueType::Number(Number::F64).into()),
+        result: ValueType::Optional(ValueType::Number(NumberType::F64).into()),
     };
     let stored = bson::serialize_to_document(&formula).unwrap();
     let wanted = doc! {
@@ -166,7 +166,14 @@ fn the_stored_form_names_the_functions() {
 
 /// Expressions whose types fit only by chance.
 fn expression() -> impl Strategy<Value = Expression> {
-    let number = || prop::sample::select(vec![Number::I8, Number::I64, Number::U64, Number::F64]);
+    let number = || {
+        prop::sample::select(vec![
+            NumberType::I8,
+            NumberType::I64,
+            NumberType::U64,
+            NumberType::F64,
+        ])
+    };
     let ty = prop_oneof![
         number().prop_map(ValueType::Number),
         Just(ValueType::Bool),
@@ -201,7 +208,7 @@ fn expression() -> impl Strategy<Value = Expression> {
         Function::And,
         Function::Equal,
         Function::Less,
-        Function::As(Number::I8),
+        Function::As(NumberType::I8),
         Function::If,
         Function::UnwrapOr,
         Function::Abs,
@@ -212,7 +219,7 @@ fn expression() -> impl Strategy<Value = Expression> {
         Function::Map,
         Function::Filter,
         Function::Any,
-        Function::Sum(Number::I64),
+        Function::Sum(NumberType::I64),
         Function::Least,
     ];
     leaf.prop_recursive(4, 24, 3, move |inner| {
@@ -243,17 +250,17 @@ fn a_literal_has_the_type_that_rust_infers() {
         let value = formula.evaluate(&document).map_err(|why| why.to_string())?;
         Ok::<_, String>(Bson::try_from(value).expect("it is well-formed"))
     };
-    let as_i64 = |expression| call(Function::As(Number::I64), [expression]);
+    let as_i64 = |expression| call(Function::As(NumberType::I64), [expression]);
     let optional = |number| field("a", ValueType::Optional(ValueType::Number(number).into()));
     // (a.unwrap_or(0) - 1) as i64
     let below = call(
         Function::Subtract,
         [
-            call(Function::UnwrapOr, [optional(Number::U32), literal(0)]),
+            call(Function::UnwrapOr, [optional(NumberType::U32), literal(0)]),
             literal(1),
         ],
     );
-    let number = || ValueType::Number(Number::I64);
+    let number = || ValueType::Number(NumberType::I64);
     assert_eq!(
         inferred(as_i64(below), number()),
         Err("0 - 1 overflows: the result is not a `u32`".to_owned())

@@ -4,36 +4,36 @@ use std::{borrow::Cow, cmp::Ordering};
 
 use bson::{Bson, RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 
-use super::{FieldValue, Number, Uncomputable, ValueType};
+use super::{FieldValue, NumberType, Uncomputable, ValueType};
 use crate::{order, path, show};
 
 /// The value of an expression.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Value<'a> {
+pub(super) enum FormulaValue<'a> {
     Bool(bool),
     /// Without a type it is a literal, or computed from literals alone.
-    Integer(i128, Option<Number>),
+    Integer(i128, Option<NumberType>),
     Float(f64),
     Text(Cow<'a, str>),
     /// Milliseconds since 1970.
     Date(i64),
-    Optional(Option<Box<Value<'a>>>),
-    List(Vec<Value<'a>>),
+    Optional(Option<Box<FormulaValue<'a>>>),
+    List(Vec<FormulaValue<'a>>),
     Other(RawBsonRef<'a>),
 }
 
-impl<'a> Value<'a> {
-    pub(super) fn some(value: Value<'a>) -> Self {
-        Value::Optional(Some(Box::new(value)))
+impl<'a> FormulaValue<'a> {
+    pub(super) fn some(value: FormulaValue<'a>) -> Self {
+        FormulaValue::Optional(Some(Box::new(value)))
     }
 
     pub(super) fn constant(value: &'a Bson) -> Result<Self, Uncomputable> {
         Ok(match value {
-            Bson::Boolean(value) => Value::Bool(*value),
-            Bson::String(value) => Value::Text(value.into()),
-            Bson::Int32(value) => Value::Integer((*value).into(), None),
-            Bson::Int64(value) => Value::Integer((*value).into(), None),
-            Bson::Double(value) => Value::Float(*value),
+            Bson::Boolean(value) => FormulaValue::Bool(*value),
+            Bson::String(value) => FormulaValue::Text(value.into()),
+            Bson::Int32(value) => FormulaValue::Integer((*value).into(), None),
+            Bson::Int64(value) => FormulaValue::Integer((*value).into(), None),
+            Bson::Double(value) => FormulaValue::Float(*value),
             value => return Err(Uncomputable(format!("{value} is no constant"))),
         })
     }
@@ -49,20 +49,20 @@ impl<'a> Value<'a> {
             path::Lookup::Array(_, Some(_)) | path::Lookup::Missing => None,
         };
         match (stored, &field.ty, &field.default) {
-            (Some(value), ty, _) => Value::read(value, ty).ok_or_else(|| {
+            (Some(value), ty, _) => FormulaValue::read(value, ty).ok_or_else(|| {
                 Uncomputable(format!(
                     "`{}` is {}, which its type does not have",
                     field.path,
                     show(value)
                 ))
             }),
-            (None, ty, Some(default)) => Value::read_default(default, ty).ok_or_else(|| {
+            (None, ty, Some(default)) => FormulaValue::read_default(default, ty).ok_or_else(|| {
                 Uncomputable(format!(
                     "`{}` is missing, and its default is {default}, which its type does not have",
                     field.path
                 ))
             }),
-            (None, ValueType::Optional(_), None) => Ok(Value::Optional(None)),
+            (None, ValueType::Optional(_), None) => Ok(FormulaValue::Optional(None)),
             (None, _, None) => Err(Uncomputable(format!("`{}` is missing", field.path))),
         }
     }
@@ -70,39 +70,47 @@ impl<'a> Value<'a> {
     /// Reads a value of a type. `None` if the type does not have it.
     fn read(value: RawBsonRef<'a>, ty: &ValueType) -> Option<Self> {
         Some(match (ty, value) {
-            (ValueType::Bool, RawBsonRef::Boolean(value)) => Value::Bool(value),
+            (ValueType::Bool, RawBsonRef::Boolean(value)) => FormulaValue::Bool(value),
             (ValueType::Number(number), value) => read_number(value, *number)?,
-            (ValueType::Text, RawBsonRef::String(value)) => Value::Text(value.into()),
-            (ValueType::Date, RawBsonRef::DateTime(value)) => Value::Date(value.timestamp_millis()),
-            (ValueType::Optional(_), RawBsonRef::Null) => Value::Optional(None),
-            (ValueType::Optional(ty), value) => Value::some(Value::read(value, ty)?),
-            (ValueType::List(ty), RawBsonRef::Array(list)) => {
-                let values = path::elements(list).map(|value| Value::read(value, ty));
-                Value::List(values.collect::<Option<_>>()?)
+            (ValueType::Text, RawBsonRef::String(value)) => FormulaValue::Text(value.into()),
+            (ValueType::Date, RawBsonRef::DateTime(value)) => {
+                FormulaValue::Date(value.timestamp_millis())
             }
-            (ValueType::Other, value) => Value::Other(value),
+            (ValueType::Optional(_), RawBsonRef::Null) => FormulaValue::Optional(None),
+            (ValueType::Optional(ty), value) => FormulaValue::some(FormulaValue::read(value, ty)?),
+            (ValueType::List(ty), RawBsonRef::Array(list)) => {
+                let values = path::elements(list).map(|value| FormulaValue::read(value, ty));
+                FormulaValue::List(values.collect::<Option<_>>()?)
+            }
+            (ValueType::Other, value) => FormulaValue::Other(value),
             _ => return None,
         })
     }
 
     fn read_default(default: &'a Bson, ty: &ValueType) -> Option<Self> {
         Some(match (ty, default) {
-            (ValueType::Optional(_), Bson::Null) => Value::Optional(None),
-            (ValueType::Optional(ty), value) => Value::some(Value::read_default(value, ty)?),
+            (ValueType::Optional(_), Bson::Null) => FormulaValue::Optional(None),
+            (ValueType::Optional(ty), value) => {
+                FormulaValue::some(FormulaValue::read_default(value, ty)?)
+            }
             (ValueType::List(ty), Bson::Array(list)) => {
-                let values = list.iter().map(|value| Value::read_default(value, ty));
-                Value::List(values.collect::<Option<_>>()?)
+                let values = list
+                    .iter()
+                    .map(|value| FormulaValue::read_default(value, ty));
+                FormulaValue::List(values.collect::<Option<_>>()?)
             }
             (ValueType::Number(number), Bson::Int32(value)) => {
-                Value::Integer((*value).into(), Some(*number))
+                FormulaValue::Integer((*value).into(), Some(*number))
             }
             (ValueType::Number(number), Bson::Int64(value)) => {
-                Value::Integer((*value).into(), Some(*number))
+                FormulaValue::Integer((*value).into(), Some(*number))
             }
-            (ValueType::Number(_), Bson::Double(value)) => Value::Float(*value),
-            (ValueType::Date, Bson::DateTime(value)) => Value::Date(value.timestamp_millis()),
+            (ValueType::Number(_), Bson::Double(value)) => FormulaValue::Float(*value),
+            (ValueType::Date, Bson::DateTime(value)) => {
+                FormulaValue::Date(value.timestamp_millis())
+            }
             (ValueType::Bool | ValueType::Text | ValueType::Other, value) => {
-                Value::constant(value).ok()?
+                FormulaValue::constant(value).ok()?
             }
             _ => return None,
         })
@@ -111,19 +119,23 @@ impl<'a> Value<'a> {
     /// The value as a Rust type is stored.
     pub(super) fn store(self, ty: &ValueType) -> Result<RawBson, Uncomputable> {
         Ok(match (self, ty) {
-            (Value::Optional(None), _) => RawBson::Null,
-            (Value::Optional(Some(value)), ValueType::Optional(ty)) => value.store(ty)?,
-            (Value::Optional(Some(value)), ty) => value.store(ty)?,
-            (Value::Integer(value, _), ValueType::Number(number)) => number.store(value)?,
-            (Value::Integer(value, number), _) => number.unwrap_or(Number::I64).store(value)?,
-            (Value::Float(value), ValueType::Number(Number::F32)) => {
+            (FormulaValue::Optional(None), _) => RawBson::Null,
+            (FormulaValue::Optional(Some(value)), ValueType::Optional(ty)) => value.store(ty)?,
+            (FormulaValue::Optional(Some(value)), ty) => value.store(ty)?,
+            (FormulaValue::Integer(value, _), ValueType::Number(number)) => number.store(value)?,
+            (FormulaValue::Integer(value, number), _) => {
+                number.unwrap_or(NumberType::I64).store(value)?
+            }
+            (FormulaValue::Float(value), ValueType::Number(NumberType::F32)) => {
                 RawBson::Double(quiet((value as f32).into()))
             }
-            (Value::Float(value), _) => RawBson::Double(quiet(value)),
-            (Value::Bool(value), _) => RawBson::Boolean(value),
-            (Value::Text(value), _) => RawBson::String(value.into_owned()),
-            (Value::Date(millis), _) => RawBson::DateTime(bson::DateTime::from_millis(millis)),
-            (Value::List(values), ty) => {
+            (FormulaValue::Float(value), _) => RawBson::Double(quiet(value)),
+            (FormulaValue::Bool(value), _) => RawBson::Boolean(value),
+            (FormulaValue::Text(value), _) => RawBson::String(value.into_owned()),
+            (FormulaValue::Date(millis), _) => {
+                RawBson::DateTime(bson::DateTime::from_millis(millis))
+            }
+            (FormulaValue::List(values), ty) => {
                 let ty = match ty {
                     ValueType::List(ty) => ty,
                     ty => ty,
@@ -134,20 +146,22 @@ impl<'a> Value<'a> {
                 }
                 RawBson::Array(list)
             }
-            (Value::Other(value), _) => value.into(),
+            (FormulaValue::Other(value), _) => value.into(),
         })
     }
 
     /// The order of Rust's `PartialOrd`.
     pub(super) fn compare(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {
-            (Value::Integer(a, _), Value::Integer(b, _)) => Some(a.cmp(b)),
-            (Value::Float(a), Value::Float(b)) => a.partial_cmp(b),
-            (Value::Text(a), Value::Text(b)) => Some(a.cmp(b)),
-            (Value::Bool(a), Value::Bool(b)) => Some(a.cmp(b)),
-            (Value::Date(a), Value::Date(b)) => Some(a.cmp(b)),
-            (Value::Optional(Some(a)), Value::Optional(Some(b))) => a.compare(b),
-            (Value::Optional(a), Value::Optional(b)) => Some(a.is_some().cmp(&b.is_some())),
+            (FormulaValue::Integer(a, _), FormulaValue::Integer(b, _)) => Some(a.cmp(b)),
+            (FormulaValue::Float(a), FormulaValue::Float(b)) => a.partial_cmp(b),
+            (FormulaValue::Text(a), FormulaValue::Text(b)) => Some(a.cmp(b)),
+            (FormulaValue::Bool(a), FormulaValue::Bool(b)) => Some(a.cmp(b)),
+            (FormulaValue::Date(a), FormulaValue::Date(b)) => Some(a.cmp(b)),
+            (FormulaValue::Optional(Some(a)), FormulaValue::Optional(Some(b))) => a.compare(b),
+            (FormulaValue::Optional(a), FormulaValue::Optional(b)) => {
+                Some(a.is_some().cmp(&b.is_some()))
+            }
             _ => None,
         }
     }
@@ -155,17 +169,16 @@ impl<'a> Value<'a> {
     /// Whether both are the same value: floats as Rust compares them, values of other types as they are stored.
     pub(super) fn is_equal(&self, other: &Self) -> bool {
         match (self, other) {
-            (Value::Integer(a, _), Value::Integer(b, _)) => a == b,
-            (Value::Optional(Some(a)), Value::Optional(Some(b))) => a.is_equal(b),
-            (Value::List(a), Value::List(b)) => {
+            (FormulaValue::Integer(a, _), FormulaValue::Integer(b, _)) => a == b,
+            (FormulaValue::Optional(Some(a)), FormulaValue::Optional(Some(b))) => a.is_equal(b),
+            (FormulaValue::List(a), FormulaValue::List(b)) => {
                 a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is_equal(b))
             }
-            (Value::Other(a), Value::Other(b)) => order::equal(*a, *b),
-            (Value::Other(RawBsonRef::String(a)), Value::Text(b))
-            | (Value::Text(b), Value::Other(RawBsonRef::String(a))) => a == b,
-            (Value::Other(a), Value::Integer(b, _)) | (Value::Integer(b, _), Value::Other(a)) => {
-                integer(*a) == Some(*b)
-            }
+            (FormulaValue::Other(a), FormulaValue::Other(b)) => order::equal(*a, *b),
+            (FormulaValue::Other(RawBsonRef::String(a)), FormulaValue::Text(b))
+            | (FormulaValue::Text(b), FormulaValue::Other(RawBsonRef::String(a))) => a == b,
+            (FormulaValue::Other(a), FormulaValue::Integer(b, _))
+            | (FormulaValue::Integer(b, _), FormulaValue::Other(a)) => integer(*a) == Some(*b),
             _ => self == other,
         }
     }
@@ -176,16 +189,18 @@ fn quiet(value: f64) -> f64 {
     if value.is_nan() { f64::NAN } else { value }
 }
 
-fn read_number<'a>(value: RawBsonRef<'_>, number: Number) -> Option<Value<'a>> {
+fn read_number<'a>(value: RawBsonRef<'_>, number: NumberType) -> Option<FormulaValue<'a>> {
     match (number, value) {
-        (Number::F32, RawBsonRef::Double(value)) => Some(Value::Float((value as f32).into())),
-        (Number::F64, RawBsonRef::Double(value)) => Some(Value::Float(value)),
-        (Number::F32 | Number::F64, value) => {
-            integer(value).map(|value| Value::Float(value as f64))
+        (NumberType::F32, RawBsonRef::Double(value)) => {
+            Some(FormulaValue::Float((value as f32).into()))
+        }
+        (NumberType::F64, RawBsonRef::Double(value)) => Some(FormulaValue::Float(value)),
+        (NumberType::F32 | NumberType::F64, value) => {
+            integer(value).map(|value| FormulaValue::Float(value as f64))
         }
         (number, value) => {
             let value = integer(value).filter(|value| number.has(*value))?;
-            Some(Value::Integer(value, Some(number)))
+            Some(FormulaValue::Integer(value, Some(number)))
         }
     }
 }

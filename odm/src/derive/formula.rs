@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::model::{DateTime, Field, Known, ObjectId, Path, Ref, Referable, Subset, to_raw};
 pub use crate::query::{fold_case, words};
 use odm_mql::formula::FieldValue;
-pub use odm_mql::formula::{Expression, Function, Number};
+pub use odm_mql::formula::{Expression, Function, NumberType};
 
 /// A field of the document.
 pub fn field<V: Known, P: Path, K>(_: Field<V, P, K>) -> Expression {
@@ -141,7 +141,7 @@ pub fn text<T: FormulaText + ?Sized>(value: &T) -> &str {
 }
 
 /// A value that has a length.
-pub fn measured<T: Measured + ?Sized>(value: &T) -> &T {
+pub fn measured<T: HasLength + ?Sized>(value: &T) -> &T {
     value
 }
 
@@ -194,7 +194,7 @@ pub trait FormulaText {
     message = "`{Self}` has no length that a computed field knows",
     label = "expected a text or a list"
 )]
-pub trait Measured {}
+pub trait HasLength {}
 
 /// A value to compare for equality, by the form in which it is stored.
 #[diagnostic::on_unimplemented(
@@ -229,7 +229,7 @@ impls! {
     Castable: i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64 bool;
     FormulaOrdered: i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64 bool char String str DateTime;
     FormulaShown: i8 i16 i32 i64 isize u8 u16 u32 u64 usize bool char String str;
-    Measured: String str;
+    HasLength: String str;
 }
 impl<T: FormulaEquated> FormulaEquated for Option<T> {}
 impl<T: FormulaEquated> FormulaEquated for Vec<T> {}
@@ -238,9 +238,9 @@ impl<T: Referable> FormulaEquated for Ref<T> {}
 impl<T: FormulaOrdered> FormulaOrdered for Option<T> {}
 impl<T: FormulaOrdered + ?Sized> FormulaOrdered for &T {}
 impl<T: FormulaShown + ?Sized> FormulaShown for &T {}
-impl<T> Measured for Vec<T> {}
-impl<T> Measured for [T] {}
-impl<T: Measured + ?Sized> Measured for &T {}
+impl<T> HasLength for Vec<T> {}
+impl<T> HasLength for [T] {}
+impl<T: HasLength + ?Sized> HasLength for &T {}
 
 impl<T> FormulaList for Vec<T> {
     type Item = T;

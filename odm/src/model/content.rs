@@ -12,7 +12,7 @@ use std::{
 use bson::doc;
 use odm_mql::{
     self as mql, Violation,
-    formula::{Number, ValueType},
+    formula::{NumberType, ValueType},
 };
 use serde::Serialize;
 
@@ -127,7 +127,7 @@ fn stored_as(types: &[&str]) -> ValueType {
         ["string"] => ValueType::Text,
         ["bool"] => ValueType::Bool,
         ["date"] => ValueType::Date,
-        ["double", ..] => ValueType::Number(Number::F64),
+        ["double", ..] => ValueType::Number(NumberType::F64),
         _ => ValueType::Other,
     }
 }
@@ -172,7 +172,7 @@ impl Known for f32 {
     const OPERAND: Option<Operand> = Some(Operand::ordered::<f32>());
 
     fn value_type() -> ValueType {
-        ValueType::Number(Number::F32)
+        ValueType::Number(NumberType::F32)
     }
 
     fn schema(types: &mut SchemaTypes) -> bson::Document {
@@ -245,7 +245,7 @@ macro_rules! ranges {
             const OPERAND: Option<Operand> = Some(Operand::ordered::<$type>());
 
             fn value_type() -> ValueType {
-                ValueType::Number(Number::$number)
+                ValueType::Number(NumberType::$number)
             }
 
             fn schema(_: &mut SchemaTypes) -> bson::Document {

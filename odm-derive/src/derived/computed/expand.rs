@@ -196,7 +196,7 @@ impl<'e> Emission<'e> {
     pub(super) fn formula(&self, node: &Node) -> TokenStream {
         let private = &self.head.private;
         let expression = quote!(#private::formula::Expression);
-        let number = quote!(#private::formula::Number);
+        let number = quote!(#private::formula::NumberType);
         match node {
             Node::Integer(literal, value) => {
                 let number = match literal.suffix() {
@@ -281,7 +281,7 @@ impl<'e> Emission<'e> {
         let argument = self.formula(argument);
         quote! {
             #private::formula::Expression::Call(
-                #private::formula::Function::#function(#private::formula::Number::#number),
+                #private::formula::Function::#function(#private::formula::NumberType::#number),
                 ::std::vec![#argument],
             )
         }

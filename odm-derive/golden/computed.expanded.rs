@@ -26,36 +26,30 @@ const _: () = {
         pub cents: ::odm::derive::Field<
             i64,
             ::odm::derive::FieldPath<P, Order, 1>,
-            ::odm::derive::Derived,
-        >,
-        /// Stored as `dearest`.
-        pub dearest: ::odm::derive::Field<
-            Option<i64>,
-            ::odm::derive::FieldPath<P, Order, 2>,
-            ::odm::derive::Derived,
+            ::odm::derive::Plain,
         >,
         /// Stored as `discount`.
         pub discount: ::odm::derive::Field<
             i64,
-            ::odm::derive::FieldPath<P, Order, 3>,
+            ::odm::derive::FieldPath<P, Order, 2>,
             ::odm::derive::Plain,
         >,
         /// Stored as `notes`.
         pub notes: ::odm::derive::Field<
             Vec<Note>,
-            ::odm::derive::FieldPath<P, Order, 4>,
+            ::odm::derive::FieldPath<P, Order, 3>,
             ::odm::derive::Plain,
         >,
         /// Stored as `due`.
         pub due: ::odm::derive::Field<
             i64,
-            ::odm::derive::FieldPath<P, Order, 5>,
+            ::odm::derive::FieldPath<P, Order, 4>,
             ::odm::derive::Derived,
         >,
         /// Stored as `urgent`.
         pub urgent: ::odm::derive::Field<
             bool,
-            ::odm::derive::FieldPath<P, Order, 6>,
+            ::odm::derive::FieldPath<P, Order, 5>,
             ::odm::derive::Derived,
         >,
     }
@@ -64,7 +58,6 @@ const _: () = {
         const NEW: Self = Self {
             id: ::odm::derive::Field::NEW,
             cents: ::odm::derive::Field::NEW,
-            dearest: ::odm::derive::Field::NEW,
             discount: ::odm::derive::Field::NEW,
             notes: ::odm::derive::Field::NEW,
             due: ::odm::derive::Field::NEW,
@@ -85,12 +78,6 @@ const _: () = {
                 text: "cents",
                 hash: 2179065326846402292u64,
                 optional: false,
-                defaulted: false,
-            },
-            ::odm::derive::StoredName {
-                text: "dearest",
-                hash: 8612839187773735851u64,
-                optional: ::odm::derive::Probe::<Option<i64>>::OPTIONAL,
                 defaulted: false,
             },
             ::odm::derive::StoredName {
@@ -123,30 +110,6 @@ const _: () = {
                 references: false,
                 opaque: false,
                 derived: &[
-                    (
-                        "cents",
-                        2179065326846402292u64,
-                        ::odm::derive::DerivedReads {
-                            paths: &[
-                                ::odm::derive::sort_path(
-                                    ::odm::derive::fields_of::<Line>().cents,
-                                ),
-                            ],
-                            ..::odm::derive::child_reads::<Line>()
-                        },
-                    ),
-                    (
-                        "dearest",
-                        8612839187773735851u64,
-                        ::odm::derive::DerivedReads {
-                            paths: &[
-                                ::odm::derive::sort_path(
-                                    ::odm::derive::fields_of::<Line>().cents,
-                                ),
-                            ],
-                            ..::odm::derive::child_reads::<Line>()
-                        },
-                    ),
                     (
                         "due",
                         14583848670718103765u64,
@@ -194,43 +157,11 @@ const _: () = {
                         ::odm::derive::Probe::<i64>::DESCRIBED,
                         false,
                     ),
-                    {
-                        ::odm::derive::child_field(
-                                ::odm::derive::fields_of::<Line>().cents,
-                            )
-                            .sum::<
-                                i64,
-                            >(
-                                "cents",
-                                ::odm::derive::children::<
-                                    Line,
-                                >(
-                                    ::odm::derive::parent_path::<Line, Order, _, _>(),
-                                    ::core::option::Option::None,
-                                    false,
-                                ),
-                                false,
-                            )
-                    }
-                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
-                    {
-                        ::odm::derive::child_field(
-                                ::odm::derive::fields_of::<Line>().cents,
-                            )
-                            .max::<
-                                Option<i64>,
-                            >(
-                                "dearest",
-                                ::odm::derive::children::<
-                                    Line,
-                                >(
-                                    ::odm::derive::parent_path::<Line, Order, _, _>(),
-                                    ::core::option::Option::None,
-                                    false,
-                                ),
-                            )
-                    }
-                        .of(::odm::derive::Probe::<Option<i64>>::DESCRIBED),
+                    ::odm::derive::known(
+                        "cents",
+                        ::odm::derive::Probe::<i64>::DESCRIBED,
+                        true,
+                    ),
                     ::odm::derive::known(
                         "discount",
                         ::odm::derive::Probe::<i64>::DESCRIBED,
@@ -391,7 +322,6 @@ const _: () = {
     #[automatically_derived]
     impl<D> ::odm::derive::RefersWithin<D> for Order
     where
-        ::odm::derive::Ref<Line>: ::odm::derive::RefersWithin<D>,
         Vec<Note>: ::odm::derive::RefersWithin<D>,
     {}
     #[automatically_derived]
@@ -405,7 +335,7 @@ const _: () = {
             X,
             K,
         >>::ParentPath<
-            ::odm::derive::FieldPath<::odm::derive::Root<Order>, Order, 4>,
+            ::odm::derive::FieldPath<::odm::derive::Root<Order>, Order, 3>,
         > as ::odm::derive::Path>::TEXT;
     }
     #[automatically_derived]
@@ -487,7 +417,7 @@ const _: () = {
                             "urgent",
                             |__document: &Note| -> bool {
                                 ::odm::derive::formula::text(&__document.text)
-                                    .starts_with("!")
+                                    .starts_with(::odm::derive::formula::pattern("!"))
                             },
                             || ::odm::derive::formula::Expression::Call(
                                 ::odm::derive::formula::Function::StartsWith,
@@ -531,6 +461,8 @@ const _: () = {
         type StoredKey = ::odm::derive::NoKey;
     }
     #[automatically_derived]
+    impl ::odm::derive::formula::FormulaEquated for Note {}
+    #[automatically_derived]
     impl ::odm::derive::Known for Note {
         const RELATED: bool = true;
         fn schema(
@@ -548,182 +480,5 @@ const _: () = {
         ) {
             <Self as ::odm::derive::Structure>::check(self, at, found);
         }
-    }
-};
-
-// `Document` of `Line`
-
-#[doc(hidden)]
-#[allow(
-    dead_code,
-    deprecated,
-    non_camel_case_types,
-    non_snake_case,
-    private_bounds,
-    private_interfaces,
-    unreachable_pub,
-    unused_imports,
-    unused_qualifications
-)]
-const _: () = {
-    use ::odm::derive::Unknown as _;
-    /// The fields of `Line`.
-    pub struct LineFields<P> {
-        /// Stored as `_id`.
-        pub id: ::odm::derive::Field<
-            i64,
-            ::odm::derive::FieldPath<P, Line, 0>,
-            ::odm::derive::Identity,
-        >,
-        /// Stored as `order`.
-        pub order: ::odm::derive::Field<
-            Ref<Order>,
-            ::odm::derive::FieldPath<P, Line, 1>,
-            ::odm::derive::Plain,
-        >,
-        /// Stored as `cents`.
-        pub cents: ::odm::derive::Field<
-            i64,
-            ::odm::derive::FieldPath<P, Line, 2>,
-            ::odm::derive::Plain,
-        >,
-    }
-    #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for LineFields<P> {
-        const NEW: Self = Self {
-            id: ::odm::derive::Field::NEW,
-            order: ::odm::derive::Field::NEW,
-            cents: ::odm::derive::Field::NEW,
-        };
-        const STATIC: &'static Self = &Self::NEW;
-    }
-    #[automatically_derived]
-    impl ::odm::derive::Structure for Line {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
-                text: "_id",
-                hash: 13334660529758004755u64,
-                optional: false,
-                defaulted: false,
-            },
-            ::odm::derive::StoredName {
-                text: "order",
-                hash: 7774916592154454519u64,
-                optional: ::odm::derive::Probe::<Ref<Order>>::OPTIONAL,
-                defaulted: false,
-            },
-            ::odm::derive::StoredName {
-                text: "cents",
-                hash: 2179065326846402292u64,
-                optional: false,
-                defaulted: false,
-            },
-        ];
-        const OUTLINE: &'static ::odm::derive::Outline = {
-            &::odm::derive::Outline {
-                references: true,
-                opaque: false,
-                derived: &[],
-                embedded: &[],
-            }
-        };
-        type Fields<P: ::odm::derive::Path> = LineFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
-                name: "Line",
-                fields: &[
-                    ::odm::derive::known(
-                        "_id",
-                        ::odm::derive::Probe::<i64>::DESCRIBED,
-                        false,
-                    ),
-                    ::odm::derive::reference::<
-                        Ref<Order>,
-                    >(
-                            "order",
-                            ::odm::derive::DeclaredReference {
-                                parent: true,
-                                one: false,
-                                unchecked: false,
-                                on_delete: ::core::option::Option::None,
-                                inverse: ::core::option::Option::None,
-                            },
-                        )
-                        .of(::odm::derive::Probe::<Ref<Order>>::DESCRIBED)
-                        .required(!::odm::derive::Probe::<Ref<Order>>::FROM_NOTHING),
-                    ::odm::derive::known(
-                        "cents",
-                        ::odm::derive::Probe::<i64>::DESCRIBED,
-                        true,
-                    ),
-                ],
-            };
-            &ONE
-        }
-    }
-    #[automatically_derived]
-    impl ::odm::derive::Referable for Line {
-        type Key = i64;
-        type StoredKey = i64;
-        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
-    }
-    #[automatically_derived]
-    impl ::odm::derive::Document for Line {
-        type Id = i64;
-        type Itself = Self;
-        const COLLECTION: &'static str = "lines";
-        const HASH: ::core::primitive::u64 = 6693467979504746524u64;
-        fn id(&self) -> &i64 {
-            &self.id
-        }
-        fn model() -> &'static ::odm::derive::Model {
-            static ONE: ::odm::derive::Model = ::odm::derive::Model {
-                name: "Line",
-                collection: "lines",
-                shape: <Line as ::odm::derive::Structure>::shape,
-                indexes: &[],
-                expires: ::core::option::Option::None,
-                version: ::core::option::Option::None,
-                created_at: ::core::option::Option::None,
-                updated_at: ::core::option::Option::None,
-                schema: ::odm::derive::schema_of::<Line>,
-                validation: ::odm::derive::Validation {
-                    level: ::odm::derive::ValidationLevel::Strict,
-                    action: ::odm::derive::ValidationAction::Error,
-                    schema: ::core::option::Option::None,
-                    check: ::odm::derive::Probe::<Line>::CHECK,
-                },
-                renamed: &[],
-                readable: ::odm::derive::Probe::<Line>::READABLE,
-            };
-            &ONE
-        }
-    }
-    #[automatically_derived]
-    impl ::odm::derive::IntoId<Line> for i64 {
-        type How = ::odm::derive::ById;
-        fn into_id(self) -> i64 {
-            self
-        }
-    }
-    #[automatically_derived]
-    impl ::odm::derive::IntoId<Line> for &i64 {
-        type How = ::odm::derive::ById;
-        fn into_id(self) -> i64 {
-            ::odm::derive::clone_id::<Line>(self)
-        }
-    }
-    #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Line
-    where
-        Ref<Order>: ::odm::derive::RefersWithin<D>,
-    {}
-    #[automatically_derived]
-    impl ::odm::derive::ChildOf<Order, ::odm::derive::Any, 0usize> for Line {
-        const PATH: &'static str = "order";
-    }
-    #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Line {
-        type Child = Line;
     }
 };

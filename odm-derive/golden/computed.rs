@@ -1,4 +1,4 @@
-//! Totals of children, and fields computed from them.
+//! Fields computed from those beside them.
 
 use odm::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -8,10 +8,7 @@ use serde::{Deserialize, Serialize};
 struct Order {
     #[serde(rename = "_id")]
     id: i64,
-    #[sum(of = "Line.cents")]
     cents: i64,
-    #[max(of = "Line.cents")]
-    dearest: Option<i64>,
     #[serde(default)]
     discount: i64,
     #[embed]
@@ -27,14 +24,4 @@ struct Note {
     text: String,
     #[computed(text.starts_with("!"))]
     urgent: bool,
-}
-
-#[derive(Serialize, Deserialize, Document)]
-#[document(collection = "lines")]
-struct Line {
-    #[serde(rename = "_id")]
-    id: i64,
-    #[reference(parent)]
-    order: Ref<Order>,
-    cents: i64,
 }
