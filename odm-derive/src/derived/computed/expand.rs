@@ -89,8 +89,12 @@ impl<'e> Emission<'e> {
                 };
                 // Rust compares without taking the values.
                 if matches!(kind, "equated" | "compared") {
-                    let (left, right) = (self.borrowed(kind, left), self.borrowed(kind, right));
-                    return quote!(*#left #operator *#right);
+                    let value = |node: &Node| {
+                        let borrowed = self.borrowed(kind, node);
+                        quote_spanned!(borrowed.span()=> *#borrowed)
+                    };
+                    let (left, right) = (value(left), value(right));
+                    return quote!(#left #operator #right);
                 }
                 let (left, right) = (self.operand(kind, left), self.operand(kind, right));
                 quote!(#left #operator #right)
