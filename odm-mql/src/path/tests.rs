@@ -298,3 +298,15 @@ fn a_sort_by_positions_looks_at_one_element_of_each_array() {
     let keys = sort_values(&document, &[&path, "b"]).expect("one array");
     assert_eq!(keys, [[RawBsonRef::Int32(1), RawBsonRef::Int32(1)]]);
 }
+
+#[test]
+fn a_zero_and_its_negative_are_not_the_same() {
+    let [zero, negative] = [
+        bson::rawdoc! { "a": { "b": 0.0 } },
+        bson::rawdoc! { "a": { "b": -0.0 } },
+    ];
+    for path in ["a", "a.b"] {
+        assert!(!is_same(&zero, &negative, path), "{path}");
+        assert!(is_same(&negative, &negative, path), "{path}");
+    }
+}
