@@ -22,7 +22,7 @@ pub fn defaulted_field<V: Known + Serialize, P: Path, K>(
     _: Field<V, P, K>,
     default: impl Fn() -> V,
 ) -> Expression {
-    // One that differs from call to call is none of the definition.
+    // A default that differs from call to call cannot be a part of the definition.
     let [one, other] = [stored(&default()), stored(&default())];
     Expression::Field(FieldValue {
         default: (one == other).then_some(one),
@@ -50,7 +50,7 @@ fn value_of<V: Known>(of: Option<usize>, path: &str) -> FieldValue {
     }
 }
 
-/// A literal, or a variant of an enum. The catalog refuses one that is no scalar.
+/// A literal, or a variant of an enum. The catalog refuses a value that is no scalar.
 pub fn constant<T: Serialize + ?Sized>(value: &T) -> Expression {
     Expression::Constant(stored(value))
 }

@@ -516,8 +516,9 @@ impl<V, P: Path, K> Field<V, P, K> {
         Filter::test(P::TEXT, tests.map(Test::All))
     }
 
-    /// Matches if the array has all words of a search, folded; of a word with a `*` after it, one that begins with it. It is for a field of
-    /// [`words`](crate::words). An index on the field is read for the longest whole word, or else for the longest beginning. A search without words matches every document.
+    /// Matches if the array has all words of a search. `widg*` asks for a word that begins with "widg". The words of the search are folded,
+    /// as those of a field of [`words`](crate::words) are. An index on the field is read for the longest whole word, or else for the longest
+    /// beginning. A search without words matches every document.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

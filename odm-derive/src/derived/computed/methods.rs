@@ -24,7 +24,7 @@ pub(super) enum Receiver {
     Value(&'static str),
     /// Of one of the types that this function takes by reference.
     Borrowed(&'static str),
-    /// An iterator, as the one that `iter` returns.
+    /// An iterator.
     Iterator,
     /// Of any type.
     Any,
