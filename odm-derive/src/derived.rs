@@ -21,17 +21,19 @@ mod count;
 mod exists;
 mod max;
 mod min;
+mod sequence;
 mod subset;
 mod sum;
 
 /// All kinds, as their attributes are read.
-const KINDS: [&DerivedKind; 8] = [
+const KINDS: [&DerivedKind; 9] = [
     &computed::KIND,
     &copy::KIND,
     &count::KIND,
     &exists::KIND,
     &max::KIND,
     &min::KIND,
+    &sequence::KIND,
     &subset::KIND,
     &sum::KIND,
 ];

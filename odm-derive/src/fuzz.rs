@@ -11,7 +11,7 @@ use syn::DeriveInput;
 use crate::{derive::Derive, pipeline};
 
 /// The parts of models: marks, keys, paths, types, and words that do not belong.
-const WORDS: [&str; 77] = [
+const WORDS: [&str; 79] = [
     "document",
     "embed",
     "reference",
@@ -44,6 +44,8 @@ const WORDS: [&str; 77] = [
     "limit",
     "sort",
     "via",
+    "sequence",
+    "within",
     "filter",
     "from",
     "freeze",

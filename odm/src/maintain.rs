@@ -46,7 +46,7 @@ pub(crate) use plan::plan;
 pub use plan::{PlanStep, PlannedChanges, WritePlan};
 pub(crate) use rewrites::Rewrites;
 pub(crate) use run::{Job, NamedDocument, NamedWrite, run};
-pub(crate) use sequence::{IdOfNumber, last_number};
+pub(crate) use sequence::{IdOfNumber, SequenceCounter, last_number};
 pub(crate) use unit::Doc;
 pub(crate) use versions::without_derived;
 pub(crate) use write::{

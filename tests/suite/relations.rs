@@ -15,6 +15,7 @@ mod inverse;
 mod links;
 mod museum;
 mod parents;
+mod sequences;
 mod sums;
 mod unread;
 mod words;

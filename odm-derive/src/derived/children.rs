@@ -42,7 +42,7 @@ pub(super) struct OfChildren {
     /// The field of the child.
     field: Option<From>,
     /// The child's reference to the holder.
-    via: Option<ChildReference>,
+    via: Option<ReferencePath>,
     /// A function that returns a filter.
     filter: Option<Path>,
     /// Whether it follows the children after the unit that changes them.
@@ -73,7 +73,7 @@ impl OfChildren {
                     &meta,
                     from(cx, &meta).map(|from| (from.ty.clone(), Some(from))),
                 ),
-                "via" => via.set(cx, &meta, self::via(cx, &meta)),
+                "via" => via.set(cx, &meta, reference(cx, &meta, "the child")),
                 "filter" => filter.set(cx, &meta, self::filter(cx, &meta)),
                 "refresh" => refresh.set(cx, &meta, self::refresh(cx, &meta)),
                 "recompute" if reads == Reads::Amount => {
@@ -190,16 +190,16 @@ impl DerivedField for OfChildren {
     }
 }
 
-/// The reference of the child to its parent: `via = "author.id"`.
+/// The reference of a document to its parent: `via = "author.id"`.
 #[derive(Clone)]
-pub(crate) struct ChildReference {
-    literal: LitStr,
+pub(crate) struct ReferencePath {
+    pub(super) literal: LitStr,
     /// The Rust fields on the path to it.
-    path: Vec<Ident>,
+    pub(super) path: Vec<Ident>,
 }
 
-/// Reads the names of fields, from the top of the child.
-pub(super) fn via(cx: &Ctxt, meta: &Meta) -> Option<ChildReference> {
+/// Reads the names of fields, from the top of a document.
+pub(super) fn reference(cx: &Ctxt, meta: &Meta, document: &str) -> Option<ReferencePath> {
     let literal = string(cx, meta)?;
     let text = literal.value();
     let path = text
@@ -210,12 +210,12 @@ pub(super) fn via(cx: &Ctxt, meta: &Meta) -> Option<ChildReference> {
         .filter(|_| !(text.contains('.') && text.starts_with(char::is_uppercase)));
     if path.is_none() {
         let message = format!(
-            "`{text}` is not the name of a field of the child: write that of its reference, with dots \
+            "`{text}` is not the name of a field of {document}: write that of its reference, with dots \
              through embedded values"
         );
         cx.error(&literal, message);
     }
-    Some(ChildReference {
+    Some(ReferencePath {
         literal,
         path: path?,
     })
@@ -227,7 +227,7 @@ pub(super) fn via(cx: &Ctxt, meta: &Meta) -> Option<ChildReference> {
 ///     path_to::<User, _, _, _>(step(child.author).id)
 /// }
 /// ```
-pub(super) fn emit_via(head: &Head, via: &ChildReference, child: &TokenStream) -> TokenStream {
+pub(super) fn emit_via(head: &Head, via: &ReferencePath, child: &TokenStream) -> TokenStream {
     let this = &head.this;
     let span = via.literal.span();
     let private = types::located(head.private.clone(), span);
@@ -242,7 +242,7 @@ pub(super) fn emit_via(head: &Head, via: &ChildReference, child: &TokenStream) -
 }
 
 /// The field at the end of a path, and a check of each field on the way.
-fn steps(
+pub(super) fn steps(
     head: &Head,
     from: &TokenStream,
     path: &[Ident],

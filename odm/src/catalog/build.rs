@@ -5,10 +5,10 @@ use odm_store::{CollectionSpec, Result};
 
 use super::{
     Cardinality, Catalog, Collection, DerivedField, Edge, ExtremeDefinition, FromDerived, OnDelete,
-    Relations, Split, SubsetDefinition, WriteFields,
+    Relations, SequenceDefinition, Split, SubsetDefinition, WriteFields, counters,
     indexes::{
-        DeclaredIndex, cold_indexes, declared, index_of_first, index_of_subset, index_on,
-        indexes_of, least_value,
+        DeclaredIndex, cold_indexes, declared, index_of_first, index_of_sequence, index_of_subset,
+        index_on, indexes_of, least_value,
     },
     models::StoredModel,
     outbox, schema,
@@ -83,6 +83,15 @@ pub(crate) fn declared_by(models: &[&'static Model]) -> Result<(Relations, Vec<C
     for field in &mut relations.derived {
         add_index_of_first(&mut parts, field);
     }
+    let mut has_counters = false;
+    for sequence in relations
+        .derived
+        .iter()
+        .filter_map(SequenceDefinition::from_derived)
+    {
+        has_counters = true;
+        add_index_of_sequence(&mut parts, sequence);
+    }
     let mut specs = Vec::new();
     for part in parts {
         let schema = (part.schema)();
@@ -98,6 +107,9 @@ pub(crate) fn declared_by(models: &[&'static Model]) -> Result<(Relations, Vec<C
     }
     if !relations.deferred().is_empty() {
         specs.push(outbox::spec());
+    }
+    if has_counters {
+        specs.push(counters::spec());
     }
     // Runs the checks that need all models.
     Catalog::new(relations.clone(), Default::default(), 0)?;
@@ -195,6 +207,16 @@ fn add_index_of_first(parts: &mut [CollectionPart], field: &mut DerivedField) {
         index.is_partial() || !part.indexes.iter().any(|other| other.serves(index))
     };
     part.indexes.extend(index.filter(is_new));
+}
+
+/// Adds the unique index of the numbers within a parent.
+fn add_index_of_sequence(parts: &mut [CollectionPart], sequence: &SequenceDefinition) {
+    let part = parts
+        .iter_mut()
+        .find(|part| part.collection == sequence.holder);
+    if let Some(part) = part {
+        part.indexes.push(index_of_sequence(sequence));
+    }
 }
 
 fn add_collection(

@@ -18,6 +18,7 @@ mod copy;
 mod count;
 mod exists;
 mod extreme;
+mod sequence;
 mod subset;
 mod sum;
 
@@ -27,6 +28,7 @@ pub(crate) use copy::{Along, CopyDefinition};
 pub(crate) use count::CountDefinition;
 pub(crate) use exists::ExistsDefinition;
 pub(crate) use extreme::{ExtremeDefinition, MaxDefinition, MinDefinition};
+pub(crate) use sequence::SequenceDefinition;
 pub(crate) use subset::SubsetDefinition;
 pub(crate) use sum::SumDefinition;
 
@@ -197,6 +199,7 @@ kinds!(
     Exists(ExistsDefinition),
     Max(MaxDefinition),
     Min(MinDefinition),
+    Sequence(SequenceDefinition),
     Subset(SubsetDefinition),
     Sum(SumDefinition),
 );

@@ -6,7 +6,9 @@ use bson::{Binary, Bson, DateTime, Document, Timestamp, oid::ObjectId, spec::Bin
 use odm_mql::{Direction, Filter};
 use odm_store::{Error, IndexFilter, IndexSpec, Result};
 
-use super::{Children, Split, SubsetDefinition, join, schema, walk::FoundReference};
+use super::{
+    Children, SequenceDefinition, Split, SubsetDefinition, join, schema, walk::FoundReference,
+};
 use crate::model::Model;
 
 /// An index that a model or a relation declares.
@@ -321,6 +323,19 @@ pub(super) fn index_of_first(children: &Children, value: Option<&str>) -> Option
         filter: Some(filter),
         ..all
     })
+}
+
+/// The unique index of the numbers within a parent. Documents from before the declaration may lack one.
+pub(super) fn index_of_sequence(sequence: &SequenceDefinition) -> DeclaredIndex {
+    let keys = [&sequence.within, &sequence.path].map(|path| (path.clone(), Direction::Ascending));
+    DeclaredIndex {
+        complete: false,
+        ..DeclaredIndex::implied(IndexSpec {
+            unique: true,
+            present_only: true,
+            ..plain(keys.into())
+        })
+    }
 }
 
 /// The least value of the type that a field has in documents of a schema, if null or NaN may be before it. `None` also if the type is not

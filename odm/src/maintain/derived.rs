@@ -30,6 +30,7 @@ mod copy;
 mod count;
 mod exists;
 mod extreme;
+mod sequence;
 pub(super) mod subset;
 mod sum;
 mod tally;
@@ -41,13 +42,14 @@ pub(crate) use subset::{children_of, shown};
 pub(super) use tally::{Tallies, changes};
 
 /// All kinds, as they are computed.
-const KINDS: [&dyn Derivation; 8] = [
+const KINDS: [&dyn Derivation; 9] = [
     &computed::ComputedFields,
     &copy::Copies,
     &Tallies::<CountDefinition>::ALL,
     &Tallies::<ExistsDefinition>::ALL,
     &Tallies::<MaxDefinition>::ALL,
     &Tallies::<MinDefinition>::ALL,
+    &sequence::Sequences,
     &Subsets,
     &Tallies::<SumDefinition>::ALL,
 ];
@@ -78,6 +80,8 @@ pub enum DerivedKind {
     Max,
     /// The least value of a field in the children.
     Min,
+    /// The number of a document within its parent.
+    Sequence,
     /// The first children of a document, in order.
     Subset,
     /// The sum of a number in the children.
@@ -93,6 +97,7 @@ impl fmt::Display for DerivedKind {
             DerivedKind::Exists => "existence",
             DerivedKind::Max => "greatest value",
             DerivedKind::Min => "least value",
+            DerivedKind::Sequence => "number within a parent",
             DerivedKind::Subset => "subset",
             DerivedKind::Sum => "sum",
         })

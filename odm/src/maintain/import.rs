@@ -13,7 +13,7 @@ use super::{
     pending::as_read,
     pipeline::Work,
     policy::Policy,
-    sequence,
+    sequence::SequenceCounter,
     unit::{Doc, Totals, Unit, id},
     validation::{self, LeftBy},
 };
@@ -22,8 +22,8 @@ use super::{
 #[derive(Debug, Default)]
 pub(crate) struct ImportedDocuments {
     pub(crate) documents: Vec<Imported>,
-    /// The last numbers that collections were given.
-    pub(crate) last_numbers: Vec<(String, i64)>,
+    /// The last numbers of sequences.
+    pub(crate) last_numbers: Vec<(SequenceCounter, i64)>,
 }
 
 /// A document that is imported.
@@ -53,8 +53,8 @@ impl Work for ImportedDocuments {
     }
 
     async fn change(&self, unit: &mut Unit<'_>, inserted: &mut Inserted) -> Result<bool> {
-        for (collection, last) in &self.last_numbers {
-            sequence::given_elsewhere(unit, collection, *last).await?;
+        for (counter, last) in &self.last_numbers {
+            counter.raise(unit, *last).await?;
         }
         let mut documents: BTreeMap<&str, Vec<Doc>> = BTreeMap::new();
         for imported in &self.documents {

@@ -20,7 +20,7 @@
 
 use std::future::Future;
 
-use odm_store::{Durability, Result, Store, Transaction};
+use odm_store::{Durability, ErrorKind, Result, Store, Transaction};
 
 use super::{
     delete_rules::DeleteRules,
@@ -216,7 +216,13 @@ async fn consequences<'c, W: Work>(
     }
     unit.end_step(|| "inverse references".to_owned());
     unread.begin_refresh(unit);
-    derived::refresh(unit).await?;
+    if let Err(error) = derived::refresh(unit).await {
+        // The value may lack the copy of a source that does not exist.
+        if error.kind() == ErrorKind::Uncomputable {
+            references::check(unit).await?;
+        }
+        return Err(error);
+    }
     unread.queue(unit).await?;
     work.settle(unit, progress).await?;
     work.validate(unit, progress)?;

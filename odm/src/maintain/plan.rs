@@ -9,7 +9,7 @@ use super::{
     unit::{Bounds, Unit},
     write::Write,
 };
-use crate::catalog::{COLLECTION, Catalog, OUTBOX, is_current};
+use crate::catalog::{COLLECTION, COUNTERS, Catalog, OUTBOX, is_current};
 
 /// The result of a dry run: the changes that a write would make, and the cost of its steps.
 ///
@@ -135,6 +135,6 @@ pub(super) fn planned(unit: &Unit<'_>) -> Vec<PlannedChanges> {
     collections
         .filter(|of| of.inserted + of.changed + of.removed > 0)
         // The last numbers of sequences and the outbox records are no documents of a user.
-        .filter(|of| ![COLLECTION, OUTBOX].contains(&&*of.collection))
+        .filter(|of| ![COLLECTION, COUNTERS, OUTBOX].contains(&&*of.collection))
         .collect()
 }

@@ -1,6 +1,6 @@
-//! Sequences: `_id`s that are the next numbers of a collection.
+//! Sequences: `_id`s that are the next numbers of a collection, and the counters of all sequences.
 //!
-//! The last number of a collection is in a document of the stored catalog, which the inserting unit changes. So the numbers have
+//! The last number of a sequence is in a document, its counter, which the inserting unit changes. So the numbers have
 //! no gaps: a unit that is rolled back uses up no number.
 
 use std::{borrow::Cow, slice};
@@ -10,7 +10,7 @@ use odm_mql::{Direction, Filter, Sort, Test, path};
 use odm_store::{Error, ErrorKind, Find, Reader, ReaderExt, Result, mutants::mutant};
 
 use super::unit::{Doc, Unit};
-use crate::catalog;
+use crate::catalog::{self, COUNTERS};
 
 /// Converts a number to the stored `_id`; `None` if the type of the `_id` cannot represent it.
 pub(crate) type IdOfNumber = fn(i64) -> Result<Option<RawBson>>;
@@ -31,7 +31,8 @@ pub(super) async fn numbered<'d>(
     let Some(id_of_number) = numbered else {
         return Ok(documents.into());
     };
-    let mut last = given(unit, collection).await?;
+    let counter = SequenceCounter::of_ids(collection);
+    let mut last = counter.last(unit).await?.unwrap_or_default();
     last = last.max(greatest_id(unit, collection).await?);
 
     let mut with_ids = Vec::with_capacity(documents.len());
@@ -54,65 +55,114 @@ pub(super) async fn numbered<'d>(
         with_ids.push(Doc::new(with_id));
     }
     if !mutant("sequence given twice") {
-        give(unit, collection, last).await?;
+        counter.set(unit, last).await?;
     }
     Ok(with_ids.into())
 }
 
-/// The `_id` of the catalog's document that holds the last number of a collection.
-fn counter_of(collection: &str) -> RawBson {
-    RawBson::String(format!("sequence {collection}"))
+/// The document that holds the last number of a sequence.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SequenceCounter {
+    collection: &'static str,
+    id: RawBson,
 }
 
-fn last_in(counter: &RawDocument) -> Option<i64> {
+impl SequenceCounter {
+    /// The counter of the `_id`s of a collection.
+    pub(crate) fn of_ids(collection: &str) -> Self {
+        SequenceCounter {
+            collection: catalog::COLLECTION,
+            id: RawBson::String(format!("sequence {collection}")),
+        }
+    }
+
+    /// The counter of a field, as `collection.path`, in the documents of one parent.
+    pub(crate) fn within(field: &str, parent: RawBson) -> Self {
+        let mut id = RawDocumentBuf::new();
+        id.append(cstr!("field"), field);
+        id.append(cstr!("within"), parent);
+        SequenceCounter {
+            collection: COUNTERS,
+            id: RawBson::Document(id),
+        }
+    }
+
+    /// Reads the document of a counter of a field within a parent: the field, the counter, and the last number.
+    pub(crate) fn read(document: &RawDocument) -> Option<(&str, Self, i64)> {
+        let id = path::get(document, "_id")?;
+        let field = path::get(id.as_document()?, "field")?.as_str()?;
+        let counter = SequenceCounter {
+            collection: COUNTERS,
+            id: id.into(),
+        };
+        Some((field, counter, last_in(document)?))
+    }
+
+    /// The `_id` of its document.
+    pub(super) fn into_id(self) -> RawBson {
+        self.id
+    }
+
+    /// Reads counters within parents into a unit, in one call.
+    pub(super) async fn load(unit: &mut Unit<'_>, counters: &[SequenceCounter]) -> Result<()> {
+        let ids: Vec<RawBson> = counters.iter().map(|counter| counter.id.clone()).collect();
+        unit.load(COUNTERS, &ids).await.map(drop)
+    }
+
+    /// The last number that was given, if any was.
+    pub(super) async fn last(&self, unit: &mut Unit<'_>) -> Result<Option<i64>> {
+        let counters = unit.load_existing(self.collection, slice::from_ref(&self.id));
+        let counter = counters.await?.first().copied();
+        let counter = counter.and_then(|at| unit.document(self.collection, at));
+        Ok(counter.and_then(|counter| last_in(counter)))
+    }
+
+    /// Records the last number that was given.
+    pub(super) async fn set(&self, unit: &mut Unit<'_>, last: i64) -> Result<()> {
+        let mut after = RawDocumentBuf::new();
+        after.append(cstr!("_id"), self.id.clone());
+        after.append(cstr!("last"), last);
+        let counters = unit.load_existing(self.collection, slice::from_ref(&self.id));
+        match counters.await?.first() {
+            Some(&at) => drop(unit.change(self.collection, at, after).await?),
+            None => drop(unit.insert(self.collection, Doc::new(after)).await?),
+        }
+        Ok(())
+    }
+
+    /// Records a number that was given in another store: all later numbers are greater.
+    pub(super) async fn raise(&self, unit: &mut Unit<'_>, last: i64) -> Result<()> {
+        if self.last(unit).await?.is_none_or(|given| last > given)
+            && !mutant("sequence of an import")
+        {
+            self.set(unit, last).await?;
+        }
+        Ok(())
+    }
+
+    /// Removes it: the next number is 1 again.
+    pub(super) async fn remove(&self, unit: &mut Unit<'_>) -> Result<()> {
+        for at in unit
+            .load_existing(self.collection, slice::from_ref(&self.id))
+            .await?
+        {
+            unit.remove(self.collection, at).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The last number in a counter.
+pub(super) fn last_in(counter: &RawDocument) -> Option<i64> {
     path::get(counter, LAST).and_then(RawBsonRef::as_i64)
 }
 
 /// Returns the last number that a collection was given, if any.
 pub(crate) async fn last_number(reader: &dyn Reader, collection: &str) -> Result<Option<i64>> {
-    let counter = counter_of(collection);
+    let SequenceCounter { collection, id } = SequenceCounter::of_ids(collection);
     let last = |counter: &RawDocument| Ok(last_in(counter));
-    let (last, _) = reader
-        .get_one_with(catalog::COLLECTION, &counter, last)
-        .await?;
+    let (last, _) = reader.get_one_with(collection, &id, last).await?;
     Ok(last.flatten())
-}
-
-/// The last number that a collection was given, or 0.
-async fn given(unit: &mut Unit<'_>, collection: &str) -> Result<i64> {
-    let counter = counter_of(collection);
-    let counters = unit.load_existing(catalog::COLLECTION, slice::from_ref(&counter));
-    let counter_at = counters.await?.first().copied();
-    let counter = counter_at.and_then(|at| unit.document(catalog::COLLECTION, at));
-    Ok(counter
-        .and_then(|counter| last_in(counter))
-        .unwrap_or_default())
-}
-
-/// Records the last number that a collection was given.
-async fn give(unit: &mut Unit<'_>, collection: &str, last: i64) -> Result<()> {
-    let counter = counter_of(collection);
-    let mut after = RawDocumentBuf::new();
-    after.append(cstr!("_id"), counter.clone());
-    after.append(cstr!("last"), last);
-    let counters = unit.load_existing(catalog::COLLECTION, slice::from_ref(&counter));
-    match counters.await?.first() {
-        Some(&at) => drop(unit.change(catalog::COLLECTION, at, after).await?),
-        None => drop(unit.insert(catalog::COLLECTION, Doc::new(after)).await?),
-    }
-    Ok(())
-}
-
-/// Records a number that a collection was given in another store: all later numbers are greater.
-pub(super) async fn given_elsewhere(
-    unit: &mut Unit<'_>,
-    collection: &str,
-    last: i64,
-) -> Result<()> {
-    if last > given(unit, collection).await? && !mutant("sequence of an import") {
-        give(unit, collection, last).await?;
-    }
-    Ok(())
 }
 
 /// The greatest number among the `_id`s, or 0.

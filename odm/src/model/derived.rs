@@ -6,6 +6,7 @@ mod copy;
 mod count;
 mod exists;
 mod extreme;
+mod sequence;
 mod subset;
 mod sum;
 
@@ -15,6 +16,7 @@ pub use copy::*;
 pub use count::*;
 pub use exists::*;
 pub use extreme::*;
+pub use sequence::*;
 pub use subset::*;
 pub use sum::*;
 
@@ -35,6 +37,8 @@ pub enum DerivedShape {
     Max(ExtremeShape),
     /// The least value in the children.
     Min(ExtremeShape),
+    /// The number of a document within its parent.
+    Sequence(SequenceShape),
     /// A bounded array of children.
     Subset(SubsetShape),
     /// The sum of a number in the children.
@@ -56,6 +60,7 @@ impl DerivedShape {
             | DerivedShape::Exists(_)
             | DerivedShape::Max(_)
             | DerivedShape::Min(_)
+            | DerivedShape::Sequence(_)
             | DerivedShape::Sum(_) => None,
             DerivedShape::Subset(subset) => Some(Inner {
                 shape: subset.item,

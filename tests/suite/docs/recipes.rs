@@ -3,67 +3,6 @@
 use odm::{Embedded, Result, prelude::*};
 use serde::{Deserialize, Serialize};
 
-mod numbers {
-    use super::*;
-
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
-    #[document(collection = "projects")]
-    struct Project {
-        #[serde(rename = "_id")]
-        id: String,
-        numbers: i64,
-    }
-
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
-    #[document(collection = "issues", unique(fields = "project, number"))]
-    struct Issue {
-        #[serde(rename = "_id")]
-        id: ObjectId,
-        #[reference(parent)]
-        project: Ref<Project>,
-        number: i64,
-        title: String,
-    }
-
-    #[derive(Database)]
-    #[database(name = "issues", version = 1)]
-    struct Tracker {
-        projects: Repository<Project>,
-        issues: Repository<Issue>,
-    }
-
-    impl Tracker {
-        async fn report(&self, project: &str, title: &str) -> Result<Issue> {
-            let numbers = Project::fields().numbers;
-            self.transaction(async |db| {
-                let project = db.projects.update(project).inc(numbers, 1).returning().await?;
-                let issue = Issue {
-                    id: ObjectId::new(),
-                    project: Ref::from(&project),
-                    number: project.numbers,
-                    title: title.into(),
-                };
-                db.issues.insert(issue).await
-            })
-            .await
-        }
-    }
-
-    #[tokio::test]
-    async fn issues_are_numbered_within_their_project() -> Result<()> {
-        let db = Tracker::open(Embedded::memory().await?).await?;
-        for id in ["WEB", "APP"] {
-            db.projects.insert(Project { id: id.into(), numbers: 0 }).await?;
-        }
-        let of =
-            async |project: &str| Ok::<_, odm::Error>(db.report(project, "Broken").await?.number);
-        let at_once = futures_util::future::try_join_all((0..10).map(|_| of("WEB"))).await?;
-        assert_eq!(at_once.iter().sum::<i64>(), 55);
-        assert_eq!((of("APP").await?, of("WEB").await?), (1, 11));
-        Ok(())
-    }
-}
-
 mod jobs {
     use std::time::{Duration, SystemTime};
 

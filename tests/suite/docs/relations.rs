@@ -465,3 +465,61 @@ mod copies {
         Ok(())
     }
 }
+
+mod numbers {
+    use odm::{Embedded, Result, prelude::*};
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "projects")]
+    struct Project {
+        #[serde(rename = "_id")]
+        id: i64,
+        key: String,
+    }
+
+    #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    #[document(collection = "issues", new = "NewIssue")]
+    struct Issue {
+        #[serde(rename = "_id")]
+        #[id(auto)]
+        id: ObjectId,
+        #[reference(parent, on_delete = "cascade")]
+        project: Ref<Project>,
+        #[denormalize(from = "Project.key")]
+        project_key: String,
+        #[sequence(within = "project")]
+        number: i64,
+        #[computed(format!("{project_key}-{number}"))]
+        label: String,
+        title: String,
+    }
+
+    #[derive(Database)]
+    #[database(name = "tracker", version = 1)]
+    struct Tracker {
+        projects: Repository<Project>,
+        issues: Repository<Issue>,
+    }
+
+    #[tokio::test]
+    async fn an_issue_has_the_next_number_of_its_project() -> Result<()> {
+        let db = Tracker::open(Embedded::memory().await?).await?;
+        for (id, key) in [(1, "WEB"), (2, "APP")] {
+            db.projects.insert(Project { id, key: key.to_owned() }).await?;
+        }
+        for _ in 0..11 {
+            db.issues.insert(NewIssue { project: Ref::new(1), title: String::new() }).await?;
+        }
+        let issue = NewIssue { project: Ref::new(1), title: "Broken link".to_owned() };
+        let label = db.issues.insert(issue).await?.label; // "WEB-12"
+        assert_eq!(label, "WEB-12");
+        let issue = Issue::fields();
+        let found =
+            db.issues.find(issue.project.eq(Ref::new(1)) & issue.number.eq(12)).one().await?;
+        assert_eq!(found.title, "Broken link");
+        let other = NewIssue { project: Ref::new(2), title: String::new() };
+        assert_eq!(db.issues.insert(other).await?.label, "APP-1");
+        Ok(())
+    }
+}

@@ -2,7 +2,7 @@
 
 use syn::{Attribute, Expr, ExprLit, ExprUnary, Lit, LitStr, Meta, Path, UnOp};
 
-use super::super::children::{self, ChildReference};
+use super::super::children::{self, ReferencePath};
 use crate::{
     attr::{
         index::{self, Key},
@@ -19,7 +19,7 @@ pub(crate) struct Subset {
     /// The literal in which the sort keys are named, and the keys.
     pub(crate) sort: Option<(LitStr, Vec<Key>)>,
     /// The child's reference to the holder.
-    pub(crate) via: Option<ChildReference>,
+    pub(crate) via: Option<ReferencePath>,
     /// A function that returns a filter.
     pub(crate) filter: Option<Path>,
     /// Whether it follows the children after the unit that changes them.
@@ -38,7 +38,7 @@ impl Subset {
             match key.as_str() {
                 "limit" => limit.set(cx, &meta, self::limit(cx, &meta)),
                 "sort" => sort.set(cx, &meta, self::sort(cx, &meta)),
-                "via" => via.set(cx, &meta, children::via(cx, &meta)),
+                "via" => via.set(cx, &meta, children::reference(cx, &meta, "the child")),
                 "filter" => filter.set(cx, &meta, children::filter(cx, &meta)),
                 "refresh" => refresh.set(cx, &meta, children::refresh(cx, &meta)),
                 _ => unknown(

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     catalog::Catalog,
     database::Database,
-    maintain::{AuditScope, Doc, Imported, without_derived},
+    maintain::{AuditScope, Doc, Imported, SequenceCounter, without_derived},
     model::Model,
     repository::{Audit, AuditMode},
     session::Session,
@@ -350,7 +350,10 @@ async fn parts(
 impl Sink for Copier {
     async fn begin(&mut self, head: Head) -> Result<()> {
         self.importer.progress.of = head.documents;
-        self.importer.last_numbers = head.sequences.into_iter().collect();
+        for (name, last) in head.sequences {
+            let counter = SequenceCounter::of_ids(&name);
+            self.importer.last_number(counter, last).await?;
+        }
         Ok(())
     }
 
@@ -360,6 +363,13 @@ impl Sink for Copier {
         match self.fresh.len() < UNIT && self.bytes < UNIT_BYTES {
             true => Ok(()),
             false => self.import_fresh().await,
+        }
+    }
+
+    async fn counter(&mut self, document: &RawDocument) -> Result<()> {
+        match SequenceCounter::read(document) {
+            Some((_, counter, last)) => self.importer.last_number(counter, last).await,
+            None => Ok(()),
         }
     }
 

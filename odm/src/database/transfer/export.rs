@@ -19,7 +19,13 @@ use super::{
     line::{FORMAT, Head, write_document},
     order::{Exported, in_order, targets},
 };
-use crate::{maintain::last_number, model::Model, session::Session, trace::Operation};
+use crate::{
+    catalog::COUNTERS,
+    maintain::{SequenceCounter, last_number},
+    model::Model,
+    session::Session,
+    trace::Operation,
+};
 
 /// The approximate number of bytes of documents that are read at once, and of lines that are written at once.
 const PORTION: usize = 1 << 20;
@@ -114,7 +120,10 @@ pub(super) trait Sink: Send {
     /// Takes a document with its cold parts.
     async fn add(&mut self, collection: &'static str, document: &RawDocument) -> Result<()>;
 
-    /// Takes the end of the documents.
+    /// Takes the counter of a sequence within a parent, after the documents.
+    async fn counter(&mut self, document: &RawDocument) -> Result<()>;
+
+    /// Takes the end.
     async fn end(&mut self) -> Result<()>;
 }
 
@@ -137,6 +146,7 @@ pub(super) async fn pass<S: Sink>(
     for at in 0..exporter.collections.len() {
         exporter.collection(at).await?;
     }
+    exporter.counters().await?;
     exporter.sink.end().await
 }
 
@@ -182,6 +192,14 @@ impl Sink for LineWriter<'_> {
         check_read_back(collection, document)?;
         write_document(collection, document, &mut self.lines)?;
         self.progress.documents += 1;
+        match self.lines.len() < PORTION {
+            true => Ok(()),
+            false => self.write().await,
+        }
+    }
+
+    async fn counter(&mut self, document: &RawDocument) -> Result<()> {
+        write_document(COUNTERS, document, &mut self.lines)?;
         match self.lines.len() < PORTION {
             true => Ok(()),
             false => self.write().await,
@@ -238,7 +256,8 @@ impl<S: Sink> Exporter<'_, S> {
         let mut after = None;
         let mut limit = MOST.min(100);
         loop {
-            let documents = self.chunk(at, after, limit).await?;
+            let Exported { name, cold, .. } = &self.collections[at];
+            let documents = chunk(&self.session, name, cold, after, limit).await?;
             let Some(last) = documents.last() else {
                 return Ok(());
             };
@@ -257,25 +276,29 @@ impl<S: Sink> Exporter<'_, S> {
         }
     }
 
-    async fn chunk(
-        &mut self,
-        at: usize,
-        after: Option<Vec<RawBson>>,
-        limit: u64,
-    ) -> Result<Vec<RawDocumentBuf>> {
-        let Exported { name, cold, .. } = &self.collections[at];
-        let operation = Operation::begin("export", name).of(limit as usize);
-        let find = Find {
-            collection: (*name).to_owned(),
-            limit: Some(limit),
-            after,
-            ..Find::default()
-        };
-        let view = self.session.reader(name, cold).await?;
-        let (documents, cost) = operation.observe(view.find_all(&find).await)?;
-        drop(view);
-        self.session.record(operation, cost);
-        Ok(documents)
+    /// Exports the counters of the collections.
+    async fn counters(&mut self) -> Result<()> {
+        let catalog = self.session.catalog();
+        let names = self.collections.iter().map(|collection| collection.name);
+        let sequences = names.flat_map(|name| catalog.sequences_in(name));
+        let sequences: HashSet<String> = sequences.collect();
+        if sequences.is_empty() {
+            return Ok(());
+        }
+        let mut after = None;
+        loop {
+            let counters = chunk(&self.session, COUNTERS, &[], after, MOST).await?;
+            let Some(last) = counters.last() else {
+                return Ok(());
+            };
+            after = Some(vec![id(last)?]);
+            for counter in counters {
+                let field = SequenceCounter::read(&counter).map(|(field, ..)| field);
+                if field.is_some_and(|field| sequences.contains(field)) {
+                    self.sink.counter(&counter).await?;
+                }
+            }
+        }
     }
 
     /// Writes a document after all unwritten documents that it names, recursively. In a cycle of documents one is first.
@@ -356,6 +379,28 @@ impl<S: Sink> Exporter<'_, S> {
     async fn document(&mut self, at: usize, document: &RawDocument) -> Result<()> {
         self.sink.add(self.collections[at].name, document).await
     }
+}
+
+/// The next documents of a collection in the order of `_id`s.
+async fn chunk(
+    session: &Session,
+    name: &str,
+    cold: &[&'static str],
+    after: Option<Vec<RawBson>>,
+    limit: u64,
+) -> Result<Vec<RawDocumentBuf>> {
+    let operation = Operation::begin("export", name).of(limit as usize);
+    let find = Find {
+        collection: name.to_owned(),
+        limit: Some(limit),
+        after,
+        ..Find::default()
+    };
+    let view = session.reader(name, cold).await?;
+    let (documents, cost) = operation.observe(view.find_all(&find).await)?;
+    drop(view);
+    session.record(operation, cost);
+    Ok(documents)
 }
 
 fn id(document: &RawDocument) -> Result<RawBson> {

@@ -11,7 +11,8 @@ use super::{
     ready::ready,
 };
 use crate::{
-    maintain::{self, Doc, Imported},
+    catalog::COUNTERS,
+    maintain::{self, Doc, Imported, SequenceCounter},
     model::Model,
     session::Session,
 };
@@ -104,10 +105,24 @@ impl<'r> Import<'r> {
         importer.progress.of = head.documents;
         for (name, last) in head.sequences {
             collection_of(&lines, &name)?;
-            importer.last_numbers.push((name, last));
+            importer
+                .last_number(SequenceCounter::of_ids(&name), last)
+                .await?;
         }
         let mut read = 0;
         while let Some((name, document)) = lines.document().await? {
+            if name == COUNTERS {
+                let catalog = importer.session.catalog();
+                let counter = SequenceCounter::read(&document);
+                let counter = counter.filter(|(field, ..)| catalog.is_sequence(field));
+                let Some((_, counter, last)) = counter else {
+                    return Err(lines.invalid(
+                        "unknown counter: the document is not that of a field with `#[sequence]` in a model of the database",
+                    ));
+                };
+                importer.last_number(counter, last).await?;
+                continue;
+            }
             read += 1;
             let imported = Imported {
                 collection: collection_of(&lines, &name)?,
@@ -186,7 +201,7 @@ pub(super) struct Importer {
     /// How many documents were read.
     read: u64,
     /// The last numbers that are not recorded yet.
-    pub(super) last_numbers: Vec<(String, i64)>,
+    last_numbers: Vec<(SequenceCounter, i64)>,
     /// The documents that refer to documents which were not read yet.
     waiting: ImportBatch,
     /// The documents that were read since.
@@ -225,6 +240,15 @@ impl Importer {
         self.own -= own;
         self.progress.found += number - own;
         (self.on_progress)(self.progress);
+    }
+
+    /// Adds the last number of a sequence.
+    pub(super) async fn last_number(&mut self, counter: SequenceCounter, last: i64) -> Result<()> {
+        self.last_numbers.push((counter, last));
+        match self.last_numbers.len() < UNIT {
+            true => Ok(()),
+            false => self.store_unit(&[]).await,
+        }
     }
 
     pub(super) async fn add(&mut self, place: InputPosition, imported: Imported) -> Result<()> {
@@ -269,7 +293,7 @@ impl Importer {
             let error = missing.error(sent.imported.collection);
             return Err(error.met_in(&sent.place.to_string()));
         }
-        // All that can be left now are the numbers of an export without documents.
+        // All that can be left now are the numbers of an export without documents, or after them.
         match self.last_numbers.is_empty() {
             true => Ok(()),
             false => self.store_unit(&[]).await,

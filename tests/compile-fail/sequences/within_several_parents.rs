@@ -1,0 +1,26 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "projects")]
+struct Project {
+    #[serde(rename = "_id")]
+    id: i64,
+    name: String,
+}
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "issues")]
+struct Issue {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[reference(parent)]
+    projects: Vec<Ref<Project>>,
+    #[sequence(within = "projects")]
+    number: i64,
+}
+
+fn main() {}
+
+// - projects: Vec<Ref<Project>>,
+// + projects: Ref<Project>,
