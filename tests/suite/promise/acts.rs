@@ -253,7 +253,7 @@ fn whole(chance: &mut Chance, collection: &str) -> Document {
         "shops" => doc! { "items": 77_i64, "good": 77_i64, "region_name": "junk" },
         "items" => doc! { "score": 77_i64, "region_name": "junk", "latest": [] },
         "persons" => doc! { "reviews": 77_i64, "reviewed": ["junk"] },
-        "tickets" => doc! { "shop_name": "junk" },
+        "tickets" => doc! { "shop_name": "junk", "number": 7_i64 },
         _ => doc! {},
     });
     document

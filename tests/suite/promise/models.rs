@@ -92,6 +92,9 @@ macro_rules! version {
                 #[count(of = "Ticket")]
                 #[serde(default)]
                 tickets: i64,
+                /// By numbers within it.
+                #[max(of = "Ticket.number")]
+                last_ticket: Option<i64>,
                 #[version]
                 #[serde(default)]
                 revision: i64,
@@ -277,6 +280,8 @@ macro_rules! version {
                 by: Option<Ref<Person>>,
                 #[denormalize(from = "Person.name")]
                 by_name: Option<String>,
+                #[sequence(within = "by")]
+                by_number: Option<i32>,
                 #[denormalize(from = "Item.title")]
                 #[serde(default)]
                 item_title: String,
@@ -359,6 +364,12 @@ macro_rules! version {
                 #[denormalize(from = "Shop.name")]
                 #[serde(default)]
                 shop_name: String,
+                #[sequence(within = "shop")]
+                #[serde(default)]
+                number: i64,
+                #[computed(format!("{shop_name} {number}"))]
+                #[serde(default)]
+                label: String,
                 /// It restricts.
                 #[reference(child)]
                 after: Option<Ref<Ticket>>,

@@ -68,6 +68,8 @@ enum Expected {
     Equal(Key),
     /// This, byte for byte.
     Exactly(Bson),
+    /// A number from the first to the last.
+    Between(i64, i64),
     /// No value is right, since none can be computed.
     Nothing,
 }
@@ -78,6 +80,10 @@ impl Expected {
             (Expected::Missing | Expected::NullOrMissing, None) => true,
             (Expected::NullOrMissing, Some(held)) => *held == Bson::Null,
             (Expected::Equal(value), Some(held)) => key(held) == *value,
+            (Expected::Between(first, last), Some(held)) => match key(held) {
+                Key::Number(number) => (*first..=*last).contains(&number),
+                _ => false,
+            },
             (Expected::Exactly(value), Some(held)) => {
                 bytes(&doc! { "": held }) == bytes(&doc! { "": value })
             }
@@ -165,6 +171,23 @@ fn expected(
             let values = values(world, (child, reference), id, (field, test));
             Some(values.into_iter().max().map_or(Expected::NullOrMissing, Expected::Equal))
         }
+        Is::Number(reference) => {
+            let parent = get(place, reference);
+            if parent == Key::Null {
+                return Some(absent(Type::Option));
+            }
+            let sequence = (format!("{}.{}", rule.holder, rule.field), parent);
+            let last = world.last_numbers().get(&sequence).copied().unwrap_or_default();
+            Some(match beside(before, rule, id, place, reference) {
+                Beside::Held(number @ Key::Number(_)) => Expected::Equal(number),
+                _ => {
+                    let before = before.map(World::last_numbers);
+                    // Without the state before, any number can have been given.
+                    let given = before.map(|before| before.get(&sequence).copied());
+                    Expected::Between(given.map_or(0, |given| given.unwrap_or_default() + 1), last)
+                }
+            })
+        }
         Is::Computed(function) => {
             Some(function(place).map_or(Expected::Nothing, Expected::Exactly))
         }
@@ -231,16 +254,20 @@ fn beside(
     }
 }
 
-/// The values of a field, except null, of the documents whose reference names a document, and that pass a test.
+/// The values of a field, if they are of its type, of the documents whose reference names a document, and that pass a test.
 fn values(
     world: &World,
     (child, reference): (&str, &str),
     id: &Key,
     (field, test): (&str, &Test),
 ) -> Vec<Key> {
+    let is_typed = |value: &Key| match field {
+        "note" => matches!(value, Key::Text(_)),
+        _ => matches!(value, Key::Number(_)),
+    };
     let children = children(world, child, reference, id).into_iter();
     let children = children.filter(|(_, child)| test(child));
-    children.map(|(_, child)| get(child, field)).filter(|value| *value != Key::Null).collect()
+    children.map(|(_, child)| get(child, field)).filter(is_typed).collect()
 }
 
 type Child<'a> = (&'a Key, &'a Document);
@@ -425,7 +452,9 @@ pub(crate) fn wrong_values(world: &World) -> Option<String> {
     let codes: Vec<_> = codes.map(|ticket| key_of(ticket, &["code"])).collect();
     let orders = world.of("orders").values().filter(is_first);
     let orders: Vec<_> = orders.map(|order| key_of(order, &["note", "region"])).collect();
-    for keys in [codes, orders] {
+    let [tickets, reviews] = [("tickets", ["shop", "number"]), ("reviews", ["by", "by_number"])]
+        .map(|(of, fields)| world.of(of).values().map(|of| key_of(of, &fields)).collect());
+    for keys in [codes, orders, tickets, reviews] {
         // A key with null does not count.
         let mut keys = keys.into_iter().filter(|key| !key.contains(&Key::Null));
         let mut seen = BTreeSet::new();

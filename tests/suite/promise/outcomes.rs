@@ -204,10 +204,54 @@ pub(crate) fn wrong_numbers(before: &World, after: &World, removes: bool) -> Opt
     }
 }
 
+/// Says what is wrong with the numbers within parents: a counter goes with its parent, and does not fall unless a document that comes back
+/// begins again; all the numbers that one act has given are there.
+pub(crate) fn wrong_counters(
+    before: &World,
+    after: &World,
+    removes: bool,
+    is_one: bool,
+) -> Option<String> {
+    let (were, are) = (before.last_numbers(), after.last_numbers());
+    let sequences =
+        [("tickets", "number", "shop", "shops"), ("reviews", "by_number", "by", "persons")];
+    for (holder, field, reference, parents) in sequences {
+        let of = format!("{holder}.{field}");
+        let of_field = |last: &&(String, Key)| last.0 == of;
+        for sequence in were.keys().chain(are.keys()).filter(of_field) {
+            let last = |numbers: &BTreeMap<_, i64>| numbers.get(sequence).copied();
+            let (was, is, parent) = (last(&were), last(&are), &sequence.1);
+            let was_there = before.of(parents).contains_key(parent);
+            if was_there && !after.of(parents).contains_key(parent) {
+                if is.is_some() {
+                    return Some(format!("the counter of {sequence:?} is still there"));
+                }
+                continue;
+            }
+            let may_begin_again = removes || parents == "persons" && !is_one;
+            if is < was && !may_begin_again {
+                return Some(format!("the last number of {sequence:?} was {was:?}, and is {is:?}"));
+            }
+            let is_there = |wanted: &i64| {
+                let mut all = after.of(holder).values();
+                all.any(|one| get(one, reference) == *parent && number(one, field) == *wanted)
+            };
+            let (was, is) = (was.unwrap_or_default(), is.unwrap_or_default());
+            if is_one && let Some(gap) = (was + 1..=is).find(|number| !is_there(number)) {
+                return Some(format!("{gap} of {sequence:?} was left out"));
+            }
+        }
+    }
+    None
+}
+
 /// Says how an import differs from the exported documents. A cold part gets another `_id`.
 pub(crate) fn otherwise(exported: &World, imported: &World) -> Option<String> {
     if exported.last_number != imported.last_number {
         return Some(format!("the last number is {}", imported.last_number));
+    }
+    if exported.last_numbers() != imported.last_numbers() {
+        return Some(format!("the last numbers are {:?}", imported.last_numbers()));
     }
     COLLECTIONS.into_iter().find_map(|collection| {
         let [one, other] = [exported, imported].map(|world| contents(world, collection));

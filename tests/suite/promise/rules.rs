@@ -156,6 +156,8 @@ pub(crate) enum Is {
     /// The least value of a field of theirs, or the greatest.
     Min(&'static str, &'static str, &'static str, Test),
     Max(&'static str, &'static str, &'static str, Test),
+    /// The next number within the document that the reference names, at the time when the reference was added.
+    Number(&'static str),
     /// This function of the document, or of the document in the list; `None` if the fields have not their types.
     Computed(fn(&Document) -> Option<Bson>),
     /// The first of the documents of a collection in an order, or the last, with these fields.
@@ -282,6 +284,17 @@ pub(crate) fn rules(version: usize) -> Vec<Rule> {
         ),
         rule("shops", "titles", Is::Values("items", "shop", "title")),
         rule("shops", "tickets", Is::Count("tickets", "shop", all())),
+        rule("shops", "last_ticket", Is::Max("tickets", "shop", "number", all())),
+        rule("tickets", "number", Is::Number("shop")),
+        rule(
+            "tickets",
+            "label",
+            Is::Computed(|ticket| {
+                let shop = ticket.get("shop_name").map_or(Some(""), Bson::as_str)?;
+                Some(format!("{shop} {}", or_zero(ticket, "number")?).into())
+            }),
+        ),
+        rule("reviews", "by_number", Is::Number("by")),
         rule("persons", "shop_items", Is::Copy("shop", "shops", "items", Type::Option)),
         rule("persons", "reviews", Is::Count("reviews", "by", all())),
         rule("persons", "has_reviewed", Is::Exists("reviews", "by", all())),
@@ -304,8 +317,14 @@ pub(crate) fn rules(version: usize) -> Vec<Rule> {
             "items",
             "similar_weight",
             Is::Computed(|item| {
+                // The formula of the document does not know the defaults of the links.
                 let links = places(item, "similar").into_iter();
-                let weights: Option<i64> = links.map(|link| or_zero(link, "weight")).sum();
+                let weights: Option<i64> = links
+                    .map(|link| match get(link, "weight") {
+                        Key::Number(weight) => Some(weight),
+                        _ => None,
+                    })
+                    .sum();
                 weights.map(Bson::Int64)
             }),
         ),

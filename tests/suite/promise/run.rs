@@ -17,7 +17,7 @@ use super::{
     acts::Act,
     models::{desk::Desk, first, fourth, reports::Reports, second, third},
     oracle::{Wrong, is_at, unexplained, wrong, wrong_values},
-    outcomes::{missed, otherwise, wrong_numbers},
+    outcomes::{missed, otherwise, wrong_counters, wrong_numbers},
     programs::Program,
     rules::{DEFERRED, VERSIONS, rules},
     steps::Step,
@@ -203,7 +203,8 @@ impl<S: TestStore> Run<S> {
             }
         }
         let removes = step.acts().iter().any(|act| act.removes_tickets());
-        let wrong = wrong_numbers(&self.world, &after, removes);
+        let wrong = wrong_numbers(&self.world, &after, removes)
+            .or_else(|| wrong_counters(&self.world, &after, removes, before.is_some()));
         if let Some(wrong) = wrong.or_else(|| wrong_values(&after)) {
             return Err(wrong);
         }

@@ -19,7 +19,7 @@ use super::{
     acts::{base, id, name},
     rules::rules,
     steps::Chance,
-    world::{COLLECTIONS, World},
+    world::{COLLECTIONS, COUNTERS, World},
 };
 
 /// A write to the store itself.
@@ -73,7 +73,9 @@ pub(crate) fn tampering(chance: &mut Chance) -> Tampering {
         }
         5..7 => Tampering::Update(collection, one, doc! { "$set": base_field(chance, collection) }),
         // References in another type of number, and lists of inverse references that are missing or have a duplicate.
-        7 => match chance.below(5) {
+        7 => match chance.below(6) {
+            // All numbers that were given last are given again.
+            5 => Tampering::Update(COUNTERS, doc! {}, doc! { "$inc": { "last": -1_i64 } }),
             0 => Tampering::Update("reviews", one, doc! { "$mul": { "item": 1_i64 } }),
             1 => Tampering::Update("items", one, doc! { "$mul": { "price": 1_i64 } }),
             2 => Tampering::Update("persons", one, doc! { "$unset": { "follows": "" } }),
@@ -166,6 +168,8 @@ pub(crate) async fn tamper(store: &impl TestStore, with: Vec<Tampering>) -> odm:
 pub(crate) async fn restore(store: &impl TestStore, to: &World) {
     let all = COLLECTIONS.iter().map(|collection| Tampering::Delete(collection, doc! {}));
     let mut writes: Vec<Tampering> = all.collect();
+    writes.push(Tampering::Delete(COUNTERS, doc! {}));
+    writes.extend(to.counters.iter().map(|of| Tampering::Insert(COUNTERS, of.clone())));
     for collection in COLLECTIONS {
         let documents = to.of(collection).values();
         writes.extend(documents.map(|of| Tampering::Insert(collection, of.clone())));

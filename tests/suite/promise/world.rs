@@ -8,6 +8,8 @@ use tests::{TestStore, stored};
 pub(crate) const COLLECTIONS: [&str; 8] =
     ["regions", "shops", "persons", "items", "item_details", "reviews", "orders", "tickets"];
 
+pub(crate) const COUNTERS: &str = "_odm_counters";
+
 /// A value as BSON compares it: independent of the types of whole numbers, and in their order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Key {
@@ -97,11 +99,14 @@ pub(crate) struct World {
     collections: BTreeMap<&'static str, BTreeMap<Key, Document>>,
     /// The last number that the sequence of the tickets has given.
     pub(crate) last_number: i64,
+    /// The counters of the numbers within parents.
+    pub(crate) counters: Vec<Document>,
 }
 
 impl PartialEq for World {
     fn eq(&self, other: &World) -> bool {
         self.last_number == other.last_number
+            && self.last_numbers() == other.last_numbers()
             && COLLECTIONS.iter().all(|collection| {
                 let [one, other] = [self, other].map(|world| world.of(collection).values());
                 one.map(bytes).eq(other.map(bytes))
@@ -128,7 +133,19 @@ impl World {
             Some(sequence) => sequence.get_i64("last").expect("it is a number"),
             None => 0,
         };
-        World { collections, last_number }
+        let counters = stored(store, COUNTERS).await;
+        let counters = counters.iter().map(|raw| Document::try_from(raw).unwrap());
+        World { collections, last_number, counters: counters.collect() }
+    }
+
+    /// The last numbers within parents, by the field and the parent.
+    pub(crate) fn last_numbers(&self) -> BTreeMap<(String, Key), i64> {
+        let counters = self.counters.iter().map(|counter| {
+            let id = counter.get_document("_id").expect("it has an `_id`");
+            let field = id.get_str("field").expect("it has a field").to_owned();
+            ((field, get(id, "within")), number(counter, "last"))
+        });
+        counters.collect()
     }
 
     /// The documents of a collection, to be changed.
