@@ -1,5 +1,6 @@
 //! The cost of an insert of a child whose parent has a total of its children, by their number, beside SQLite with a trigger that does the
-//! same; and of a child with a computed field, or with eight words and their index, beside a generated column and a trigger that fills FTS5.
+//! same; of a child with the next number of its parent, beside a trigger that counts; and of a child with a computed field, or with eight words
+//! and their index, beside a generated column and a trigger that fills FTS5.
 //!
 //! Each kind has a collection of parents and one of children in the library, and tables of the same in SQLite; so have children
 //! without a total. One parent has all of the first children. Then one task inserts children of that parent in turn with the other kinds,
@@ -182,6 +183,16 @@ kind!(
 );
 kind!(min, "min_parents", "min", #[min(of = "Child.amount")] Option<i64>, |value| value.unwrap_or(0));
 kind!(
+    sequence,
+    "sequence_parents",
+    "sequence",
+    i64,
+    |_| 0,
+    [],
+    [#[sequence(within = "parent")]
+    number: i64,]
+);
+kind!(
     computed,
     "computed_parents",
     "computed",
@@ -216,6 +227,8 @@ struct Totals {
     sum: Repository<sum::Child>,
     min_parents: Repository<min::Parent>,
     min: Repository<min::Child>,
+    sequence_parents: Repository<sequence::Parent>,
+    sequence: Repository<sequence::Child>,
     computed_parents: Repository<computed::Parent>,
     computed: Repository<computed::Child>,
     words_parents: Repository<words::Parent>,
@@ -223,7 +236,7 @@ struct Totals {
 }
 
 impl Totals {
-    fn kinds(&self) -> [Arc<dyn Total>; 7] {
+    fn kinds(&self) -> [Arc<dyn Total>; 8] {
         let db = self.clone();
         [
             Arc::new(none::Kind {
@@ -246,6 +259,10 @@ impl Totals {
                 parents: db.min_parents,
                 children: db.min,
             }),
+            Arc::new(sequence::Kind {
+                parents: db.sequence_parents,
+                children: db.sequence,
+            }),
             Arc::new(computed::Kind {
                 parents: db.computed_parents,
                 children: db.computed,
@@ -265,12 +282,13 @@ struct Trigger {
 }
 
 /// The kinds, each with the expression of the total after an insert.
-const TRIGGERS: [(&str, &str); 7] = [
+const TRIGGERS: [(&str, &str); 8] = [
     ("none", ""),
     ("count", "value + 1"),
     ("exists", "1"),
     ("sum", "value + new.amount"),
     ("min", "min(value, new.amount)"),
+    ("sequence", ""),
     ("computed", ""),
     ("words", ""),
 ];
@@ -287,6 +305,7 @@ fn connect(path: &Path) -> anyhow::Result<Arc<tokio::sync::Mutex<Connection>>> {
             "computed" => {
                 ", gross INTEGER GENERATED ALWAYS AS (iif(amount > 40, amount * 119 / 100, amount * 107 / 100)) STORED"
             }
+            "sequence" => ", number INTEGER",
             _ => "",
         };
         connection.execute_batch(&format!(
@@ -305,6 +324,15 @@ fn connect(path: &Path) -> anyhow::Result<Arc<tokio::sync::Mutex<Connection>>> {
             ))?;
         }
     }
+    connection.execute_batch(
+        "CREATE UNIQUE INDEX numbers ON sequence_children (parent, number);
+         CREATE TABLE counters (parent INTEGER PRIMARY KEY, last INTEGER NOT NULL);
+         CREATE TRIGGER number_of AFTER INSERT ON sequence_children BEGIN
+             INSERT INTO counters VALUES (new.parent, 1) ON CONFLICT DO UPDATE SET last = last + 1;
+             UPDATE sequence_children SET number = (SELECT last FROM counters WHERE parent = new.parent)
+             WHERE id = new.id;
+         END;",
+    )?;
     connection.execute_batch(
         "CREATE VIRTUAL TABLE words_of_children USING fts5(text, content='', contentless_delete=1);
          CREATE TRIGGER words_of AFTER INSERT ON words_children BEGIN
@@ -474,6 +502,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
                     .map_or(String::new(), |touched| touched.keys_examined.to_string()),
             ]);
         }
+        check_numbers(&db).await?;
         db.close().await?;
     }
     println!("{table}");
@@ -514,6 +543,22 @@ async fn together(
         task.await??;
     }
     Ok(next.load(Ordering::Relaxed) - begin)
+}
+
+/// Compares the greatest number within the one parent with the number of its children.
+async fn check_numbers(db: &Totals) -> anyhow::Result<()> {
+    let child = sequence::Child::fields();
+    let children = || db.sequence.find(child.parent.eq(Ref::new(0)));
+    let greatest = children().sort(child.number.desc()).first().await?;
+    let (greatest, count) = (
+        greatest.map(|child| child.number),
+        children().count().await?,
+    );
+    ensure!(
+        greatest == Some(count as i64),
+        "the greatest number of {count} children is {greatest:?}"
+    );
+    Ok(())
 }
 
 /// Compares the total of the one parent with its children in both systems.

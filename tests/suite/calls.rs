@@ -74,6 +74,11 @@ fn an_insert_of_a_sale_with_a_sum_an_extreme_and_an_existence() {
 }
 
 #[test]
+fn an_insert_of_a_child_that_is_numbered_and_counted() {
+    tests::run(at_most(5, async |shop: &Shop| shop.receipts.insert(receipt(1)).await));
+}
+
+#[test]
 fn a_delete_of_the_child_with_an_extreme() {
     tests::run(at_most(5, async |shop: &Shop| shop.sales.delete(9).await));
 }

@@ -1,5 +1,6 @@
-//! Programs as users write them, by the shortest way: the data of a blog, of a movie catalogue and of a task tracker.
+//! Programs as users write them, by the shortest way: the data of a blog, of an issue tracker, of a movie catalogue and of a task tracker.
 
 mod conduit;
+mod issues;
 mod movies;
 mod tasks;

@@ -143,11 +143,27 @@ pub(crate) struct Stock {
     #[sum(of = "Sale.amount")]
     #[serde(default)]
     pub(crate) sold: i64,
+    #[count(of = "Receipt")]
+    #[serde(default)]
+    pub(crate) receipts: i64,
     #[max(of = "Sale.amount")]
     pub(crate) most: Option<i64>,
     #[exists(of = "Sale")]
     #[serde(default)]
     pub(crate) is_sold: bool,
+}
+
+/// It is numbered and counted within its stock.
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[document(collection = "receipts")]
+pub(crate) struct Receipt {
+    #[serde(rename = "_id")]
+    pub(crate) id: i32,
+    #[reference(parent)]
+    pub(crate) stock: Ref<Stock>,
+    #[sequence(within = "stock")]
+    #[serde(default)]
+    pub(crate) number: i64,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
@@ -165,6 +181,7 @@ pub(crate) struct Sale {
 pub(crate) struct Shop {
     pub(crate) stocks: Repository<Stock>,
     pub(crate) sales: Repository<Sale>,
+    pub(crate) receipts: Repository<Receipt>,
     pub(crate) visits: Repository<Visit>,
     pub(crate) parts: Repository<Part>,
     pub(crate) makers: Repository<Maker>,
@@ -175,6 +192,10 @@ pub(crate) struct Shop {
     pub(crate) tasks: Repository<Task>,
     pub(crate) tags: Repository<Tag>,
     pub(crate) posts: Repository<Post>,
+}
+
+pub(crate) fn receipt(id: i32) -> Receipt {
+    Receipt { id, stock: Ref::new(1), number: 0 }
 }
 
 pub(crate) fn sale(id: i32, amount: i64) -> Sale {
@@ -222,8 +243,9 @@ pub(crate) async fn shop(store: impl Store) -> Shop {
         version: 0,
     });
     shop.people.insert_many(people).await.unwrap();
-    let stock = Stock { id: 1, sold: 0, most: None, is_sold: false };
+    let stock = Stock { id: 1, sold: 0, receipts: 0, most: None, is_sold: false };
     shop.stocks.insert(stock).await.unwrap();
+    shop.receipts.insert(receipt(0)).await.unwrap();
     shop.sales.insert_many((0..10).map(|id| sale(id, 10 + i64::from(id)))).await.unwrap();
     shop
 }

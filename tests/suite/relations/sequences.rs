@@ -462,3 +462,75 @@ on_every_store! {
         assert_eq!(copy.audit().await.unwrap(), []);
     }
 }
+
+macro_rules! version {
+    ($module:ident = $version:literal, $(#[$number:meta])* number) => {
+        mod $module {
+            use odm::prelude::*;
+            use serde::{Deserialize, Serialize};
+
+            #[derive(Debug, Serialize, Deserialize, Document)]
+            #[document(collection = "projects")]
+            pub(super) struct Project {
+                #[serde(rename = "_id")]
+                pub(super) id: i64,
+            }
+
+            #[derive(Debug, Serialize, Deserialize, Document)]
+            #[document(collection = "issues")]
+            pub(super) struct Issue {
+                #[serde(rename = "_id")]
+                pub(super) id: i64,
+                #[reference(parent)]
+                pub(super) project: Ref<Project>,
+                $(#[$number])*
+                #[serde(default)]
+                pub(super) number: i64,
+            }
+
+            #[derive(Debug, Database)]
+            #[database(name = "versions", version = $version)]
+            pub(super) struct Versions {
+                pub(super) projects: Repository<Project>,
+                pub(super) issues: Repository<Issue>,
+            }
+
+            pub(super) fn issue(id: i64, number: i64) -> Issue {
+                Issue { id, project: Ref::new(1), number }
+            }
+        }
+    };
+}
+version!(
+    with = 1,
+    #[sequence(within = "project")]
+    number
+);
+version!(without = 2, number);
+version!(
+    with_again = 3,
+    #[sequence(within = "project")]
+    number
+);
+
+on_every_store! {
+    async fn a_version_that_declares_the_field_again_goes_on_after_the_numbers_given_meanwhile(store: AnyStore) {
+        let first = with::Versions::open(store.clone()).await.unwrap();
+        first.projects.insert(with::Project { id: 1 }).await.unwrap();
+        first.issues.insert(with::issue(1, 0)).await.unwrap();
+        let second = without::Versions::open(store.clone()).await.unwrap();
+        second.issues.insert_many([without::issue(2, 7), without::issue(3, 7)]).await.unwrap();
+        // Two documents have one number.
+        let error = with_again::Versions::open(store.clone()).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::DuplicateKey, "{error}");
+        second.issues.update(3).set(without::Issue::fields().number, 2).await.unwrap();
+        let third = with_again::Versions::open(store.clone()).await.unwrap();
+        assert_eq!(third.issues.insert(with_again::issue(4, 0)).await.unwrap().number, 8);
+        third.backfill().await.unwrap();
+        assert_eq!(third.issues.insert(with_again::issue(5, 0)).await.unwrap().number, 9);
+        let issues = third.issues.all().await.unwrap();
+        let numbers = issues.iter().map(|issue| (issue.id, issue.number)).collect::<Vec<_>>();
+        assert_eq!(numbers, [(1, 1), (2, 7), (3, 2), (4, 8), (5, 9)]);
+        assert_eq!(third.audit().await.unwrap(), []);
+    }
+}

@@ -111,12 +111,10 @@ async fn refresh(
         };
         let key = key::of(parent.as_raw_bson_ref());
         let kept = kept(sequence, image, &key, trusts_stored);
-        let stored = path::get(document, &sequence.path);
-        if stored != kept.as_ref().map(|(_, kept)| kept.as_raw_bson_ref()) {
-            let kept = kept.as_ref().map(|(_, kept)| kept.clone());
-            values.push((at, kept));
-        }
-        if let Some((number, _)) = kept {
+        if let Some((number, kept)) = kept {
+            if path::get(document, &sequence.path) != Some(kept.as_raw_bson_ref()) {
+                values.push((at, Some(kept)));
+            }
             if trusts_stored && image.before().is_some() || mutant("number that is brought") {
                 continue;
             }
@@ -128,8 +126,7 @@ async fn refresh(
         }
     }
     for (at, value) in values {
-        let fields = vec![(sequence.path.clone(), value)];
-        unit.set_derived(holder, at, fields).await?;
+        set(unit, sequence, at, value).await?;
     }
     let numberings: Vec<Numbering> = numberings.into_values().collect();
     for chunk in numberings.chunks(unit.bounds.chunk) {
@@ -171,6 +168,10 @@ async fn number_chunk(
         // Others than the library may have given numbers before the declaration.
         if last.is_none() || is_pending {
             unknown.push(numbering.parent.clone());
+            // A search would find the numbers that the caller has sent.
+            for &at in &numbering.unnumbered {
+                set(unit, sequence, at, None).await?;
+            }
         }
     }
     let mut greatest = greatest(unit, sequence, unknown).await?.into_iter();
@@ -187,14 +188,23 @@ async fn number_chunk(
                 return Err(used_up(sequence, &numbering.parent, last));
             };
             last = next;
-            let fields = vec![(sequence.path.clone(), Some(value))];
-            unit.set_derived(sequence.holder(), at, fields).await?;
+            set(unit, sequence, at, Some(value)).await?;
         }
         if given != Some(last) {
             counter.set(unit, last).await?;
         }
     }
     Ok(())
+}
+
+async fn set(
+    unit: &mut Unit<'_>,
+    sequence: &SequenceDefinition,
+    at: usize,
+    number: Option<RawBson>,
+) -> Result<()> {
+    let fields = vec![(sequence.path.clone(), number)];
+    unit.set_derived(sequence.holder(), at, fields).await
 }
 
 /// Removes the counters of the parents that the unit has removed.
