@@ -7,7 +7,7 @@ use super::{
     Cardinality, Catalog, Collection, DerivedField, Edge, ExtremeDefinition, FromDerived, OnDelete,
     Relations, SequenceDefinition, Split, SubsetDefinition, WriteFields, counters,
     indexes::{
-        DeclaredIndex, cold_indexes, declared, index_of_first, index_of_sequence, index_of_subset,
+        DeclaredIndex, add_sequence, cold_indexes, declared, index_of_first, index_of_subset,
         index_on, indexes_of, least_value,
     },
     models::StoredModel,
@@ -215,7 +215,7 @@ fn add_index_of_sequence(parts: &mut [CollectionPart], sequence: &SequenceDefini
         .iter_mut()
         .find(|part| part.collection == sequence.holder);
     if let Some(part) = part {
-        part.indexes.push(index_of_sequence(sequence));
+        add_sequence(&mut part.indexes, sequence);
     }
 }
 

@@ -325,16 +325,32 @@ pub(super) fn index_of_first(children: &Children, value: Option<&str>) -> Option
     })
 }
 
-/// The unique index of the numbers within a parent. Documents from before the declaration may lack one.
-pub(super) fn index_of_sequence(sequence: &SequenceDefinition) -> DeclaredIndex {
+/// Adds the unique index of the numbers within a parent, in which documents from before the declaration need not be. A declared index of the same
+/// fields keeps its name.
+pub(super) fn add_sequence(indexes: &mut Vec<DeclaredIndex>, sequence: &SequenceDefinition) {
     let keys = [&sequence.within, &sequence.path].map(|path| (path.clone(), Direction::Ascending));
-    DeclaredIndex {
-        complete: false,
-        ..DeclaredIndex::implied(IndexSpec {
-            unique: true,
+    let spec = IndexSpec {
+        unique: true,
+        present_only: true,
+        ..plain(keys.into())
+    };
+    let is_declared = |index: &&mut DeclaredIndex| {
+        let declared = IndexSpec {
+            name: spec.name.clone(),
             present_only: true,
-            ..plain(keys.into())
-        })
+            ..index.spec.clone()
+        };
+        declared == spec
+    };
+    match indexes.iter_mut().find(is_declared) {
+        Some(index) => {
+            index.spec.present_only = true;
+            index.complete = false;
+        }
+        None => indexes.push(DeclaredIndex {
+            complete: false,
+            ..DeclaredIndex::implied(spec)
+        }),
     }
 }
 

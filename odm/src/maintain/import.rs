@@ -53,6 +53,8 @@ impl Work for ImportedDocuments {
     }
 
     async fn change(&self, unit: &mut Unit<'_>, inserted: &mut Inserted) -> Result<bool> {
+        let counters = self.last_numbers.iter().map(|(counter, _)| counter);
+        SequenceCounter::load(unit, counters).await?;
         for (counter, last) in &self.last_numbers {
             counter.raise(unit, *last).await?;
         }

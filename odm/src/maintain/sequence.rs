@@ -103,9 +103,14 @@ impl SequenceCounter {
         self.id
     }
 
-    /// Reads counters within parents into a unit, in one call.
-    pub(super) async fn load(unit: &mut Unit<'_>, counters: &[SequenceCounter]) -> Result<()> {
-        let ids: Vec<RawBson> = counters.iter().map(|counter| counter.id.clone()).collect();
+    /// Reads the counters within parents among these into a unit, in one call.
+    pub(super) async fn load<'c>(
+        unit: &mut Unit<'_>,
+        counters: impl IntoIterator<Item = &'c SequenceCounter>,
+    ) -> Result<()> {
+        let counters = counters.into_iter();
+        let counters = counters.filter(|counter| counter.collection == COUNTERS);
+        let ids: Vec<RawBson> = counters.map(|counter| counter.id.clone()).collect();
         unit.load(COUNTERS, &ids).await.map(drop)
     }
 
@@ -154,7 +159,7 @@ impl SequenceCounter {
 
 /// The last number in a counter.
 pub(super) fn last_in(counter: &RawDocument) -> Option<i64> {
-    path::get(counter, LAST).and_then(RawBsonRef::as_i64)
+    path::get(counter, LAST).and_then(whole)
 }
 
 /// Returns the last number that a collection was given, if any.
@@ -175,11 +180,18 @@ async fn greatest_id(unit: &mut Unit<'_>, collection: &str) -> Result<i64> {
         ..Find::default()
     };
     let ids = unit.search_ids(find).await?;
-    Ok(match ids.first() {
-        Some(RawBson::Int32(id)) => (*id).into(),
-        Some(RawBson::Int64(id)) => *id,
-        // A float is rounded up, and clamped to the range.
-        Some(RawBson::Double(id)) => id.ceil() as i64,
-        _ => 0,
-    })
+    Ok(ids
+        .first()
+        .and_then(|id| whole(id.as_raw_bson_ref()))
+        .unwrap_or_default())
+}
+
+/// The number, or the whole number after a float, clamped to the range.
+pub(super) fn whole(number: RawBsonRef<'_>) -> Option<i64> {
+    match number {
+        RawBsonRef::Int32(number) => Some(number.into()),
+        RawBsonRef::Int64(number) => Some(number),
+        RawBsonRef::Double(number) => Some(number.ceil() as i64),
+        _ => None,
+    }
 }

@@ -68,7 +68,7 @@ impl SequenceDefinition {
     /// A number as it is stored; `None` if it is not one of the field's type.
     pub(crate) fn value(&self, number: i64) -> Option<RawBson> {
         match self.is_int32 {
-            _ if !(0..=self.greatest).contains(&number) => None,
+            _ if !(1..=self.greatest).contains(&number) => None,
             true => number.try_into().ok().map(RawBson::Int32),
             false => Some(RawBson::Int64(number)),
         }

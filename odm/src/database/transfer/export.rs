@@ -120,7 +120,7 @@ pub(super) trait Sink: Send {
     /// Takes a document with its cold parts.
     async fn add(&mut self, collection: &'static str, document: &RawDocument) -> Result<()>;
 
-    /// Takes the counter of a sequence within a parent, after the documents.
+    /// Takes the counter of a sequence within a parent, before the documents.
     async fn counter(&mut self, document: &RawDocument) -> Result<()>;
 
     /// Takes the end.
@@ -143,10 +143,11 @@ pub(super) async fn pass<S: Sink>(
         sink,
     };
     exporter.head(version).await?;
+    // An import numbers the documents that have no number after the last ones.
+    exporter.counters().await?;
     for at in 0..exporter.collections.len() {
         exporter.collection(at).await?;
     }
-    exporter.counters().await?;
     exporter.sink.end().await
 }
 

@@ -293,7 +293,7 @@ impl Importer {
             let error = missing.error(sent.imported.collection);
             return Err(error.met_in(&sent.place.to_string()));
         }
-        // All that can be left now are the numbers of an export without documents, or after them.
+        // All that can be left now are the numbers of an export without documents.
         match self.last_numbers.is_empty() {
             true => Ok(()),
             false => self.store_unit(&[]).await,

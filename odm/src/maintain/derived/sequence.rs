@@ -13,12 +13,12 @@ use odm_store::{Error, ErrorKind, Find, FindByKey, Result, mutants::mutant, show
 use super::{Derivation, DerivedKind, Inputs, of_kind, step_name};
 use crate::{
     catalog::{
-        COUNTERS, DerivedField, FieldDefinition, FromDerived, OrderedField, SequenceDefinition,
-        join, references,
+        COUNTERS, DerivedField, FieldDefinition, FromDerived, OnDelete, OrderedField,
+        SequenceDefinition, join, references,
     },
     maintain::{
         places::FieldValues,
-        sequence::{SequenceCounter, last_in},
+        sequence::{SequenceCounter, last_in, whole},
         unit::{Doc, Image, Unit, id},
     },
 };
@@ -160,13 +160,14 @@ async fn number_chunk(
         .map(|numbering| counter(sequence, &numbering.parent))
         .collect();
     SequenceCounter::load(unit, &counters).await?;
+    // Others than the library may have given numbers before the declaration, and a counter that is repaired can be too low.
+    let searches_all = is_pending || !unit.policy.trusts_stored;
     let mut given = Vec::with_capacity(counters.len());
     let mut unknown = Vec::new();
     for (counter, numbering) in counters.iter().zip(numberings) {
         let last = counter.last(unit).await?;
         given.push(last);
-        // Others than the library may have given numbers before the declaration.
-        if last.is_none() || is_pending {
+        if last.is_none() || searches_all {
             unknown.push(numbering.parent.clone());
             // A search would find the numbers that the caller has sent.
             for &at in &numbering.unnumbered {
@@ -176,7 +177,7 @@ async fn number_chunk(
     }
     let mut greatest = greatest(unit, sequence, unknown).await?.into_iter();
     for ((counter, numbering), given) in counters.iter().zip(numberings).zip(given) {
-        let stored = match given.is_none() || is_pending {
+        let stored = match given.is_none() || searches_all {
             true => greatest.next().flatten(),
             false => None,
         };
@@ -207,10 +208,11 @@ async fn set(
     unit.set_derived(sequence.holder(), at, fields).await
 }
 
-/// Removes the counters of the parents that the unit has removed.
+/// Removes the counters of the parents that the unit has removed, unless their documents stay.
 async fn remove_counters(unit: &mut Unit<'_>, sequence: &SequenceDefinition) -> Result<()> {
     let parents = unit.catalog.edges_from(sequence.holder());
-    let parents = parents.filter(|edge| edge.path == sequence.within);
+    let parents =
+        parents.filter(|edge| edge.path == sequence.within && edge.on_delete != OnDelete::Keep);
     for edge in parents.collect::<Vec<_>>() {
         let changed = unit.images(&edge.to).changed();
         let gone = changed.filter(|(_, image)| image.now().is_none());
@@ -236,11 +238,16 @@ async fn greatest(
     sequence: &SequenceDefinition,
     parents: Vec<RawBson>,
 ) -> Result<Vec<Option<i64>>> {
-    let is_number = Test::Lte(RawBson::Int64(i64::MAX));
+    // The last number of the type is in the way of no other.
+    let bounds = [
+        Test::Gte(RawBson::Int64(1)),
+        Test::Lte(RawBson::Int64(sequence.greatest)),
+    ];
+    let bounds = bounds.map(|test| Filter::Path(sequence.path.clone().into(), test));
     let find = FindByKey {
         find: Find {
             collection: sequence.holder().to_owned(),
-            filter: Filter::Path(sequence.path.clone().into(), is_number),
+            filter: Filter::And(bounds.into()),
             sort: Sort::new().by(sequence.path.clone(), Direction::Descending),
             limit: Some(1),
             projection: Some(Projection::include([sequence.path.clone()])?),
@@ -250,7 +257,7 @@ async fn greatest(
         keys: parents,
     };
     let found = unit.find_by_key(&find).await?;
-    let first = |found: Vec<Doc>| number(sequence, found.first()?);
+    let first = |found: Vec<Doc>| whole(path::get(found.first()?, &sequence.path)?);
     Ok(found.into_iter().map(first).collect())
 }
 
