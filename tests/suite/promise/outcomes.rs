@@ -204,8 +204,8 @@ pub(crate) fn wrong_numbers(before: &World, after: &World, removes: bool) -> Opt
     }
 }
 
-/// Says what is wrong with the numbers within parents: a counter goes with its parent, and does not fall unless a document that comes back
-/// begins again; all the numbers that one act has given are there.
+/// Says what is wrong with the numbers within parents. A counter goes with its parent. It never falls, unless the parent was deleted and
+/// inserted again. Documents have all the numbers that one act has given.
 pub(crate) fn wrong_counters(
     before: &World,
     after: &World,

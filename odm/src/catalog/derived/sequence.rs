@@ -67,10 +67,12 @@ impl SequenceDefinition {
 
     /// A number as it is stored; `None` if it is not one of the field's type.
     pub(crate) fn value(&self, number: i64) -> Option<RawBson> {
-        match self.is_int32 {
-            _ if !(1..=self.greatest).contains(&number) => None,
-            true => number.try_into().ok().map(RawBson::Int32),
-            false => Some(RawBson::Int64(number)),
+        if !(1..=self.greatest).contains(&number) {
+            None
+        } else if self.is_int32 {
+            number.try_into().ok().map(RawBson::Int32)
+        } else {
+            Some(RawBson::Int64(number))
         }
     }
 }

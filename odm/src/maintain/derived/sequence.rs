@@ -177,9 +177,10 @@ async fn number_chunk(
     }
     let mut greatest = greatest(unit, sequence, unknown).await?.into_iter();
     for ((counter, numbering), given) in counters.iter().zip(numberings).zip(given) {
-        let stored = match given.is_none() || searches_all {
-            true => greatest.next().flatten(),
-            false => None,
+        let stored = if given.is_none() || searches_all {
+            greatest.next().flatten()
+        } else {
+            None
         };
         let mut last = given.max(stored).max(numbering.brought).unwrap_or_default();
         for &at in &numbering.unnumbered {
@@ -261,8 +262,8 @@ async fn greatest(
     Ok(found.into_iter().map(first).collect())
 }
 
-/// The number that a document keeps, and as it is stored: the one that it had within this parent before the unit, or where it was stored
-/// elsewhere.
+/// The number that a document keeps, with its stored form. A document keeps its number while it stays within its parent; an imported document
+/// keeps the number from the other store.
 fn kept(
     sequence: &SequenceDefinition,
     image: &Image,
@@ -274,7 +275,7 @@ fn kept(
         parent.is_some_and(|parent| key::of(parent.as_raw_bson_ref()) == parent_key)
             || mutant("number of a move")
     });
-    // A repair refreshes more than once: another number than before is one that it has given.
+    // A repair refreshes a document more than once. If the number has changed since before the unit, the repair has given it.
     let given = image.now().filter(|now| {
         let before = image.before().and_then(|before| number(sequence, before));
         !trusts_stored && number(sequence, now) != before
