@@ -14,6 +14,7 @@ use crate::{
     model::{DerivedField, Head},
 };
 
+mod ancestors;
 mod children;
 mod computed;
 mod copy;
@@ -26,7 +27,8 @@ mod subset;
 mod sum;
 
 /// All kinds, as their attributes are read.
-const KINDS: [&DerivedKind; 9] = [
+const KINDS: [&DerivedKind; 10] = [
+    &ancestors::KIND,
     &computed::KIND,
     &copy::KIND,
     &count::KIND,

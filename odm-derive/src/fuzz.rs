@@ -11,7 +11,7 @@ use syn::DeriveInput;
 use crate::{derive::Derive, pipeline};
 
 /// The parts of models: marks, keys, paths, types, and words that do not belong.
-const WORDS: [&str; 79] = [
+const WORDS: [&str; 81] = [
     "document",
     "embed",
     "reference",
@@ -44,6 +44,7 @@ const WORDS: [&str; 79] = [
     "limit",
     "sort",
     "via",
+    "ancestors",
     "sequence",
     "within",
     "filter",
@@ -124,6 +125,7 @@ const TYPES: [&str; 22] = [
     "Ref<Part>",
     "Option<Ref<Part>>",
     "Vec<Ref<Part>>",
+    "Ancestors<Line>",
     "Subset<Line>",
     "Cold<D>",
     "Option<i64>",

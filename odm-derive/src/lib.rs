@@ -85,7 +85,7 @@ macro_rules! derives {
 derives! {
     attributes(
         document, embed, opaque, reference, index, version, created_at, updated_at, validate, subset, split, denormalize,
-        count, exists, max, min, sequence, sum, computed, public, projection, patch, database, expires, renamed
+        count, exists, max, min, sequence, sum, computed, ancestors, public, projection, patch, database, expires, renamed
     );
 
     /// Makes a struct a document of a collection of its own.
@@ -163,6 +163,7 @@ derives! {
     /// | `#[sum(of = "Child.field")]` | the exact sum of a number in these documents: an `i64` of integers, a `Decimal128` of integers or decimals; of floats, with `recompute`, an `f64`, for which all of them are added up after each change |
     /// | `#[min(of = "Child.field")]`, `#[max(of = "Child.field")]` | an `Option`: the least or the greatest value in these documents |
     /// | `#[sequence(within = "project")]` | the next number within the document that a reference of this one names, from 1 on, given at the insert and when the reference changes; no number is given twice, and a unique index holds it. Where the reference is an `Option`, the number is one |
+    /// | `#[ancestors(via = "parent")]` | an `Ancestors<T>`: the documents above this one in a tree, from the root to the one that the reference names. `T` is the document that it names: this one, or one with such a list of its own |
     /// | `#[computed(quantity * price)]` | the value of a Rust expression of the fields beside it: see [below](#computed-fields) |
     /// | `#[subset(.., via = "field")]` | also of the others: which reference, where there are several; `via = "link.field"` is in an embedded value |
     /// | `#[subset(.., filter = path)]` | also of the others: a function that returns a `Filter` of the children that count |
@@ -181,8 +182,8 @@ derives! {
     /// | `#[public(skip)]`, `#[public(rename = "id")]` | beside any other: in a `Public`, the form in which clients see the document, the field is not there, or has this name; filters and sorts from requests name it likewise |
     /// | `#[validate(with = path)]` | a function `fn(&T) -> Result<(), impl Display>`; it runs on the thread of the store, on the document as it will be stored, whatever has written it: it must be quick, and depend on nothing else; a panic in it fails the write |
     ///
-    /// Derived fields, which have `subset`, `count`, `exists`, `sum`, `min`, `max`, `sequence`, `computed` or `denormalize`, are read-only: a
-    /// value given in an insert or a replace is ignored.
+    /// Derived fields, which have `subset`, `count`, `exists`, `sum`, `min`, `max`, `sequence`, `ancestors`, `computed` or `denormalize`, are
+    /// read-only: a value given in an insert or a replace is ignored.
     ///
     /// # Computed fields
     ///

@@ -392,12 +392,6 @@ impl Catalog {
             .filter_map(SubsetDefinition::from_derived)
     }
 
-    /// Whether every document that the reference at this path of a collection names exists.
-    pub(crate) fn is_certain(&self, collection: &str, path: &str) -> bool {
-        let edge = self.edge(collection, path);
-        edge.is_some_and(Edge::is_certain) && !self.is_pending(collection, path)
-    }
-
     /// Whether each document that is referred to along an edge counts all its referrers along it, within the unit.
     pub(crate) fn is_counted(&self, edge: &Edge) -> bool {
         let counts = self.derived_in(&edge.to);

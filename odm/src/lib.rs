@@ -113,7 +113,7 @@ pub use measure::measure;
 // The expansion of `assert_queries!` calls it.
 #[doc(hidden)]
 pub use measure::measured;
-pub use model::{Cold, DateTime, ObjectId, Public, Ref, Subset, native};
+pub use model::{Ancestors, Cold, DateTime, ObjectId, Public, Ref, Subset, native};
 pub use odm_embedded::{
     Backup, BackupProgress, CollectionSize, Compacted, Embedded, IndexBuild, IndexSize,
     ReadOnlyStore, Salvaged, StoreSize,

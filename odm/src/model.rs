@@ -29,6 +29,7 @@
 //! The derives are [`Document`](derive@crate::Document), [`Embed`](derive@crate::Embed), [`Projection`](derive@crate::Projection),
 //! [`Patch`](derive@crate::Patch) and [`Database`](derive@crate::Database); their pages list the attributes.
 
+mod ancestors;
 mod cold;
 mod content;
 mod date_time;
@@ -53,6 +54,7 @@ mod unique;
 mod validation;
 mod value;
 
+pub use ancestors::Ancestors;
 pub use cold::Cold;
 pub use content::MapKey;
 pub use date_time::DateTime;
@@ -90,6 +92,7 @@ pub(crate) use {unique::StoredKey, value::to_raw};
 pub mod bounds {
     #[doc(inline)]
     pub use super::{
+        ancestors::AncestorsList,
         content::Known,
         document::{AutoId, Insertable, IntoId, Versioned},
         elements::{ElementValue, Map},

@@ -30,7 +30,7 @@
 
 pub use crate::{
     database::Database,
-    model::{Cold, DateTime, ObjectId, Ref, Structure as _, Subset},
+    model::{Ancestors, Cold, DateTime, ObjectId, Ref, Structure as _, Subset},
     query::{Filter, FromRequest as _, Sort, Update},
     repository::Repository,
 };

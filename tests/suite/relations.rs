@@ -1,5 +1,6 @@
 //! All derivations from other documents, together: copies, counts, inverse references, delete rules and subsets in one schema.
 
+mod ancestors;
 mod audit;
 mod catalogs;
 mod chains;

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     ast::Field,
     attr::value::{Once, flag, function, keys_with, only, string, ty, unknown},
+    check::list,
     ctxt::Ctxt,
     expand::declared_filter,
     model::{DerivedField, Head, Member, Structure},
@@ -193,9 +194,43 @@ impl DerivedField for OfChildren {
 /// The reference of a document to its parent: `via = "author.id"`.
 #[derive(Clone)]
 pub(crate) struct ReferencePath {
-    pub(super) literal: LitStr,
+    literal: LitStr,
     /// The Rust fields on the path to it.
-    pub(super) path: Vec<Ident>,
+    path: Vec<Ident>,
+}
+
+impl ReferencePath {
+    /// Checks that the path begins at one of these fields.
+    pub(super) fn check(&self, cx: &Ctxt, fields: &[Field<'_>]) {
+        let Some(first) = self.path.first().map(types::name) else {
+            return;
+        };
+        let named =
+            |field: &Field<'_>| field.ident.is_some_and(|ident| types::name(ident) == first);
+        if !fields.iter().any(named) {
+            let message = format!(
+                "there is no field `{first}` beside this one, only {}",
+                list(fields)
+            );
+            cx.error(&self.literal, message);
+        }
+    }
+
+    /// A reference of the document itself, to at most one document, and the checks of the path to it, with the message about a list.
+    ///
+    /// ```ignore
+    /// along(fields_of::<Issue>().project)
+    /// // or
+    /// assert!(is_single(fields_of::<Issue>().book), "..");
+    /// along(step(fields_of::<Issue>().book).id)
+    /// ```
+    pub(super) fn along(&self, head: &Head, lists: &str) -> (TokenStream, TokenStream) {
+        let (span, this) = (self.literal.span(), &head.this);
+        let private = types::located(head.private.clone(), span);
+        let from = quote_spanned!(span=> #private::fields_of::<#this>());
+        let (field, checks) = steps(head, &from, &self.path, span, ("is_single", lists));
+        (quote_spanned!(span=> #private::along(#field)), checks)
+    }
 }
 
 /// Reads the names of fields, from the top of a document.
@@ -242,7 +277,7 @@ pub(super) fn emit_via(head: &Head, via: &ReferencePath, child: &TokenStream) ->
 }
 
 /// The field at the end of a path, and a check of each field on the way.
-pub(super) fn steps(
+fn steps(
     head: &Head,
     from: &TokenStream,
     path: &[Ident],

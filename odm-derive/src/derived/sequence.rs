@@ -6,15 +6,13 @@ use syn::{Attribute, Type, spanned::Spanned};
 
 use super::{
     Declaration, DerivedKind, Indexed,
-    children::{ReferencePath, reference, steps},
+    children::{ReferencePath, reference},
 };
 use crate::{
     ast::{Field, Input},
     attr::value::{Once, keys_with, unknown},
-    check::list,
     ctxt::Ctxt,
     model::{DerivedField, Head, Member, Structure},
-    types,
 };
 
 pub(super) const KIND: DerivedKind = DerivedKind {
@@ -55,20 +53,8 @@ impl Sequence {
 
 impl Declaration for Sequence {
     fn check(&self, cx: &Ctxt, _: &Input<'_>, _: &Field<'_>, fields: &[Field<'_>]) {
-        let Some(ReferencePath { literal, path }) = &self.within else {
-            return;
-        };
-        let Some(first) = path.first().map(types::name) else {
-            return;
-        };
-        let named =
-            |field: &Field<'_>| field.ident.is_some_and(|ident| types::name(ident) == first);
-        if !fields.iter().any(named) {
-            let message = format!(
-                "there is no field `{first}` beside this one, only {}",
-                list(fields)
-            );
-            cx.error(literal, message);
+        if let Some(within) = &self.within {
+            within.check(cx, fields);
         }
     }
 
@@ -79,24 +65,14 @@ impl Declaration for Sequence {
 
 impl DerivedField for Sequence {
     /// ```ignore
-    /// within(fields_of::<Issue>().project).sequence::<i64>("number")
-    /// // or
-    /// {
-    ///     assert!(is_single(fields_of::<Issue>().project), "..");
-    ///     within(step(fields_of::<Issue>().project).id).sequence::<i64>("number")
-    /// }
+    /// along(fields_of::<Issue>().project).sequence::<i64>("number")
     /// ```
     fn shape(&self, head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
-        let ReferencePath { literal, path } = self.within.as_ref()?;
-        let (stored, ty, this) = (member.stored(structure), &member.ty, &head.this);
-        let span = literal.span();
-        let private = types::located(head.private.clone(), span);
-        let from = quote_spanned!(span=> #private::fields_of::<#this>());
+        let (stored, ty) = (member.stored(structure), &member.ty);
         let lists = "a number is within one parent, and `{}` is a list or a map: name a reference outside of it";
-        let (field, checks) = steps(head, &from, path, span, ("is_single", lists));
-        let within = quote_spanned!(span=> #private::within(#field));
+        let (along, checks) = self.within.as_ref()?.along(head, lists);
         let described = quote_spanned!(ty.span()=> .sequence::<#ty>(#stored));
-        Some(quote!({ #checks #within #described }))
+        Some(quote!({ #checks #along #described }))
     }
 
     /// References are no derived fields.

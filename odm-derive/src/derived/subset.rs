@@ -71,6 +71,7 @@ impl DerivedField for Subset {
     fn of_document(
         &self,
         head: &Head,
+        _: &Structure,
         generics: &Generics,
         member: &Member,
     ) -> Option<TokenStream> {

@@ -33,7 +33,7 @@ pub(super) fn expand(document: &Document) -> TokenStream {
     let cold_parts = split::expand(head, &generics, &document.structure);
     let members = document.structure.members.iter();
     let derived = members.filter_map(|member| match &member.role {
-        Role::Derived(derived) => derived.of_document(head, &generics, member),
+        Role::Derived(derived) => derived.of_document(head, &document.structure, &generics, member),
         _ => None,
     });
     let unique_keys = unique_keys(document, &generics);

@@ -131,7 +131,7 @@ pub(super) fn questions(
             };
             let message = format!(
                 "{name} holds references or embedded values: {instead}mark it with `#[embed]`, \
-                 `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+                 `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
             );
             check(span, &member.ty, member.is_unseen(), message);
         }

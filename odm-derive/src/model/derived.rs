@@ -19,7 +19,13 @@ pub(crate) trait DerivedField {
     fn refers_to(&self, head: &Head, ty: &Type) -> Option<TokenStream>;
 
     /// An implementation for the document that has the field.
-    fn of_document(&self, _: &Head, _: &Generics, _: &Member) -> Option<TokenStream> {
+    fn of_document(
+        &self,
+        _: &Head,
+        _: &Structure,
+        _: &Generics,
+        _: &Member,
+    ) -> Option<TokenStream> {
         None
     }
 

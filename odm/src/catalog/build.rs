@@ -1,5 +1,7 @@
 //! Builds the relations, and the collections and indexes for them, from the models' static descriptions.
 
+use std::collections::BTreeSet;
+
 use bson::Document;
 use odm_store::{CollectionSpec, Result};
 
@@ -95,7 +97,8 @@ pub(crate) fn declared_by(models: &[&'static Model]) -> Result<(Relations, Vec<C
     let mut specs = Vec::new();
     for part in parts {
         let schema = (part.schema)();
-        let indexes = indexes_of(part.model, part.indexes, &part.references, &schema)?;
+        let lists = named_lists(&relations, &part);
+        let indexes = indexes_of(part.model, part.indexes, &part.references, &lists, &schema)?;
         specs.push(CollectionSpec {
             name: part.collection.clone(),
             indexes,
@@ -124,6 +127,24 @@ struct CollectionPart {
     indexes: Vec<DeclaredIndex>,
     /// The schema of its documents.
     schema: fn() -> Document,
+}
+
+/// The lists of ancestors in documents of a collection, and the copies of such lists by which other documents find them.
+fn named_lists(relations: &Relations, part: &CollectionPart) -> Vec<String> {
+    let lists = relations.derived.iter().filter_map(|field| match field {
+        DerivedField::Ancestors(ancestors) => Some((&ancestors.holder, &ancestors.path)),
+        DerivedField::Subset(subset) => Some((&subset.child, &subset.reference)),
+        _ => {
+            let children = field.children()?;
+            Some((&children.child, &children.reference))
+        }
+    });
+    let lists = lists.filter(|(collection, path)| {
+        let mut references = part.references.iter();
+        **collection == part.collection && references.all(|reference| reference.path != **path)
+    });
+    let lists: BTreeSet<&String> = lists.map(|(_, path)| path).collect();
+    lists.into_iter().cloned().collect()
 }
 
 fn add_model(

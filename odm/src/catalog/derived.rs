@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::stored_form::ChildFilter;
 use crate::model::derived::DerivedShape;
 
+mod ancestors;
 mod children;
 mod computed;
 mod copy;
@@ -22,6 +23,7 @@ mod sequence;
 mod subset;
 mod sum;
 
+pub(crate) use ancestors::AncestorsDefinition;
 pub(crate) use children::{Children, OfChildren};
 pub(crate) use computed::ComputedDefinition;
 pub(crate) use copy::{Along, CopyDefinition};
@@ -181,6 +183,27 @@ impl DerivedField {
         at_once(self) == at_once(other)
     }
 
+    /// The reference of the holder along which it follows one document, with the collection of that document.
+    pub(crate) fn along(&self) -> Option<(String, &str)> {
+        match self {
+            DerivedField::Ancestors(field) => Some((field.reference.clone(), &field.tree)),
+            DerivedField::Copy(copy) => Some((copy.reference()?, &copy.source)),
+            _ => None,
+        }
+    }
+
+    /// The children that it is computed from, unless it shows them.
+    pub(super) fn children(&self) -> Option<&Children> {
+        match self {
+            DerivedField::Count(CountDefinition(children))
+            | DerivedField::Exists(ExistsDefinition(children))
+            | DerivedField::Max(ExtremeDefinition { children, .. })
+            | DerivedField::Min(ExtremeDefinition { children, .. })
+            | DerivedField::Sum(SumDefinition { children, .. }) => Some(children),
+            _ => None,
+        }
+    }
+
     /// Joins another declaration of the field. It is deferred only if all declarations defer it: the others rely on its value when a write
     /// returns.
     pub(super) fn join_deferred(&mut self, other: &DerivedField) {
@@ -193,6 +216,7 @@ fn is_false(value: &bool) -> bool {
 }
 
 kinds!(
+    Ancestors(AncestorsDefinition),
     Computed(ComputedDefinition),
     Copy(CopyDefinition),
     Count(CountDefinition),

@@ -92,11 +92,12 @@ fn bad_filter(model: &Model, index: &IndexSpec, error: Error) -> Error {
     .with_source(error)
 }
 
-/// The indexes of a collection: the declared ones, and the indexes that find the holders of a reference.
+/// The indexes of a collection: the declared ones, and the indexes that find the holders of a reference, and those of a list of `_id`s.
 pub(super) fn indexes_of(
     model: &str,
     declared: Vec<DeclaredIndex>,
     references: &[FoundReference],
+    lists: &[String],
     schema_of_type: &Document,
 ) -> Result<Vec<IndexSpec>> {
     let mut indexes: Vec<IndexSpec> = Vec::new();
@@ -115,7 +116,9 @@ pub(super) fn indexes_of(
     for index in &declared {
         add(index.spec.clone())?;
     }
-    for FoundReference { path, shape, .. } in references {
+    let references = references.iter();
+    let references = references.map(|reference| (&reference.path, reference.shape.one));
+    for (path, one) in references.chain(lists.iter().map(|path| (path, false))) {
         // Any index that starts with the reference finds its holders, unless it leaves out holders that lack another of its fields, or has
         // an entry for each element of another list.
         let finds = |index: &DeclaredIndex| {
@@ -124,13 +127,13 @@ pub(super) fn indexes_of(
                 && index.finds_all()
                 && has_no_list_beside(schema_of_type, path, paths())
         };
-        if !shape.one && declared.iter().any(finds) {
+        if !one && declared.iter().any(finds) {
             continue;
         }
         add(IndexSpec {
-            unique: shape.one,
+            unique: one,
             // If the reference is missing, as in another variant of an enum, there is no parent.
-            present_only: shape.one,
+            present_only: one,
             ..index_on(path)
         })?;
     }

@@ -10,8 +10,9 @@ use super::{
     validation::check_of,
 };
 use crate::model::{
-    Check, Cold, Container, Described, Document, Embed, EmbedField, Inner, Known, Model, Native,
-    Outline, ReadCheck, SchemaTypes, ShownNames, Structure, Subset, ValueLocation, check_readable,
+    AncestorsList, Check, Cold, Container, Described, Document, Embed, EmbedField, Inner, Known,
+    Model, Native, Outline, ReadCheck, SchemaTypes, ShownNames, Structure, Subset, ValueLocation,
+    check_readable,
 };
 
 /// Finds the traits that a concrete type implements: an inherent constant hides the constant of the trait if its bound holds. For a type
@@ -36,6 +37,8 @@ pub trait Unknown {
     const CLOSED: bool = false;
     /// It is no `Subset`.
     const SUBSET: bool = false;
+    /// It is no `Ancestors`.
+    const ANCESTORS: bool = false;
     /// It has no fields of its own.
     const INNER: Option<Inner> = None;
     /// It has no names of its own.
@@ -117,6 +120,11 @@ macro_rules! subsets {
     )* };
 }
 subsets!(Subset<T> Option<Subset<T>> Vec<Subset<T>>);
+
+impl<T: AncestorsList> Probe<T> {
+    /// It is an `Ancestors`, or a copy of one.
+    pub const ANCESTORS: bool = true;
+}
 
 impl<T: EmbedField> Probe<T> {
     /// It is an embedded value, or a container of such.

@@ -2,7 +2,7 @@
 
 use super::{path::fields_of, projection::same};
 use crate::model::{
-    ChildOf, Container, Document, Field, FieldKind, FieldShape, OnDelete, Path, Ref,
+    Ancestors, ChildOf, Container, Document, Field, FieldKind, FieldShape, OnDelete, Path, Ref,
     ReferenceField, ReferenceShape, Root, Structure,
 };
 
@@ -106,6 +106,8 @@ pub trait RefersTo<P> {}
 impl<P: Document> RefersTo<P> for Ref<P> {}
 impl<P: Document> RefersTo<P> for Option<Ref<P>> {}
 impl<P: Document> RefersTo<P> for Vec<Ref<P>> {}
+impl<P: Document> RefersTo<P> for Ancestors<P> {}
+impl<P: Document> RefersTo<P> for Option<Ancestors<P>> {}
 
 /// The path of a named reference.
 #[track_caller]

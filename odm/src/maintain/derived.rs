@@ -17,6 +17,7 @@ use odm_store::{
 
 use super::{
     Problem,
+    audit::is_of_documents,
     places::FieldValues,
     unit::{Doc, Unit, id},
 };
@@ -25,6 +26,7 @@ use crate::catalog::{
     MinDefinition, OrderedField, SumDefinition,
 };
 
+mod ancestors;
 mod computed;
 mod copy;
 mod count;
@@ -42,7 +44,8 @@ pub(crate) use subset::{children_of, shown};
 pub(super) use tally::{Tallies, changes};
 
 /// All kinds, as they are computed.
-const KINDS: [&dyn Derivation; 9] = [
+const KINDS: [&dyn Derivation; 10] = [
+    &ancestors::AncestorLists,
     &computed::ComputedFields,
     &copy::Copies,
     &Tallies::<CountDefinition>::ALL,
@@ -68,6 +71,8 @@ const KINDS: [&dyn Derivation; 9] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DerivedKind {
+    /// The documents above a document in a tree.
+    Ancestors,
     /// A value computed from fields of the same document.
     Computed,
     /// The copy of a field of another document.
@@ -91,6 +96,7 @@ pub enum DerivedKind {
 impl fmt::Display for DerivedKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            DerivedKind::Ancestors => "list of ancestors",
             DerivedKind::Computed => "computed value",
             DerivedKind::Copy => "copy",
             DerivedKind::Count => "count",
@@ -210,7 +216,7 @@ pub(super) async fn repair(unit: &mut Unit<'_>, collection: &str, ids: &[RawBson
                     .iter()
                     .filter_map(|&at| images.at(at).now().cloned());
                 let documents: Vec<Doc> = documents.collect();
-                let differences = kind.differences(unit, &fields, &documents).await?;
+                let differences = repaired(unit, kind, &fields, &documents).await?;
                 for (at, fields) in positions.into_iter().zip(differences) {
                     if mutant("repair") {
                         break;
@@ -222,6 +228,30 @@ pub(super) async fn repair(unit: &mut Unit<'_>, collection: &str, ids: &[RawBson
         }
     }
     Ok(())
+}
+
+/// The differences of documents that are repaired. A field that cannot be checked stays as it is in a document that is repaired alone, and
+/// does not prevent the others.
+async fn repaired(
+    unit: &mut Unit<'_>,
+    kind: &dyn Derivation,
+    fields: &[&DerivedField],
+    documents: &[Doc],
+) -> Result<Vec<FieldValues>> {
+    match kind.differences(unit, fields, documents).await {
+        Err(error) if documents.len() == 1 && is_of_documents(&error) => {
+            let mut differences = vec![FieldValues::new()];
+            for field in fields.chunks(1) {
+                match kind.differences(unit, field, documents).await {
+                    Ok(found) => differences[0].extend(found.into_iter().flatten()),
+                    Err(error) if is_of_documents(&error) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(differences)
+        }
+        differences => differences,
+    }
 }
 
 /// The derived fields of documents that differ from their definitions: for each document the paths, with the problem.

@@ -30,7 +30,7 @@ use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::cstr};
 
 use super::unit::{Doc, Unit};
 use crate::{
-    catalog::{CopyDefinition, DerivedField, FieldDefinition, FromDerived, OUTBOX},
+    catalog::{DerivedField, FieldDefinition, OUTBOX},
     model::ObjectId,
 };
 pub(super) use deferred::split_deferred;
@@ -54,7 +54,7 @@ pub(super) struct Target {
 /// The fields to refresh in the documents.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum TargetFields {
-    /// The copies along the reference at this path, in all documents in which it names the target's `_id`.
+    /// The copies and lists of ancestors along the reference at this path, in all documents in which it names the target's `_id`.
     Along(String),
     /// The field at this path, in the document with the target's `_id`.
     At(String),
@@ -63,9 +63,8 @@ enum TargetFields {
 impl TargetFields {
     /// The fields that are refreshed together with a stale field.
     fn of(field: &DerivedField) -> Self {
-        let copy = CopyDefinition::from_derived(field);
-        match copy.and_then(CopyDefinition::reference) {
-            Some(reference) => TargetFields::Along(reference),
+        match field.along() {
+            Some((reference, _)) => TargetFields::Along(reference),
             None => TargetFields::At(field.path().into_owned()),
         }
     }

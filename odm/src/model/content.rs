@@ -17,7 +17,7 @@ use odm_mql::{
 use serde::Serialize;
 
 use super::{
-    Cold, DateTime, ObjectId, Operand, Ref, Referable, SchemaTypes, Subset,
+    Ancestors, Cold, DateTime, ObjectId, Operand, Ref, Referable, SchemaTypes, Subset,
     schema::{any, any_array, nullable, of_types},
 };
 
@@ -489,8 +489,13 @@ macro_rules! related {
 }
 related! {
     <T: Referable> Ref<T>: (T::KEY.schema), T::KEY.operand, ValueType::Other;
+    <T: Referable> Ancestors<T>: keys::<T>, Operand::list(T::KEY.operand), ValueType::List(ValueType::Other.into());
     <T> Subset<T>: any_array, None, ValueType::List(ValueType::Other.into());
     <T> Cold<T>: any, None, ValueType::Other;
+}
+
+fn keys<T: Referable>(types: &mut SchemaTypes) -> bson::Document {
+    doc! { "bsonType": "array", "items": (T::KEY.schema)(types) }
 }
 
 /// The place of a value that is checked.

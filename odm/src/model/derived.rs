@@ -1,5 +1,7 @@
 //! The kinds of derived fields, as the derives describe them.
 
+mod along;
+mod ancestors;
 mod children;
 mod computed;
 mod copy;
@@ -10,6 +12,8 @@ mod sequence;
 mod subset;
 mod sum;
 
+pub use along::*;
+pub use ancestors::*;
 pub use children::*;
 pub use computed::*;
 pub use copy::*;
@@ -25,6 +29,8 @@ use super::{Container, Inner};
 /// The kinds of derived fields.
 #[derive(Debug, Clone, Copy)]
 pub enum DerivedShape {
+    /// The documents above a document in a tree.
+    Ancestors(AncestorsShape),
     /// A value computed from fields of the same document.
     Computed(ComputedShape),
     /// A copy of a field of another document.
@@ -55,7 +61,8 @@ impl DerivedShape {
     pub(super) fn inner(self, copied: Option<Inner>) -> Option<Inner> {
         match self {
             DerivedShape::Copy(_) => copied,
-            DerivedShape::Computed(_)
+            DerivedShape::Ancestors(_)
+            | DerivedShape::Computed(_)
             | DerivedShape::Count(_)
             | DerivedShape::Exists(_)
             | DerivedShape::Max(_)

@@ -13,7 +13,9 @@ use odm_mql::{self as mql, Pattern, Test};
 use odm_store::{Error, Result};
 use serde::Serialize;
 
-use crate::model::{Contains, Element, Field, IntoValue, List, Ordered, Path, Text, to_raw_at};
+use crate::model::{
+    AncestorsList, Contains, Element, Field, IntoValue, List, Ordered, Path, Ref, Text, to_raw_at,
+};
 
 /// A filter of the documents of `M`, or of the elements of an array.
 ///
@@ -494,6 +496,38 @@ impl<V, P: Path, K> Field<V, P, K> {
             element => Ok(Test::Eq(element)),
         });
         Filter::test(P::TEXT, test)
+    }
+}
+
+impl<V, P: Path, K> Field<V, P, K> {
+    /// Matches the documents below a document in its tree, at any depth. An index on the list is used; a field `#[ancestors(..)]` has one.
+    ///
+    /// The documents right below are found by their reference, and by [`len`](Field::len) those at one depth.
+    ///
+    /// ```
+    /// # use odm::prelude::*; use serde::{Deserialize, Serialize};
+    /// # #[derive(Serialize, Deserialize, Document)] #[document(collection = "topics")]
+    /// # struct Topic {
+    /// #     #[serde(rename = "_id")] id: i64,
+    /// #     #[reference(parent)] parent: Option<Ref<Topic>>,
+    /// #     #[ancestors(via = "parent")] path: Ancestors<Topic>,
+    /// # }
+    /// # #[derive(Database)] #[database(name = "help", version = 1)] struct Help { topics: Repository<Topic> }
+    /// # futures::executor::block_on(async {
+    /// # let help = Help::open(&Store::in_memory().await?).await?;
+    /// # let topic = |id, parent: Option<i64>| Topic { id, parent: parent.map(Ref::new), path: Ancestors::new() };
+    /// help.topics.insert_many([topic(1, None), topic(2, Some(1)), topic(3, Some(2)), topic(4, None)]).await?;
+    /// let topics = Topic::fields();
+    /// assert_eq!(help.topics.find(topics.path.within(1)).count().await?, 2);
+    /// assert_eq!(help.topics.find(topics.parent.eq(1)).count().await?, 1);
+    /// assert_eq!(help.topics.find(topics.path.len(0)).count().await?, 2);
+    /// # Ok::<_, odm::Error>(()) }).unwrap();
+    /// ```
+    pub fn within<How>(self, document: impl IntoValue<Ref<V::Of>, How>) -> Filter<P::Root>
+    where
+        V: AncestorsList,
+    {
+        Filter::test(P::TEXT, raw(P::TEXT, document).map(Test::Eq))
     }
 }
 

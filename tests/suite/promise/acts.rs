@@ -93,7 +93,7 @@ impl Act {
 }
 
 const WRITTEN: [(&str, u64); 7] = [
-    ("regions", 2),
+    ("regions", 4),
     ("shops", 4),
     ("persons", 4),
     ("items", 5),
@@ -105,7 +105,7 @@ const WRITTEN: [(&str, u64); 7] = [
 /// How many documents a collection can have.
 fn number_of(collection: &str) -> u64 {
     match collection {
-        "regions" => 3,
+        "regions" => 4,
         "shops" => 4,
         "items" => 6,
         "reviews" => 12,
@@ -170,7 +170,7 @@ pub(crate) fn name(chance: &mut Chance) -> String {
 /// The base data of a document without its `_id`.
 pub(crate) fn base(chance: &mut Chance, collection: &str) -> Document {
     match collection {
-        "regions" => doc! { "name": name(chance) },
+        "regions" => doc! { "name": name(chance), "above": optional(chance, "regions") },
         "shops" => doc! {
             "name": name(chance),
             "region": optional(chance, "regions"),
@@ -396,6 +396,7 @@ pub(crate) fn beginning(chance: &mut Chance) -> Vec<Act> {
             let mut document = whole(chance, collection);
             document.insert("_id", nth_id(collection, at));
             match collection {
+                "regions" => document.extend(doc! { "above": null }),
                 "shops" => document.extend(doc! { "owner": null }),
                 "persons" => document.extend(doc! { "follows": [], "followers": [] }),
                 "items" => document.extend(doc! { "similar": [] }),

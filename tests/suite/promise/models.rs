@@ -18,9 +18,28 @@ macro_rules! version {
                 #[serde(rename = "_id")]
                 id: i32,
                 pub(crate) name: String,
+                #[reference(parent, on_delete = "nullify")]
+                above: Option<Ref<Region>>,
+                #[ancestors(via = "above")]
+                path: Ancestors<Region>,
+                #[count(of = "Region", via = "path")]
+                #[serde(default)]
+                regions: i64,
                 #[count(of = "Shop")]
                 #[serde(default)]
                 shops: i64,
+                /// By a copy of the lists.
+                #[exists(of = "Shop", via = "region_path")]
+                #[serde(default)]
+                has_below: bool,
+                #[sum(of = "Shop.star_sum", via = "regions")]
+                #[serde(default)]
+                stars_below: i64,
+                #[max(of = "Region.star_sum", via = "path")]
+                most_below: Option<i64>,
+                #[subset(limit = 2, sort = "-worth", via = "regions")]
+                #[serde(default)]
+                below: Subset<WorthLine>,
                 #[subset(limit = $($best)+, sort = $best_sort)]
                 #[serde(default)]
                 best: Subset<ShopLine>,
@@ -47,6 +66,14 @@ macro_rules! version {
                 worth: i64,
             }
 
+            #[derive(Debug, Clone, Serialize, Deserialize, Projection)]
+            #[projection(of = "Shop")]
+            struct WorthLine {
+                name: String,
+                #[serde(default)]
+                worth: i64,
+            }
+
             #[derive(Debug, Clone, Serialize, Deserialize, Document)]
             #[document(collection = "shops")]
             pub(crate) struct Shop {
@@ -57,6 +84,13 @@ macro_rules! version {
                 pub(crate) region: Option<Ref<Region>>,
                 #[denormalize(from = "Region.name")]
                 region_name: Option<String>,
+                #[ancestors(via = "region")]
+                regions: Ancestors<Region>,
+                #[denormalize(from = "Region.path")]
+                region_path: Option<Ancestors<Region>>,
+                /// A copy of what follows from the lists.
+                #[denormalize(from = "Region.most_below")]
+                most_below: Option<i64>,
                 #[reference(child, inverse = "shop")]
                 owner: Option<Ref<Person>>,
                 #[denormalize(from = "Person.name")]
@@ -373,6 +407,8 @@ macro_rules! version {
                 /// It restricts.
                 #[reference(child)]
                 after: Option<Ref<Ticket>>,
+                #[ancestors(via = "after", refresh = "later")]
+                before: Ancestors<Ticket>,
                 #[embed]
                 pub(crate) lines: Vec<TicketLine>,
                 pub(crate) notes: BTreeMap<String, i32>,

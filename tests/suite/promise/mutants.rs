@@ -21,7 +21,7 @@ use std::{
 use super::history::first_report;
 
 /// The steps that can be broken, each by its name in the sources of the library, and the resulting error.
-const MUTANTS: [(&str, &str); 73] = [
+const MUTANTS: [(&str, &str); 76] = [
     ("first version", "a new document has the version 0"),
     ("version", "a change does not raise the version"),
     ("version of no change", "a write that changes nothing raises the version"),
@@ -91,6 +91,12 @@ const MUTANTS: [(&str, &str); 73] = [
     ("number that is brought", "a counter does not follow the numbers that documents bring"),
     ("number of a move", "a document that is moved takes its number along"),
     ("counter of a parent that goes", "the counter of a deleted document stays"),
+    (
+        "moved document of a tree",
+        "a list of ancestors stays when its reference names another document",
+    ),
+    ("subtree of a move", "the lists below a moved document do not follow"),
+    ("ring of a deferred list", "a document comes below itself where the lists follow later"),
     ("cold part of a delete", "the cold part of a deleted document stays"),
     ("second cold part", "a write of a cold part adds another one"),
     ("audit of counts", "an audit does not look at counts"),

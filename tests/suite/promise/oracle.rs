@@ -10,8 +10,8 @@ use odm::bson::{Bson, DateTime, Document, doc};
 
 use super::{
     rules::{
-        INVERSE_LISTS, INVERSES, Is, MOST_STARS, OnDelete, RECORDED, REFERENCES, Rule, Sort, Test,
-        Type, rules,
+        Above, INVERSE_LISTS, INVERSES, Is, MOST_STARS, OnDelete, RECORDED, REFERENCES, Rule, Sort,
+        Test, Type, rules,
     },
     world::{COLLECTIONS, Key, World, bytes, get, key, named, number, places, sort_key},
 };
@@ -188,6 +188,10 @@ fn expected(
                 }
             })
         }
+        Is::Path(reference, tree, above) => Some(
+            path(world, place, reference, tree, *above)
+                .map_or(Expected::Nothing, |path| Expected::Equal(Key::Array(path))),
+        ),
         Is::Computed(function) => {
             Some(function(place).map_or(Expected::Nothing, Expected::Exactly))
         }
@@ -209,6 +213,36 @@ fn expected(
             Some(Expected::Exactly(lines.collect()))
         }
     }
+}
+
+/// The `_id`s above a document, from the root down; `None` if they are in a ring.
+fn path(
+    world: &World,
+    document: &Document,
+    reference: &str,
+    tree: &str,
+    above: Above,
+) -> Option<Vec<Key>> {
+    let mut path = Vec::new();
+    let mut next = get(document, reference);
+    while next != Key::Null {
+        if path.contains(&next) {
+            return None;
+        }
+        let named = world.of(tree).get(&next);
+        path.insert(0, next);
+        next = match (named, above) {
+            (None, _) => Key::Null,
+            (Some(named), Above::Reference(reference)) => get(named, reference),
+            (Some(named), Above::List(list)) => {
+                if let Key::Array(list) = get(named, list) {
+                    path.splice(0..0, list);
+                }
+                Key::Null
+            }
+        };
+    }
+    Some(path)
 }
 
 fn absent(ty: Type) -> Expected {
@@ -275,7 +309,11 @@ type Child<'a> = (&'a Key, &'a Document);
 /// The documents whose reference names a document, in the order of their `_id`s.
 fn children<'a>(world: &'a World, child: &str, reference: &str, id: &Key) -> Vec<Child<'a>> {
     let all = world.of(child).iter();
-    all.filter(|(_, child)| get(child, reference) == *id).collect()
+    let names = |child: &Document| match get(child, reference) {
+        Key::Array(all) => all.contains(id),
+        one => one == *id,
+    };
+    all.filter(|(_, child)| names(child)).collect()
 }
 
 fn order(one: &Child<'_>, other: &Child<'_>, sort: &[Sort]) -> Ordering {

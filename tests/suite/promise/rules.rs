@@ -79,7 +79,8 @@ const fn reference(
     Reference { holder, list, field, target, on_delete }
 }
 
-pub(crate) const REFERENCES: [Reference; 16] = [
+pub(crate) const REFERENCES: [Reference; 17] = [
+    reference("regions", "", "above", "regions", OnDelete::Clear),
     reference("shops", "", "region", "regions", OnDelete::Clear),
     reference("shops", "", "owner", "persons", OnDelete::Clear),
     reference("persons", "", "shop", "shops", OnDelete::Clear),
@@ -107,7 +108,8 @@ pub(crate) const INVERSE_LISTS: [(&str, &str); 2] =
     [("persons", "follows"), ("persons", "followers")];
 
 /// The derived fields that a worker refreshes.
-pub(crate) const DEFERRED: [&str; 6] = [
+pub(crate) const DEFERRED: [&str; 7] = [
+    "tickets.before",
     "items.orders_later",
     "items.has_orders_later",
     "items.scores_later",
@@ -158,6 +160,9 @@ pub(crate) enum Is {
     Max(&'static str, &'static str, &'static str, Test),
     /// The next number within the document that the reference names, at the time when the reference was added.
     Number(&'static str),
+    /// The `_id`s above the document, along the reference and then along that of the documents that it names: by their references, or by
+    /// their own lists.
+    Path(&'static str, &'static str, Above),
     /// This function of the document, or of the document in the list; `None` if the fields have not their types.
     Computed(fn(&Document) -> Option<Bson>),
     /// The first of the documents of a collection in an order, or the last, with these fields.
@@ -169,6 +174,13 @@ pub(crate) enum Is {
         limit: i32,
         shows: &'static [&'static str],
     },
+}
+
+/// How the documents above a document are found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Above {
+    Reference(&'static str),
+    List(&'static str),
 }
 
 /// The type of a copy.
@@ -206,7 +218,28 @@ pub(crate) fn rules(version: usize) -> Vec<Rule> {
     let Version { liked, good, dear, best, latest } = &VERSIONS[version];
     let (liked, good, dear) = (*liked, *good, *dear);
     vec![
+        rule("regions", "path", Is::Path("above", "regions", Above::Reference("above"))),
+        rule("regions", "regions", Is::Count("regions", "path", all())),
         rule("regions", "shops", Is::Count("shops", "region", all())),
+        rule("regions", "has_below", Is::Exists("shops", "region_path", all())),
+        rule("regions", "stars_below", Is::Sum("shops", "regions", "star_sum", all())),
+        rule("regions", "most_below", Is::Max("regions", "path", "star_sum", all())),
+        rule(
+            "regions",
+            "below",
+            Is::Subset {
+                child: "shops",
+                reference: "regions",
+                test: all(),
+                sort: &[("worth", true)],
+                limit: 2,
+                shows: &["name", "worth"],
+            },
+        ),
+        rule("shops", "regions", Is::Path("region", "regions", Above::List("path"))),
+        rule("shops", "region_path", Is::Copy("region", "regions", "path", Type::Option)),
+        rule("shops", "most_below", Is::Copy("region", "regions", "most_below", Type::Option)),
+        rule("tickets", "before", Is::Path("after", "tickets", Above::List("before"))),
         rule(
             "regions",
             "best",

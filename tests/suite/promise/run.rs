@@ -112,13 +112,14 @@ pub(crate) async fn application(
 pub(crate) fn refused(result: odm::Result<()>) -> Checked<bool> {
     use ErrorKind::{
         DanglingReference, DuplicateKey, Invalid, InvalidUpdate, NotFound, Restricted, Stale,
-        TransactionAborted,
+        TransactionAborted, Uncomputable,
     };
     match result {
         Ok(()) => Ok(false),
         Err(error) => match error.kind() {
             NotFound | DuplicateKey | DanglingReference | Restricted | Stale | Invalid
             | InvalidUpdate | TransactionAborted => Ok(true),
+            Uncomputable if error.to_string().contains("lead in a ring") => Ok(true),
             _ => Err(format!("unexpected error: {:?}: {error}", error.kind())),
         },
     }

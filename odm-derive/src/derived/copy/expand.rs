@@ -57,7 +57,7 @@ fn position(structure: &Structure, of: &Member) -> Option<usize> {
 /// copied::<Product, _>(step(fields_of::<Product>().price).currency)
 ///     .copied_as::<String>()
 ///     .where_(is_single(fields_of::<Product>().price), "..")
-///     .where_(!Probe::<String>::RELATED || Probe::<String>::EMBEDDED || Probe::<String>::SUBSET, "..")
+///     .where_(!Probe::<String>::RELATED || Probe::<String>::EMBEDDED || Probe::<String>::SUBSET || .., "..")
 ///     .where_(!holds_references(Probe::<String>::OUTLINE), "..")
 ///     .along(
 ///         beside::<Product, _, _, _>(fields_of::<PartLink>().id),
@@ -108,7 +108,8 @@ fn copied(head: &Head, structure: &Structure, member: &Member, copy: &Copy) -> T
             .where_(
                 !#private::Probe::<#ty>::RELATED
                     || #private::Probe::<#ty>::EMBEDDED
-                    || #private::Probe::<#ty>::SUBSET,
+                    || #private::Probe::<#ty>::SUBSET
+                    || #private::Probe::<#ty>::ANCESTORS,
                 #references
             )
             .where_(!#private::holds_references(#private::Probe::<#ty>::OUTLINE), #references)

@@ -8,7 +8,7 @@ use odm_store::{Find, FindByKey, Reader, ReaderExt, Result};
 
 use super::{Record, TargetFields, work};
 use crate::{
-    catalog::{Catalog, CopyDefinition, FromDerived, OUTBOX, without_positions},
+    catalog::{Along, Catalog, DerivedField, OUTBOX, references, without_positions},
     maintain::{
         Finding, Problem,
         derived::Inputs,
@@ -233,24 +233,27 @@ fn target_of<'d>(
         return Some((fields, finding.id.clone()));
     };
     let document = document_of(finding)?;
-    let source = source_of(
-        CopyDefinition::from_derived(field)?,
-        document,
-        &finding.path,
-    )?;
-    Some((fields, source))
+    Some((fields, source_of(field, document, &finding.path)?))
 }
 
-/// The `_id` in the reference beside the copy at this location of a document.
-fn source_of(copy: &CopyDefinition, document: &RawDocument, location: &str) -> Option<RawBson> {
-    let crate::catalog::Along::Local(reference) = &copy.along else {
-        return None;
-    };
+/// The `_id` in the reference along which the field at this location of a document is derived.
+fn source_of(field: &DerivedField, document: &RawDocument, location: &str) -> Option<RawBson> {
     let mut source = None;
-    each_embedded(document, &copy.within, &mut |place, inner| {
-        if place.path_of(&copy.name) == location {
-            source = path::get(inner, reference).map(RawBson::from);
+    match field {
+        DerivedField::Copy(copy) => {
+            let Along::Local(reference) = &copy.along else {
+                return None;
+            };
+            each_embedded(document, &copy.within, &mut |place, inner| {
+                if place.path_of(&copy.name) == location {
+                    source = path::get(inner, reference).map(RawBson::from);
+                }
+            });
         }
-    });
+        field => {
+            let (reference, _) = field.along()?;
+            references(document, &reference, |id| source = Some(id.into()));
+        }
+    }
     source
 }

@@ -8,7 +8,7 @@ use odm_store::{Cost, Error, Find, Reader, ReaderExt, Result, mutants::mutant};
 
 use super::{Due, Record, Target, TargetFields, TargetKey};
 use crate::{
-    catalog::{Catalog, CopyDefinition, FromDerived, OUTBOX},
+    catalog::{Catalog, DerivedField, OUTBOX},
     maintain::{
         pipeline::Work,
         places::FieldValues,
@@ -291,12 +291,11 @@ async fn next_documents(
             Ok((is_there.then(|| id.clone()).into_iter().collect(), false))
         }
         TargetFields::Along(reference) => {
-            let mut copies = derived.filter_map(CopyDefinition::from_derived);
-            let copy = copies.find(|copy| copy.reference().as_ref() == Some(reference));
-            let Some(copy) = copy else {
+            let mut along = derived.filter_map(DerivedField::along);
+            let Some((_, source)) = along.find(|(path, _)| path == reference) else {
                 return Ok((Vec::new(), false));
             };
-            let referred = (copy.source.as_str(), vec![id.clone()]);
+            let referred = (source, vec![id.clone()]);
             let find = Find {
                 limit: Some(limit as u64 + 1),
                 after: group.after.clone().map(|after| vec![after]),

@@ -96,8 +96,8 @@ impl Unit<'_> {
 
     /// Excludes other units from the documents whose referrers a query searches.
     pub(in crate::maintain) fn exclude_keys(&mut self, find: &FindByKey) {
-        if let Some(edge) = self.catalog.edge(&find.find.collection, &find.path) {
-            self.exclude(&edge.to, &find.keys);
+        if let Some(to) = self.catalog.named_by(&find.find.collection, &find.path) {
+            self.exclude(to, &find.keys);
         }
     }
 
