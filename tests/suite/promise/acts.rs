@@ -272,6 +272,7 @@ fn update(chance: &mut Chance, collection: &str) -> Document {
         ("persons", 0) => doc! { "$addToSet": { "follows": id(chance, "persons") } },
         ("persons", 1) => doc! { "$pull": { "followers": id(chance, "persons") } },
         ("shops", 0) => doc! { "$unset": { "region": "" } },
+        ("tickets", 0) => doc! { "$set": { "after": own_number(chance) } },
         ("reviews", 0) => doc! { "$inc": { "stars": 2 } },
         _ => {
             let names: Vec<&String> = base.keys().collect();

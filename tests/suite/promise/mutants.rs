@@ -96,7 +96,7 @@ const MUTANTS: [(&str, &str); 76] = [
         "a list of ancestors stays when its reference names another document",
     ),
     ("subtree of a move", "the lists below a moved document do not follow"),
-    ("ring of a deferred list", "a document comes below itself where the lists follow later"),
+    ("ring", "a document may come below itself"),
     ("cold part of a delete", "the cold part of a deleted document stays"),
     ("second cold part", "a write of a cold part adds another one"),
     ("audit of counts", "an audit does not look at counts"),
