@@ -4,7 +4,7 @@ use std::{fmt, hash, ops::Deref, slice, vec};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Contains, Document, Has, List, Ref, Referable, RefersWithin};
+use super::{Contains, Document, Has, Joinable, List, Ref, Referable, RefersWithin};
 
 /// The documents above a document in a tree, from the root down to the nearest: the array of ancestors of
 /// [MongoDB's tree structures](https://www.mongodb.com/docs/manual/tutorial/model-tree-structures-with-ancestors-array/).
@@ -193,6 +193,21 @@ impl<T: Document> AncestorsList for Ancestors<T> {
 
 impl<T: Document> AncestorsList for Option<Ancestors<T>> {
     type Of = T;
+}
+
+impl<T: Document> Joinable for Ancestors<T> {
+    type Target = T;
+    type Shape<X: Send> = Vec<X>;
+    type With<X> = X;
+    const PATH: &'static str = "";
+
+    fn with<X>(value: X) -> X {
+        value
+    }
+
+    fn collect<X: Send>(found: Vec<Option<X>>) -> Result<Vec<X>, usize> {
+        <Vec<Ref<T>> as Joinable>::collect(found)
+    }
 }
 
 impl<D: Has<T>, T: Document> RefersWithin<D> for Ancestors<T> {}

@@ -260,7 +260,7 @@ impl<T: Document, L: Linked<Reference = Ref<T>>> Link for L {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` holds no references that can be joined",
     label = "cannot be joined",
-    note = "a join follows a `Ref`, a link with exactly one `Ref`, or an `Option` or `Vec` of these"
+    note = "a join follows a `Ref`, a link with exactly one `Ref`, an `Option` or `Vec` of these, or `Ancestors`"
 )]
 pub trait Joinable: 'static {
     /// The document that is joined.

@@ -13,7 +13,7 @@ use odm_store::{Cost, Error, ErrorKind, ReaderExt, Result, show};
 use super::rows::decode_in;
 use crate::{
     catalog,
-    model::{Document, Field, HotPath, Is, Joinable, Path, Plain, Unchecked},
+    model::{Derived, Document, Field, HotPath, Is, Joinable, Path, Plain, Unchecked},
     session::ReadView,
 };
 
@@ -183,6 +183,15 @@ impl Resolve for Unchecked {
 
     fn resolve<V: Joinable, X: Send>(found: Vec<Option<X>>) -> Result<V::Shape<Option<X>>, usize> {
         V::collect(found.into_iter().map(Some).collect())
+    }
+}
+
+impl Resolve for Derived {
+    type Out<V: Joinable, X: Send> = V::Shape<X>;
+
+    /// A list of ancestors can begin with a document that is gone, which is left out.
+    fn resolve<V: Joinable, X: Send>(found: Vec<Option<X>>) -> Result<V::Shape<X>, usize> {
+        V::collect(found.into_iter().filter(Option::is_some).collect())
     }
 }
 

@@ -522,3 +522,63 @@ mod numbers {
         Ok(())
     }
 }
+
+mod trees {
+    use odm::{Embedded, Result, prelude::*};
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+    #[document(collection = "categories")]
+    struct Category {
+        #[serde(rename = "_id")]
+        id: i64,
+        name: String,
+        #[reference(parent)]
+        parent: Option<Ref<Category>>,
+        #[ancestors(via = "parent")]
+        path: Ancestors<Category>,
+        #[count(of = "Good", via = "categories")]
+        goods: i64, // in the category and in all below it
+    }
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+    #[document(collection = "goods")]
+    struct Good {
+        #[serde(rename = "_id")]
+        id: i64,
+        #[reference(parent)]
+        category: Ref<Category>,
+        #[ancestors(via = "category")]
+        categories: Ancestors<Category>,
+    }
+
+    #[derive(Database)]
+    #[database(name = "catalog", version = 1)]
+    struct Catalog {
+        categories: Repository<Category>,
+        goods: Repository<Good>,
+    }
+
+    #[tokio::test]
+    async fn a_category_moves_with_its_goods() -> Result<()> {
+        let db = Catalog::open(Embedded::memory().await?).await?;
+        for (id, parent) in [(1, None), (2, None), (3, Some(1)), (4, Some(3))] {
+            let (name, parent) = (format!("{id}"), parent.map(Ref::new));
+            let category = Category { id, name, parent, path: Ancestors::new(), goods: 0 };
+            db.categories.insert(category).await?;
+        }
+        let good = Good { id: 1, category: Ref::new(4), categories: Ancestors::new() };
+        db.goods.insert(good).await?;
+        assert_eq!(db.categories.get(1).await?.goods, 1);
+        // A category moves with all below it. The goods, and the counts of both sides, follow.
+        let parent = Category::fields().parent;
+        db.categories.update(3).set(parent, Some(Ref::new(2))).await?;
+        // All goods below a category, and the way to one of them, from the root down.
+        let below = db.goods.find(Good::fields().categories.within(2)).await?;
+        let way: Vec<i64> = below[0].categories.iter().map(|category| *category.id()).collect();
+        assert_eq!(way, [2, 3, 4]);
+        assert_eq!((db.categories.get(1).await?.goods, db.categories.get(2).await?.goods), (0, 1));
+        assert!(db.categories.update(2).set(parent, Some(Ref::new(4))).await.is_err());
+        Ok(())
+    }
+}

@@ -107,7 +107,8 @@ async fn refresh(
         let documents = positions.iter().filter_map(|&at| unit.document(holder, at));
         let documents: Vec<Doc> = documents.cloned().collect();
         let is_known = |document: &RawDocument| {
-            !follows_all && !(field.is_of_tree() && stale.contains_key(&key::of(id(document))))
+            let is_stale = || stale.contains_key(&key::of(id(document)));
+            !follows_all && (!field.is_of_tree() || !is_stale())
         };
         let way = WayUp::of(unit, field, &documents, &is_known).await?;
         if !moved.is_empty() {

@@ -1,0 +1,18 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "categories")]
+struct Category {
+    #[serde(rename = "_id")]
+    id: i64,
+    parent: Option<i64>,
+    #[ancestors(via = "parent")]
+    path: Ancestors<Category>,
+}
+
+fn main() {}
+
+// - parent: Option<i64>,
+// + #[reference(parent)]
+// + parent: Option<Ref<Category>>,

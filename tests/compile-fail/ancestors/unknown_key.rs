@@ -1,0 +1,18 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[document(collection = "categories")]
+struct Category {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[reference(parent)]
+    parent: Option<Ref<Category>>,
+    #[ancestors(along = "parent")]
+    path: Ancestors<Category>,
+}
+
+fn main() {}
+
+// - #[ancestors(along = "parent")]
+// + #[ancestors(via = "parent")]
