@@ -236,7 +236,7 @@ const _: () = {
     const _: () = {
         ::core::assert!(
             ! < String as ::odm::derive::Known > ::RELATED,
-            "`text` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+            "`text` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]

@@ -159,7 +159,7 @@ const _: () = {
     const _: () = {
         ::core::assert!(
             ! < String as ::odm::derive::Known > ::RELATED,
-            "`name` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+            "`name` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]
@@ -252,7 +252,8 @@ const _: () = {
                     .where_(
                         !::odm::derive::Probe::<String>::RELATED
                             || ::odm::derive::Probe::<String>::EMBEDDED
-                            || ::odm::derive::Probe::<String>::SUBSET,
+                            || ::odm::derive::Probe::<String>::SUBSET
+                            || ::odm::derive::Probe::<String>::ANCESTORS,
                         "a reference, or a value that holds one, cannot be copied: copy a plain field, and follow the reference where it is",
                     )
                     .where_(
@@ -390,7 +391,7 @@ const _: () = {
     const _: () = {
         ::core::assert!(
             ! < ObjectId as ::odm::derive::Known > ::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]

@@ -82,7 +82,8 @@ const _: () = {
                     .where_(
                         !::odm::derive::Probe::<Vec<String>>::RELATED
                             || ::odm::derive::Probe::<Vec<String>>::EMBEDDED
-                            || ::odm::derive::Probe::<Vec<String>>::SUBSET,
+                            || ::odm::derive::Probe::<Vec<String>>::SUBSET
+                            || ::odm::derive::Probe::<Vec<String>>::ANCESTORS,
                         "a reference, or a value that holds one, cannot be copied: copy a plain field, and follow the reference where it is",
                     )
                     .where_(
@@ -211,7 +212,7 @@ const _: () = {
     const _: () = {
         ::core::assert!(
             ! < Option < f64 > as ::odm::derive::Known > ::RELATED,
-            "`weight` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+            "`weight` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]
@@ -317,7 +318,8 @@ const _: () = {
                     .where_(
                         !::odm::derive::Probe::<Option<f64>>::RELATED
                             || ::odm::derive::Probe::<Option<f64>>::EMBEDDED
-                            || ::odm::derive::Probe::<Option<f64>>::SUBSET,
+                            || ::odm::derive::Probe::<Option<f64>>::SUBSET
+                            || ::odm::derive::Probe::<Option<f64>>::ANCESTORS,
                         "a reference, or a value that holds one, cannot be copied: copy a plain field, and follow the reference where it is",
                     )
                     .where_(
@@ -458,7 +460,7 @@ const _: () = {
     const _: () = {
         ::core::assert!(
             ! < String as ::odm::derive::Known > ::RELATED,
-            "`name` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+            "`name` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]

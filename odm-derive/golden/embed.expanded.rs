@@ -78,7 +78,7 @@ const _: () = {
     const _: () = {
         ::core::assert!(
             ! < String as ::odm::derive::Known > ::RELATED,
-            "`currency` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+            "`currency` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]
@@ -530,7 +530,7 @@ const _: () = {
     const _: () = {
         ::core::assert!(
             ! < Sku as ::odm::derive::Known > ::RELATED,
-            "`sku` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+            "`sku` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]

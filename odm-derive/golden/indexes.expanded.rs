@@ -407,19 +407,19 @@ const _: () = {
     const _: () = {
         ::core::assert!(
             ! < ObjectId as ::odm::derive::Known > ::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
         ::core::assert!(
             ! < String as ::odm::derive::Known > ::RELATED,
-            "`name` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+            "`name` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
         ::core::assert!(
             ! < Vec < String > as ::odm::derive::Known > ::RELATED,
-            "`tags` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+            "`tags` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
         ::core::assert!(
             ! < DateTime as ::odm::derive::Known > ::RELATED,
-            "`joined` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+            "`joined` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]

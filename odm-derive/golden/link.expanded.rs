@@ -130,7 +130,7 @@ const _: () = {
     const _: () = {
         ::core::assert!(
             ! < String as ::odm::derive::Known > ::RELATED,
-            "`name` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+            "`name` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]
@@ -207,7 +207,8 @@ const _: () = {
                     .where_(
                         !::odm::derive::Probe::<String>::RELATED
                             || ::odm::derive::Probe::<String>::EMBEDDED
-                            || ::odm::derive::Probe::<String>::SUBSET,
+                            || ::odm::derive::Probe::<String>::SUBSET
+                            || ::odm::derive::Probe::<String>::ANCESTORS,
                         "a reference, or a value that holds one, cannot be copied: copy a plain field, and follow the reference where it is",
                     )
                     .where_(

@@ -379,7 +379,7 @@ const _: () = {
     const _: () = {
         ::core::assert!(
             ! < ObjectId as ::odm::derive::Known > ::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]

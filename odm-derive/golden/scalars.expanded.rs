@@ -260,27 +260,27 @@ const _: () = {
     const _: () = {
         ::core::assert!(
             ! < ObjectId as ::odm::derive::Known > ::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
         ::core::assert!(
             ! < String as ::odm::derive::Known > ::RELATED,
-            "`title_text` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+            "`title_text` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
         ::core::assert!(
             ! < Option < DateTime > as ::odm::derive::Known > ::RELATED,
-            "`due` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+            "`due` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
         ::core::assert!(
             ! < Vec < String > as ::odm::derive::Known > ::RELATED,
-            "`tags` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+            "`tags` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
         ::core::assert!(
             ! < Option < String > as ::odm::derive::Known > ::RELATED,
-            "`note` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+            "`note` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
         ::core::assert!(
             ! < DateTime as ::odm::derive::Known > ::RELATED,
-            "`created` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+            "`created` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]

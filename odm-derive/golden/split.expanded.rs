@@ -160,7 +160,7 @@ const _: () = {
     const _: () = {
         ::core::assert!(
             ! < String as ::odm::derive::Known > ::RELATED,
-            "`title` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+            "`title` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]
@@ -247,7 +247,7 @@ const _: () = {
     const _: () = {
         ::core::assert!(
             ! < String as ::odm::derive::Known > ::RELATED,
-            "`plot` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]` or `#[split(..)]`"
+            "`plot` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]

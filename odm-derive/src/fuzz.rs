@@ -11,7 +11,7 @@ use syn::DeriveInput;
 use crate::{derive::Derive, pipeline};
 
 /// The parts of models: marks, keys, paths, types, and words that do not belong.
-const WORDS: [&str; 81] = [
+const WORDS: [&str; 80] = [
     "document",
     "embed",
     "reference",
@@ -26,6 +26,8 @@ const WORDS: [&str; 81] = [
     "min",
     "sum",
     "computed",
+    "ancestors",
+    "sequence",
     "recompute",
     "projection",
     "database",
@@ -44,8 +46,6 @@ const WORDS: [&str; 81] = [
     "limit",
     "sort",
     "via",
-    "ancestors",
-    "sequence",
     "within",
     "filter",
     "from",
@@ -119,7 +119,7 @@ const TEXTS: [&str; 22] = [
     "Part",
 ];
 
-const TYPES: [&str; 22] = [
+const TYPES: [&str; 23] = [
     "i64",
     "String",
     "Ref<Part>",
@@ -164,7 +164,7 @@ impl Choices<'_> {
 
     /// An attribute of ours or of serde, with its own keys, or with anything.
     fn attribute(&mut self) -> String {
-        let mark = self.one_of(&WORDS[..12]);
+        let mark = self.one_of(&WORDS[..16]);
         match self.below(8) {
             0 => format!("#[{mark}]"),
             1 => format!("#[{mark} = {:?}]", self.one_of(&TEXTS)),
@@ -181,7 +181,7 @@ impl Choices<'_> {
     }
 
     fn argument(&mut self) -> String {
-        let key = self.one_of(&WORDS[12..42]);
+        let key = self.one_of(&WORDS[16..42]);
         match self.below(6) {
             0 => key.to_owned(),
             1 => format!(
@@ -189,7 +189,7 @@ impl Choices<'_> {
                 self.one_of(&["10", "-3", "0", "1.5", "path::to", "a + 1"])
             ),
             2 => {
-                let inner = self.one_of(&WORDS[12..42]);
+                let inner = self.one_of(&WORDS[16..42]);
                 format!("{key}({inner} = \"{}\")", self.one_of(&TEXTS))
             }
             _ => format!("{key} = \"{}\"", self.one_of(&TEXTS)),

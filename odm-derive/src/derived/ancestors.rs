@@ -1,8 +1,8 @@
 //! The documents above a document in a tree: `#[ancestors(via = "parent", refresh = "later")]`.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote, quote_spanned};
-use syn::{Attribute, Generics, Type, spanned::Spanned};
+use quote::{quote, quote_spanned};
+use syn::{Attribute, Generics, Type, parse_quote, spanned::Spanned};
 
 use super::{
     Declaration, DerivedKind, Indexed,
@@ -91,14 +91,22 @@ impl Declaration for Ancestors {
 
 impl DerivedField for Ancestors {
     /// ```ignore
-    /// along(fields_of::<Category>().parent).ancestors::<Ancestors<Category>, _>("path", false)
+    /// ancestors::<Ancestors<Category>, _>(
+    ///     "path",
+    ///     along::<Ancestors<Category>, _, _, _>(fields_of::<Category>().parent),
+    ///     false,
+    /// )
     /// ```
     fn shape(&self, head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
         let (stored, ty, deferred) = (member.stored(structure), &member.ty, self.deferred);
         let lists = "a document is below one other, and `{}` is a list or a map: name a reference outside of it";
-        let (along, checks) = self.via.as_ref()?.along(head, lists);
-        let described = quote_spanned!(ty.span()=> .ancestors::<#ty, _>(#stored, #deferred));
-        Some(quote!({ #checks #along #described }))
+        let (field, checks) = self.via.as_ref()?.own(head, lists);
+        let private = types::located(head.private.clone(), field.span());
+        let along = quote_spanned!(field.span()=> #private::along::<#ty, _, _, _>(#field));
+        let private = types::located(head.private.clone(), ty.span());
+        let described =
+            quote_spanned!(ty.span()=> #private::ancestors::<#ty, _>(#stored, #along, #deferred));
+        Some(quote!({ #checks #described }))
     }
 
     /// A list follows from references alone.
@@ -111,7 +119,10 @@ impl DerivedField for Ancestors {
     }
 
     /// ```ignore
-    /// impl AncestorsIn<Category, 3> for Category {
+    /// impl<T> AncestorsIn<T, 3> for Category
+    /// where
+    ///     Ancestors<Category>: AncestorsOf<T>,
+    /// {
     ///     const PATH: &'static str = "path";
     /// }
     /// ```
@@ -127,11 +138,11 @@ impl DerivedField for Ancestors {
         };
         let Head { private, this, .. } = head;
         let (stored, ty) = (member.stored(structure), &member.ty);
-        // A type that is written as such is taken apart here, so that a mistake in it is reported once.
-        let of = match types::argument(ty, "Ancestors") {
-            Some(of) => of.to_token_stream(),
-            None => quote!(<#ty as #private::AncestorsField>::Of),
-        };
+        let of = head.fresh("T");
+        let mut generics = generics.clone();
+        generics.params.push(parse_quote!(#of));
+        let predicate = parse_quote!(#ty: #private::AncestorsOf<#of>);
+        generics.make_where_clause().predicates.push(predicate);
         let (impl_generics, _, where_clause) = generics.split_for_impl();
         Some(quote! {
             #[automatically_derived]

@@ -216,20 +216,20 @@ impl ReferencePath {
         }
     }
 
-    /// A reference of the document itself, to at most one document, and the checks of the path to it, with the message about a list.
+    /// The typed reference of the document itself, and the checks of the path to it, with the message about a list.
     ///
     /// ```ignore
-    /// along(fields_of::<Issue>().project)
+    /// fields_of::<Issue>().project
     /// // or
+    /// step(fields_of::<Issue>().book).id
+    /// // with
     /// assert!(is_single(fields_of::<Issue>().book), "..");
-    /// along(step(fields_of::<Issue>().book).id)
     /// ```
-    pub(super) fn along(&self, head: &Head, lists: &str) -> (TokenStream, TokenStream) {
+    pub(super) fn own(&self, head: &Head, lists: &str) -> (TokenStream, TokenStream) {
         let (span, this) = (self.literal.span(), &head.this);
         let private = types::located(head.private.clone(), span);
         let from = quote_spanned!(span=> #private::fields_of::<#this>());
-        let (field, checks) = steps(head, &from, &self.path, span, ("is_single", lists));
-        (quote_spanned!(span=> #private::along(#field)), checks)
+        steps(head, &from, &self.path, span, ("is_single", lists))
     }
 }
 

@@ -13,6 +13,7 @@ use crate::{
     attr::value::{Once, keys_with, unknown},
     ctxt::Ctxt,
     model::{DerivedField, Head, Member, Structure},
+    types,
 };
 
 pub(super) const KIND: DerivedKind = DerivedKind {
@@ -65,14 +66,16 @@ impl Declaration for Sequence {
 
 impl DerivedField for Sequence {
     /// ```ignore
-    /// along(fields_of::<Issue>().project).sequence::<i64>("number")
+    /// within(fields_of::<Issue>().project).sequence::<i64>("number")
     /// ```
     fn shape(&self, head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
         let (stored, ty) = (member.stored(structure), &member.ty);
         let lists = "a number is within one parent, and `{}` is a list or a map: name a reference outside of it";
-        let (along, checks) = self.within.as_ref()?.along(head, lists);
+        let (field, checks) = self.within.as_ref()?.own(head, lists);
+        let private = types::located(head.private.clone(), field.span());
+        let within = quote_spanned!(field.span()=> #private::within(#field));
         let described = quote_spanned!(ty.span()=> .sequence::<#ty>(#stored));
-        Some(quote!({ #checks #along #described }))
+        Some(quote!({ #checks #within #described }))
     }
 
     /// References are no derived fields.

@@ -1,6 +1,5 @@
 //! The kinds of derived fields, as the derives describe them.
 
-mod along;
 mod ancestors;
 mod children;
 mod computed;
@@ -12,7 +11,6 @@ mod sequence;
 mod subset;
 mod sum;
 
-pub use along::*;
 pub use ancestors::*;
 pub use children::*;
 pub use computed::*;

@@ -4,8 +4,8 @@ use bson::RawBson;
 use odm_store::Result;
 use serde::Serialize;
 
-use super::{AlongReference, DerivedShape};
-use crate::model::{FieldKind, FieldShape, SequenceId, value::to_raw};
+use super::DerivedShape;
+use crate::model::{Document, Field, FieldKind, FieldShape, Path, Ref, SequenceId, value::to_raw};
 
 /// The number of a document within its parent.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +18,27 @@ pub struct SequenceShape {
     pub optional: bool,
 }
 
-impl<V> AlongReference<V> {
+/// The reference to the parent of a number, whose type is known before that of the number, so that an error names the right one.
+pub struct WithinParent {
+    path: &'static str,
+    /// Whether a document can lack it.
+    optional: bool,
+}
+
+/// The reference to the parent of a number.
+#[track_caller]
+pub const fn within<V: ReferenceToOne, P: Path, K>(_: Field<V, P, K>) -> WithinParent {
+    assert!(
+        !P::COLD,
+        "the reference is in the cold part of its document, which a derived field cannot read: move it to the document itself"
+    );
+    WithinParent {
+        path: P::TEXT,
+        optional: P::OPTIONAL,
+    }
+}
+
+impl WithinParent {
     /// A field that is marked `#[sequence(..)]`.
     #[track_caller]
     pub const fn sequence<T: SequenceNumber>(self, name: &'static str) -> FieldShape {
@@ -34,6 +54,16 @@ impl<V> AlongReference<V> {
         FieldShape::new(name, FieldKind::Derived(DerivedShape::Sequence(shape)))
     }
 }
+
+/// The type of a reference to at most one document.
+#[diagnostic::on_unimplemented(
+    message = "a number is within one parent, and `{Self}` is no reference to one",
+    label = "expected a field that is a `Ref` or an `Option` of one"
+)]
+pub trait ReferenceToOne {}
+
+impl<M: Document> ReferenceToOne for Ref<M> {}
+impl<M: Document> ReferenceToOne for Option<Ref<M>> {}
 
 /// The type of a `#[sequence(..)]`.
 #[diagnostic::on_unimplemented(
