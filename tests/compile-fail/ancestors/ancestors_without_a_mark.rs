@@ -13,4 +13,6 @@ struct Category {
 
 fn main() {}
 
+// - path: Ancestors<Category>,
 // + #[ancestors(via = "parent")]
+// + path: Ancestors<Category>,

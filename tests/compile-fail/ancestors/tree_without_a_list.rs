@@ -23,5 +23,7 @@ struct Product {
 
 fn main() {}
 
+// - parent: Option<Ref<Category>>,
+// + parent: Option<Ref<Category>>,
 // + #[ancestors(via = "parent")]
 // + path: Ancestors<Category>,
