@@ -12,6 +12,7 @@ mod service;
 mod shared;
 mod subsets;
 mod totals;
+mod trees;
 mod validation;
 
 use clap::{Parser, Subcommand};
@@ -47,6 +48,8 @@ enum Benchmark {
     Subsets(subsets::Options),
     /// What an insert of a child costs whose parent has a total, beside a trigger of SQLite.
     Totals(totals::Options),
+    /// What inserts and moves cost in a tree whose documents list their ancestors, beside triggers of SQLite.
+    Trees(trees::Options),
     /// What validation costs a write, by the size of the document.
     Validation(validation::Options),
     /// Refreshes deferred fields until it is killed.
@@ -75,6 +78,7 @@ fn main() -> anyhow::Result<()> {
             Some(Benchmark::Service(options)) => service::run(options).await,
             Some(Benchmark::Subsets(options)) => Ok(subsets::run(options).await?),
             Some(Benchmark::Totals(options)) => totals::run(options).await,
+            Some(Benchmark::Trees(options)) => trees::run(options).await,
             Some(Benchmark::Validation(options)) => Ok(validation::run(options).await?),
             Some(Benchmark::FanOutPeak(options)) => Ok(fan_out::print_peak(options).await?),
             Some(Benchmark::PeersWriter(options)) => peers::write_until_killed(options).await,

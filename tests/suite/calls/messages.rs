@@ -114,6 +114,15 @@ fn an_insert_of_a_child_that_is_numbered_and_counted_on_mongodb() {
 
 #[test]
 #[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
+fn an_insert_into_a_tree_on_mongodb() {
+    // The document above is read.
+    sends(&["find", "bulkWrite", "commitTransaction"], async |shop| {
+        shop.folders.insert(folder(200, Some(8))).await
+    });
+}
+
+#[test]
+#[ignore = "needs a MongoDB server, which ODM_TEST_MONGODB_URI names"]
 fn an_update_of_a_field_that_nothing_shows_on_mongodb() {
     sends(&["bulkWrite"], async |shop| {
         shop.tasks.update(20).set(Task::fields().note, "none").await

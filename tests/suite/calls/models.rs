@@ -176,12 +176,25 @@ pub(crate) struct Sale {
     pub(crate) amount: i64,
 }
 
+/// It is in a tree.
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[document(collection = "folders")]
+pub(crate) struct Folder {
+    #[serde(rename = "_id")]
+    pub(crate) id: i32,
+    #[reference(parent)]
+    pub(crate) parent: Option<Ref<Folder>>,
+    #[ancestors(via = "parent")]
+    pub(crate) path: Ancestors<Folder>,
+}
+
 #[derive(Database)]
 #[database(name = "calls", version = 1)]
 pub(crate) struct Shop {
     pub(crate) stocks: Repository<Stock>,
     pub(crate) sales: Repository<Sale>,
     pub(crate) receipts: Repository<Receipt>,
+    pub(crate) folders: Repository<Folder>,
     pub(crate) visits: Repository<Visit>,
     pub(crate) parts: Repository<Part>,
     pub(crate) makers: Repository<Maker>,
@@ -192,6 +205,10 @@ pub(crate) struct Shop {
     pub(crate) tasks: Repository<Task>,
     pub(crate) tags: Repository<Tag>,
     pub(crate) posts: Repository<Post>,
+}
+
+pub(crate) fn folder(id: i32, parent: Option<i32>) -> Folder {
+    Folder { id, parent: parent.map(Ref::new), path: Ancestors::new() }
 }
 
 pub(crate) fn receipt(id: i32) -> Receipt {
@@ -246,6 +263,8 @@ pub(crate) async fn shop(store: impl Store) -> Shop {
     let stock = Stock { id: 1, sold: 0, receipts: 0, most: None, is_sold: false };
     shop.stocks.insert(stock).await.unwrap();
     shop.receipts.insert(receipt(0)).await.unwrap();
+    let folders = (0..40).map(|id| folder(id, (id > 0).then(|| (id - 1) / 2)));
+    shop.folders.insert_many(folders).await.unwrap();
     shop.sales.insert_many((0..10).map(|id| sale(id, 10 + i64::from(id)))).await.unwrap();
     shop
 }
