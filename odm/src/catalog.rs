@@ -328,14 +328,14 @@ impl Catalog {
     /// same unit.
     pub(crate) fn following<'c>(
         &'c self,
-        is_changed: impl Fn(&str) -> bool,
+        is_changed: impl Fn(&DerivedField) -> bool,
         is_refreshed: impl Fn(&DerivedField) -> bool,
     ) -> Vec<Following<'c>> {
         let mut follows_derived = vec![false; self.relations.derived.len()];
         let mut following = Vec::new();
         for (level, (places, fields)) in self.graph.levels.iter().zip(self.levels()).enumerate() {
             for (&at, ordered) in places.iter().zip(fields) {
-                let is_following = follows_derived[at] || is_changed(ordered.field.source());
+                let is_following = follows_derived[at] || is_changed(ordered.field);
                 if is_following && is_refreshed(ordered.field) {
                     following.push(Following {
                         ordered,

@@ -6,8 +6,8 @@ use bson::Document;
 use odm_store::{CollectionSpec, Result};
 
 use super::{
-    Cardinality, Catalog, Collection, DerivedField, Edge, ExtremeDefinition, FromDerived, OnDelete,
-    Relations, SequenceDefinition, Split, SubsetDefinition, WriteFields, counters,
+    Along, Cardinality, Catalog, Collection, DerivedField, Edge, ExtremeDefinition, FromDerived,
+    OnDelete, Relations, SequenceDefinition, Split, SubsetDefinition, WriteFields, counters,
     indexes::{
         DeclaredIndex, add_sequence, cold_indexes, declared, index_of_first, index_of_subset,
         index_on, indexes_of, least_value,
@@ -133,6 +133,10 @@ struct CollectionPart {
 fn named_lists(relations: &Relations, part: &CollectionPart) -> Vec<String> {
     let lists = relations.derived.iter().filter_map(|field| match field {
         DerivedField::Ancestors(ancestors) => Some((&ancestors.holder, &ancestors.path)),
+        DerivedField::Copy(copy) => match &copy.along {
+            Along::Reverse(path) => Some((&copy.source, path)),
+            Along::Local(_) => None,
+        },
         DerivedField::Subset(subset) => Some((&subset.child, &subset.reference)),
         _ => {
             let children = field.children()?;

@@ -138,8 +138,8 @@ fn cycle(derived: &[DerivedField], sources: &[Vec<usize>], missing: &[usize]) ->
     let names: Vec<String> = names.collect();
     format!(
         "cyclic derived fields: {}; remove one of them. The cycle is one of fields: that the documents \
-         along it may differ, as in a tree, does not break it. In a tree, store in each document the \
-         `_id`s on the path from the root",
+         along it may differ, as in a tree, does not break it. In a tree, `#[ancestors(..)]` \
+         has the documents above each one",
         names.join(" <- ")
     )
 }

@@ -37,6 +37,7 @@ pub(super) mod subset;
 mod sum;
 mod tally;
 
+pub(super) use ancestors::is_followed;
 pub(super) use count::is_number;
 pub(super) use extreme::{ExtremeChange, is_beyond};
 pub(super) use subset::Subsets;

@@ -18,7 +18,8 @@
 //!
 //! A record has the time of the write that caused it, also through a chain of deferred fields: all refreshes after a write are
 //! done when no record is as old as the write. The records that a unit of the worker inserts get the time of the oldest record
-//! that it works off. So a unit works off records of one level only. Otherwise a record of a new write, worked off together with
+//! that it works off. So a unit works off records of one level only, and of one time where these leave records of their own level, as lists of
+//! ancestors do. Otherwise a record of a new write, worked off together with
 //! a record from the end of a chain, would pass the older time on to its own chain, and that chain to the next.
 
 mod deferred;

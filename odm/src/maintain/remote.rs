@@ -27,7 +27,7 @@ use odm_mql::{Filter, Operation, Update};
 use odm_store::Result;
 
 use super::{
-    derived::{Derivation, Subsets, Tallies},
+    derived::{Derivation, Subsets, Tallies, is_followed},
     inverse,
     unit::Unit,
 };
@@ -96,7 +96,10 @@ impl<'c> Unread<'c> {
             return;
         }
         let following = unit.catalog.following(
-            |collection| unit.images(collection).changed().next().is_some(),
+            |field| match field {
+                DerivedField::Ancestors(field) => is_followed(field, unit),
+                field => unit.images(field.source()).changed().next().is_some(),
+            },
             |field| !unit.defers(&**field),
         );
         let mut holders: BTreeMap<&str, Vec<Following<'_>>> = BTreeMap::new();

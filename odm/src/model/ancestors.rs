@@ -10,12 +10,13 @@ use super::{Contains, Document, Has, Joinable, List, Ref, Referable, RefersWithi
 /// [MongoDB's tree structures](https://www.mongodb.com/docs/manual/tutorial/model-tree-structures-with-ancestors-array/).
 ///
 /// A field of this type is marked `#[ancestors(via = "parent")]`. It is derived: every write leaves it equal to the documents that are
-/// found along the reference, also where a document far above is moved, and a value given here is ignored. The reference is the truth; the
+/// found along the reference, also where a document far above is moved (with `refresh = "later"`, a worker does that after the write), and a value
+/// given here is ignored. The reference is the truth; the
 /// list only names documents, so that no delete rule looks at it.
 ///
 /// The reference leads to a document of the same kind, or from a leaf of another kind into the tree. A copy of the list
-/// (`#[denormalize(from = "Category.path")]`) is of this type, too. Each of these can be the `via` of a count, a sum, an extreme or a subset
-/// of all that is below a document, and is found by [`within`](crate::model::Field::within).
+/// (`#[denormalize(from = "Category.path")]`) is of this type, too. Each of these can be the `via` of a count, an existence, a sum, an extreme or a
+/// subset of all that is below a document, and is found by [`within`](crate::model::Field::within).
 ///
 /// A document has at most 200 ancestors. A write after which documents would be above themselves, or with too many ancestors, fails with
 /// [`Uncomputable`](crate::ErrorKind::Uncomputable), and the message names them. In stored data such documents are findings of an audit.

@@ -6,7 +6,7 @@ mod rings;
 
 use std::collections::BTreeMap;
 
-use odm::{DerivedKind, Embedded, ErrorKind, Problem, bson::doc, prelude::*};
+use odm::{DerivedKind, Embedded, ErrorKind, OpenOptions, Problem, bson::doc, prelude::*};
 use serde::{Deserialize, Serialize};
 use tests::{TestStore, behind_the_back, insert_behind_the_back, on_every_store};
 

@@ -26,7 +26,7 @@ pub(super) const fn message<const N: usize>(
         "; remove one of them"
     } else {
         "; a cycle is one of fields, even where no document references itself: remove the field, or \
-         derive it from a plain one; in a tree, store in each document the `_id`s on the path from the root"
+         derive it from a plain one; in a tree, `#[ancestors(..)]` has the documents above each one"
     });
     text
 }

@@ -3,6 +3,9 @@
 //! The list of a document is that of the document above, and the `_id` of that document. A unit that moves documents follows the references
 //! up to the roots, since a list that it has not refreshed yet may hide a ring. Then it goes down: the documents below a changed list are
 //! found by their reference, depth by depth. A unit that moves none trusts the list of the nearest document that it has not written.
+//!
+//! Deferred lists always follow from the stored list of the document above, and each change of one leaves a record for the lists right below,
+//! also in a repair. So all are right when no record is left.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -42,7 +45,7 @@ impl Derivation for AncestorLists {
         Ok(())
     }
 
-    /// A deferred list is compared with the stored list of the document above, for which a record may wait.
+    /// A deferred list is compared with the stored list of the document above, which may wait for a record itself.
     async fn differences(
         &self,
         lookup: &mut dyn Inputs,
@@ -52,6 +55,10 @@ impl Derivation for AncestorLists {
         let mut differences = vec![FieldValues::new(); documents.len()];
         for field in of_kind::<AncestorsDefinition>(fields) {
             let way = WayUp::of(lookup, field, documents, &|_| field.deferred).await?;
+            if field.deferred && field.is_of_tree() {
+                let references = WayUp::of(lookup, field, documents, &|_| false).await?;
+                references.check(documents)?;
+            }
             for (document, fields) in documents.iter().zip(&mut differences) {
                 let list = way.list(document)?;
                 if !is_right(field, document, &list) {
@@ -99,20 +106,27 @@ async fn refresh(
     // Two units that move documents below each other conflict in one of these.
     unit.exclude(holder, &moved);
     let reads_all = !unit.policy.trusts_stored || ordered.is_pending;
-    let follows_all = reads_all || (!moved.is_empty() && !unit.defers(field));
+    let follows_all = !field.deferred && (reads_all || !moved.is_empty());
+    // Until its end, a backfill visits the documents below by itself, and writes follow the references.
+    let visits_below = ordered.is_pending && !unit.policy.trusts_stored && !field.deferred;
+    let below_changed = |image: &Image| below_changed(field, image, is_certain, visits_below);
     let mut below = BTreeMap::new();
     let ids: Vec<RawBson> = stale.values().cloned().collect();
     for chunk in ids.chunks(unit.bounds.chunk) {
         let positions = unit.load_existing(holder, chunk).await?;
         let documents = positions.iter().filter_map(|&at| unit.document(holder, at));
         let documents: Vec<Doc> = documents.cloned().collect();
-        let is_known = |document: &RawDocument| {
-            let is_stale = || stale.contains_key(&key::of(id(document)));
-            !follows_all && (!field.is_of_tree() || !is_stale())
-        };
+        let is_known =
+            |document: &RawDocument| !follows_all && !stale.contains_key(&key::of(id(document)));
         let way = WayUp::of(unit, field, &documents, &is_known).await?;
         if !moved.is_empty() {
-            check_rings(unit, field, &documents).await?;
+            if field.deferred {
+                let references = WayUp::of(unit, field, &documents, &|_| false).await?;
+                references.check(&documents)?;
+                references.share(unit);
+            } else {
+                way.share(unit);
+            }
         }
         for (&at, document) in positions.iter().zip(&documents) {
             let list = way.list(document)?;
@@ -120,36 +134,53 @@ async fn refresh(
                 set(unit, field, at, list).await?;
             }
             if field.is_of_tree() {
-                let image = unit.images(holder).at(at);
-                below.extend(below_changed(unit, field, image, is_certain));
+                below.extend(below_changed(unit.images(holder).at(at)));
             }
         }
         if ids.len() > unit.bounds.chunk {
             unit.end_chunk(holder, ordered.is_holder_read).await?;
         }
     }
-    for (_, image) in unit.images(&field.tree).changed() {
-        below.extend(below_changed(unit, field, image, is_certain));
-    }
-    if unit.defers(field) {
+    let changed = unit.images(&field.tree).changed();
+    below.extend(changed.filter_map(|(_, image)| below_changed(image)));
+    if field.deferred {
         let above = below.into_values().map(|below| below.above);
         return Ok(above
             .map(|above| Target::along(holder, &field.reference, above))
             .collect());
     }
     if !mutant("subtree of a move") {
-        descend(unit, field, ordered, below.into_values().collect()).await?;
+        descend(
+            unit,
+            field,
+            (ordered, reads_all),
+            below.into_values().collect(),
+        )
+        .await?;
     }
     Ok(Vec::new())
 }
 
 /// Whether the unit gives a document of the tree another document above. A new one can only be in a ring if others refer to it already.
 fn is_moved(field: &AncestorsDefinition, image: &Image, is_certain: bool) -> bool {
-    match (image.before(), image.now()) {
+    let is_moved = match (image.before(), image.now()) {
         (Some(before), Some(now)) => !path::is_same(before, now, &field.reference),
         (None, Some(_)) => !is_certain,
         (_, None) => false,
-    }
+    };
+    is_moved && image.now().is_some_and(|now| parent(field, now).is_some())
+}
+
+/// Whether lists may follow from the changes of a unit.
+pub(in crate::maintain) fn is_followed(field: &AncestorsDefinition, unit: &Unit<'_>) -> bool {
+    let mut changed = unit.images(&field.tree).changed();
+    changed.any(|(_, image)| match (image.before(), image.now()) {
+        (Some(before), Some(now)) => {
+            let mut paths = [&field.reference, &field.list].into_iter();
+            paths.any(|path| !path::is_same(before, now, path))
+        }
+        _ => true,
+    })
 }
 
 /// Whether the unit has changed the reference or the list of a document.
@@ -182,19 +213,17 @@ impl Below {
 
 /// The list below a document of the tree, with the key of its `_id`, if the unit has changed the list.
 fn below_changed(
-    unit: &Unit<'_>,
     field: &AncestorsDefinition,
     image: &Image,
     is_certain: bool,
+    visits_below: bool,
 ) -> Option<(Vec<u8>, Below)> {
     let (before, now) = (image.before(), image.now());
     let is_changed = match (before, now) {
         (Some(before), Some(now)) => {
-            // A repair visits all documents of the tree, and follows their references.
-            let is_visited = !unit.policy.trusts_stored
-                && field.is_of_tree()
-                && path::is_same(before, now, &field.reference);
-            !is_visited && !path::is_same(before, now, &field.list)
+            let is_left =
+                visits_below && field.is_of_tree() && path::is_same(before, now, &field.reference);
+            !is_left && !path::is_same(before, now, &field.list)
         }
         (None, None) => false,
         _ => !is_certain,
@@ -209,7 +238,7 @@ fn below_changed(
 async fn descend(
     unit: &mut Unit<'_>,
     field: &AncestorsDefinition,
-    ordered: &OrderedField<'_>,
+    (ordered, reads_all): (&OrderedField<'_>, bool),
     mut depth: Vec<Below>,
 ) -> Result<()> {
     let mut held = 0;
@@ -237,7 +266,9 @@ async fn descend(
                     let Some(list) = above.and_then(|above| lists.get(&above)) else {
                         continue;
                     };
-                    if is_right(field, document, list) {
+                    let is_right = is_right(field, document, list);
+                    // Below a right list, all are right unless stored lists are not to be trusted.
+                    if is_right && !(reads_all && field.is_of_tree()) {
                         continue;
                     }
                     if path::elements(list).count() > MOST {
@@ -247,7 +278,9 @@ async fn descend(
                         let list = RawBsonRef::Array(list);
                         next.push(Below::new(id(document).into(), Some(list)));
                     }
-                    set(unit, field, at, (*list).clone()).await?;
+                    if !is_right {
+                        set(unit, field, at, (*list).clone()).await?;
+                    }
                 }
                 held += page.len();
                 if held > unit.bounds.chunk {
@@ -270,19 +303,6 @@ async fn set(
 ) -> Result<()> {
     let fields = vec![(field.path.clone(), Some(list.into()))];
     unit.set_derived(&field.holder, at, fields).await
-}
-
-/// Follows the references of documents up to the roots, and locks the ways.
-async fn check_rings(
-    unit: &mut Unit<'_>,
-    field: &AncestorsDefinition,
-    documents: &[Doc],
-) -> Result<()> {
-    let way = WayUp::of(unit, field, documents, &|_| false).await?;
-    unit.share(&field.tree, way.met.values().map(|met| &met.id));
-    documents
-        .iter()
-        .try_for_each(|document| way.list(document).map(drop))
 }
 
 /// Whether a document has this list. The same number in another type is no change.
@@ -353,6 +373,17 @@ impl<'d> WayUp<'d> {
             next = after;
         }
         Ok(WayUp { field, met })
+    }
+
+    /// Shares the documents with other units, which must not move them meanwhile.
+    fn share(&self, unit: &mut Unit<'_>) {
+        unit.share(&self.field.tree, self.met.values().map(|met| &met.id));
+    }
+
+    /// Checks that each document has a list.
+    fn check(&self, documents: &[Doc]) -> Result<()> {
+        let mut documents = documents.iter();
+        documents.try_for_each(|document| self.list(document).map(drop))
     }
 
     /// The list of a document.

@@ -176,8 +176,12 @@ impl Work for Batch {
     }
 }
 
-/// The first level of the derived fields that records of a target refresh.
-struct Levels(BTreeMap<(String, TargetFields), usize>);
+/// The records that one unit can work off together: those of one level of derived fields, since the records that the unit leaves get the
+/// oldest time. Records of lists of ancestors leave others of their own level, so theirs also have one time.
+type Turn = (usize, Option<bson::DateTime>);
+
+/// The first level of the derived fields that records of a target refresh, and whether these leave records of the same level.
+struct Levels(BTreeMap<(String, TargetFields), (usize, bool)>);
 
 impl Levels {
     fn new(catalog: &Catalog) -> Self {
@@ -188,22 +192,27 @@ impl Levels {
                     ordered.field.holder().to_owned(),
                     TargetFields::of(ordered.field),
                 );
-                levels.entry(of).or_insert(level);
+                let is_tree = matches!(
+                    ordered.field,
+                    DerivedField::Ancestors(field) if field.is_of_tree()
+                );
+                levels.entry(of).or_insert((level, false)).1 |= is_tree;
             }
         }
         Levels(levels)
     }
 
-    /// The level of a target. A field that the models no longer have is in the first level.
-    fn of(&self, target: &Target) -> usize {
+    /// The turn of a record. A field that the models no longer have is in the first level.
+    fn turn(&self, Record { target, at, .. }: &Record) -> Turn {
         let of = (target.holder.clone(), target.fields.clone());
-        self.0.get(&of).copied().unwrap_or(0)
+        let (level, is_tree) = self.0.get(&of).copied().unwrap_or_default();
+        (level, is_tree.then_some(*at))
     }
 }
 
 /// The records of a unit.
 struct RecordGroups {
-    /// The records in the level of the first record, by target, in their order. If a record of a target has begun, the records
+    /// The records in the turn of the first record, by target, in their order. If a record of a target has begun, the records
     /// that have not begun wait until it is done.
     groups: Vec<Group>,
     /// The time of the oldest record.
@@ -221,26 +230,23 @@ async fn groups(unit: &mut Unit<'_>, ids: &[RawBson]) -> Result<RecordGroups> {
     }
     all.retain(|(_, record)| !record.failed);
     let levels = Levels::new(unit.catalog);
-    let level = all.first().map(|(_, first)| levels.of(&first.target));
+    let turn = all.first().map(|(_, first)| levels.turn(first));
     let begun = all.iter().filter(|(_, record)| record.after.is_some());
     let begun: BTreeSet<TargetKey> = begun.map(|(_, record)| record.target.key()).collect();
     let mut groups: Vec<Group> = Vec::new();
     let mut positions: BTreeMap<TargetKey, usize> = BTreeMap::new();
     let mut since: Option<bson::DateTime> = None;
     let mut left = Vec::new();
-    for (
-        id,
-        Record {
-            target, at, after, ..
-        },
-    ) in all
-    {
-        let key = target.key();
-        let waits = after.is_none() && begun.contains(&key);
-        if waits || Some(levels.of(&target)) != level {
+    for (id, record) in all {
+        let key = record.target.key();
+        let waits = record.after.is_none() && begun.contains(&key);
+        if waits || Some(levels.turn(&record)) != turn {
             left.push(id);
             continue;
         }
+        let Record {
+            target, at, after, ..
+        } = record;
         since = Some(since.map_or(at, |since| since.min(at)));
         match positions.get(&key) {
             Some(&position) => {
@@ -407,7 +413,7 @@ struct WaitingRecord {
     id: RawBson,
     target: Target,
     key: TargetKey,
-    level: usize,
+    turn: Turn,
 }
 
 impl Waiting {
@@ -415,12 +421,12 @@ impl Waiting {
     pub(crate) async fn read(reader: &dyn Reader, catalog: &Catalog, limit: u64) -> Result<Self> {
         let levels = Levels::new(catalog);
         let waiting = |record: &RawDocument| {
-            let target = Record::read(record)?.target;
+            let read = Record::read(record)?;
             Ok(WaitingRecord {
                 id: id(record).into(),
-                level: levels.of(&target),
-                key: target.key(),
-                target,
+                turn: levels.turn(&read),
+                key: read.target.key(),
+                target: read.target,
             })
         };
         let (waiting, _) = reader.find_with(&next_records(limit), waiting).await?;
@@ -435,11 +441,11 @@ impl Waiting {
     /// the place of the first record, from 0 for the oldest to 1, excluded; after the newest record follows the oldest.
     pub(crate) fn next(&self, documents: usize, begin: f64, locks_first: bool) -> Batch {
         let (later, first) = self.0.split_at((self.0.len() as f64 * begin) as usize);
-        let level = first.first().map(|first| first.level);
+        let turn = first.first().map(|first| first.turn);
         let mut targets: BTreeMap<&TargetKey, &Target> = BTreeMap::new();
         let of_unit = first.iter().chain(later).filter(|waiting| {
             let has_place = targets.len() < documents || targets.contains_key(&waiting.key);
-            let is_of_unit = has_place && Some(waiting.level) == level;
+            let is_of_unit = has_place && Some(waiting.turn) == turn;
             if is_of_unit {
                 targets.insert(&waiting.key, &waiting.target);
             }

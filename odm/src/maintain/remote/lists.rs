@@ -64,8 +64,9 @@ fn is_refreshed(unit: &Unit<'_>, holder: &str, from: &str) -> bool {
     let inverses = inverses.filter(|edge| catalog.inverse_of(edge).is_some());
     let inverses: BTreeSet<&str> = inverses.map(|edge| &*edge.to).collect();
     let following = catalog.following(
-        |collection| {
-            inverses.contains(collection) || unit.images(collection).changed().next().is_some()
+        |field| {
+            let source = field.source();
+            inverses.contains(source) || unit.images(source).changed().next().is_some()
         },
         |field| !unit.defers(&**field),
     );

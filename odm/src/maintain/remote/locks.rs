@@ -1,11 +1,13 @@
 //! The locks of a unit, on a store that is not serializable.
 //!
-//! Such a store finds conflicts only between units that write the same document. By two rules, locks keep derived data right
+//! Such a store finds conflicts only between units that write the same document. By three rules, locks keep derived data right
 //! where one unit only reads a document that another unit writes:
 //!
 //! - a unit *shares* a document if it adds a reference to it, or changes a child that counts for it;
 //! - a unit *excludes* others from a document if it searches the referrers of the document, since its writes are right only if
-//!   there are no other referrers.
+//!   there are no other referrers;
+//! - a unit that puts documents of a tree below others excludes others from the moved ones, and shares all documents above them: of two units
+//!   that close a ring together, each moves a document above that of the other.
 //!
 //! A unit that removes or changes a document whose every referrer is counted in it needs no lock to find them: a new referrer
 //! changes the count. The unit takes the lock all the same once it has lost a conflict, so that the shorter units that add

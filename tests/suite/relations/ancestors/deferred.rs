@@ -54,6 +54,41 @@ on_every_store! {
         assert_eq!(help.audit().await.unwrap(), []);
     }
 
+    async fn a_repair_while_lists_wait_loses_none_of_them(store: AnyStore) {
+        let options = OpenOptions::default().refresh_every(None);
+        let help = Help::open_with(store.clone(), options).await.unwrap();
+        let tree = [(1, None), (2, Some(1)), (3, Some(2)), (4, Some(3)), (5, Some(4)), (6, None)];
+        help.topics.insert_many(tree.map(|(id, parent)| topic(id, parent))).await.unwrap();
+        move_to(&help, 2, 6).await.unwrap();
+        help.repair().await.unwrap();
+        help.wait_for_refreshes().await.unwrap();
+        assert_eq!(paths(&help).await[&5].0, [6, 2, 3, 4]);
+        // A list that is tampered with, and agrees with no other.
+        let set = doc! { "$set": { "path": [9_i64] } };
+        behind_the_back(&store, "topics", doc! { "_id": 3_i64 }, set).await;
+        let findings = help.repair().await.unwrap();
+        assert!(findings.iter().all(|finding| finding.repaired), "{findings:?}");
+        help.wait_for_refreshes().await.unwrap();
+        assert_eq!(paths(&help).await[&5].0, [6, 2, 3, 4]);
+        assert_eq!(help.audit().await.unwrap(), []);
+    }
+
+    async fn a_ring_of_other_programs_is_a_finding_although_the_lists_wait(store: AnyStore) {
+        let help = Help::open(store.clone()).await.unwrap();
+        let tree = [(1, None), (2, Some(1)), (3, Some(2))].map(|(id, parent)| topic(id, parent));
+        help.topics.insert_many(tree).await.unwrap();
+        behind_the_back(&store, "topics", doc! { "_id": 1_i64 }, doc! { "$set": { "parent": 3_i64 } }).await;
+        let found = help.repair().await.unwrap();
+        let rings = found.iter().filter(|found| matches!(&found.problem, Problem::CheckFailed(why) if why.contains("in a ring")));
+        let rings: Vec<_> = rings.map(|found| (found.id.as_i64(), found.repaired)).collect();
+        assert_eq!(rings, [1, 2, 3].map(|id| (Some(id), false)));
+        move_to(&help, 1, 1).await.unwrap_err();
+        help.topics.update(1).set(Topic::fields().parent, None).await.unwrap();
+        help.repair().await.unwrap();
+        help.wait_for_refreshes().await.unwrap();
+        assert_eq!(help.audit().await.unwrap(), []);
+    }
+
     async fn rings_are_refused_although_the_lists_wait(store: AnyStore) {
         let help = Help::open(store).await.unwrap();
         let tree = [(1, None), (2, Some(1)), (3, Some(2)), (4, Some(3)), (5, None), (6, Some(5))];

@@ -145,6 +145,51 @@ on_every_store! {
     }
 }
 
+/// A tree with inverse references, in which either side moves a document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "sections")]
+struct Section {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[reference(parent, inverse = "sections")]
+    parent: Option<Ref<Section>>,
+    #[reference(child, inverse = "parent")]
+    sections: Vec<Ref<Section>>,
+    #[ancestors(via = "parent")]
+    path: Ancestors<Section>,
+}
+
+#[derive(Database)]
+#[database(name = "manual", version = 1)]
+struct Manual {
+    sections: Repository<Section>,
+}
+
+on_every_store! {
+    async fn an_inverse_reference_moves_a_subtree(store: AnyStore) {
+        let manual = Manual::open(store).await.unwrap();
+        let section = |id: i64, parent: Option<i64>| Section {
+            id,
+            parent: parent.map(Ref::new),
+            sections: Vec::new(),
+            path: Ancestors::new(),
+        };
+        for (id, parent) in [(1, None), (2, Some(1)), (3, Some(2)), (4, None)] {
+            manual.sections.insert(section(id, parent)).await.unwrap();
+        }
+        let sections = Section::fields().sections;
+        manual.sections.update(4).push(sections, Ref::new(2)).await.unwrap();
+        let path = async |id: i64| {
+            let section = manual.sections.get(id).await.unwrap();
+            section.path.iter().map(|above| *above.id()).collect::<Vec<_>>()
+        };
+        assert_eq!((path(3).await, path(1).await), (vec![4, 2], vec![]));
+        let ring = manual.sections.update(3).push(sections, Ref::new(4)).await.unwrap_err();
+        assert!(ring.to_string().contains("in a ring: 3 -> 2 -> 4 -> 3"), "{ring}");
+        assert_eq!(manual.audit().await.unwrap(), []);
+    }
+}
+
 /// A tree whose references may dangle.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "folders")]
