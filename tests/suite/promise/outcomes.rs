@@ -236,7 +236,7 @@ pub(crate) fn wrong_counters(
                 let mut all = after.of(holder).values();
                 all.any(|one| get(one, reference) == *parent && number(one, field) == *wanted)
             };
-            let (was, is) = (was.unwrap_or_default(), is.unwrap_or_default());
+            let (was, is) = (was.unwrap_or_default().max(0), is.unwrap_or_default());
             if is_one && let Some(gap) = (was + 1..=is).find(|number| !is_there(number)) {
                 return Some(format!("{gap} of {sequence:?} was left out"));
             }

@@ -182,7 +182,9 @@ async fn number_chunk(
         } else {
             None
         };
-        let mut last = given.max(stored).max(numbering.brought).unwrap_or_default();
+        let last = given.max(stored).max(numbering.brought);
+        // Another program can have stored a counter below 0.
+        let mut last = last.unwrap_or_default().max(0);
         for &at in &numbering.unnumbered {
             let next = last.checked_add(if mutant("gap in a sequence") { 2 } else { 1 });
             let value = next.and_then(|next| Some((next, sequence.value(next)?)));
