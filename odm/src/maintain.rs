@@ -48,7 +48,7 @@ pub(crate) use rewrites::Rewrites;
 pub(crate) use run::{Job, NamedDocument, NamedWrite, run};
 pub(crate) use sequence::{IdOfNumber, SequenceCounter, last_number};
 pub(crate) use unit::Doc;
-pub(crate) use versions::without_derived;
+pub(crate) use versions::importable;
 pub(crate) use write::{
     OnConflict, ReturnDocument, ReturnedCheck, Write, WriteOutcome, WriteTarget,
 };

@@ -204,6 +204,16 @@ impl DerivedField {
         }
     }
 
+    /// Whether its value follows from the history of the documents, and not from their state, so that an import takes the value that a document
+    /// brings.
+    pub(crate) fn is_of_history(&self) -> bool {
+        match self {
+            DerivedField::Sequence(_) => true,
+            DerivedField::Copy(copy) => copy.frozen,
+            _ => false,
+        }
+    }
+
     /// Joins another declaration of the field. It is deferred only if all declarations defer it: the others rely on its value when a write
     /// returns.
     pub(super) fn join_deferred(&mut self, other: &DerivedField) {

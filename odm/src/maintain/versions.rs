@@ -15,7 +15,10 @@ use super::{
     places::{FieldValues, changes, each_embedded},
     unit::{Digest, Doc, Image, Images},
 };
-use crate::{catalog::Catalog, model::DateTime};
+use crate::{
+    catalog::{Catalog, DerivedField},
+    model::DateTime,
+};
 
 /// The documents that earlier pages of a unit, or earlier writes of the same commit, have changed, and that the unit does not
 /// hold any more, in collections whose writes are recorded.
@@ -178,26 +181,28 @@ fn base_data(
     let recorded = catalog.write_fields(collection).into_iter();
     let recorded = recorded.flat_map(|fields| fields.all());
     let recorded = recorded.map(|path| (path.to_owned(), None)).collect();
-    without(catalog, collection, document, recorded)
+    without(catalog.derived_in(collection), document, recorded)
 }
 
-/// A stored document without its derived fields.
-pub(crate) fn without_derived(
+/// A stored document with its base data, and the derived fields that an import takes from documents.
+pub(crate) fn importable(
     catalog: &Catalog,
     collection: &str,
     document: &RawDocument,
 ) -> Result<RawDocumentBuf> {
-    without(catalog, collection, document, FieldValues::new())
+    let computed = catalog
+        .derived_in(collection)
+        .filter(|field| !field.is_of_history() || catalog.is_pending(collection, &field.path()));
+    without(computed, document, FieldValues::new())
 }
 
-/// The document without its derived fields and some others.
-fn without(
-    catalog: &Catalog,
-    collection: &str,
+/// The document without these derived fields and some others.
+fn without<'c>(
+    derived: impl Iterator<Item = &'c DerivedField>,
     document: &RawDocument,
     mut fields: FieldValues,
 ) -> Result<RawDocumentBuf> {
-    for field in catalog.derived_in(collection) {
+    for field in derived {
         let path = field.path();
         let (within, name) = path.rsplit_once('.').unwrap_or(("", &path));
         each_embedded(document, within, &mut |place, inner| {

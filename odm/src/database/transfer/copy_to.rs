@@ -18,7 +18,7 @@ use super::{
 use crate::{
     catalog::Catalog,
     database::Database,
-    maintain::{AuditScope, Doc, Imported, SequenceCounter, without_derived},
+    maintain::{AuditScope, Doc, Imported, SequenceCounter, importable},
     model::Model,
     repository::{Audit, AuditMode},
     session::Session,
@@ -197,9 +197,14 @@ async fn count(session: &Session, collections: &[String]) -> Result<u64> {
 }
 
 /// Checks that each document of a collection in the target is the document of the source, from an earlier copy. Derived fields may differ,
-/// since they may follow from documents that are still to come.
+/// since they may follow from documents that are still to come, but for those that follow from the history.
 async fn check_stored(source: &Session, target: &Session, collection: &str) -> Result<()> {
-    let catalog = target.catalog();
+    let [of_source, of_target] = [source.catalog(), target.catalog()];
+    // The target has computed what is pending in the source.
+    let compared = |document: &RawDocument| {
+        let document = importable(&of_source, collection, document)?;
+        importable(&of_target, collection, &document)
+    };
     let mut after = None;
     loop {
         let find = Find {
@@ -220,20 +225,15 @@ async fn check_stored(source: &Session, target: &Session, collection: &str) -> R
         let ids: Vec<RawBson> = stored.iter().map(|document| id_of(document)).collect();
         let operation = Operation::begin("copy", collection).of(ids.len());
         let view = source.reader("", &[]).await?;
-        let of_source = |document: &RawDocument| Ok(document.to_owned());
-        let (originals, cost) =
-            operation.observe(view.get_with(collection, &ids, of_source).await)?;
+        let read = |document: &RawDocument| Ok(document.to_owned());
+        let (originals, cost) = operation.observe(view.get_with(collection, &ids, read).await)?;
         drop(view);
         source.record(operation, cost);
         for ((stored, original), id) in stored.iter().zip(originals).zip(ids) {
             let is_same = match &original {
                 None => false,
                 Some(original) if original.as_bytes() == stored.as_bytes() => true,
-                Some(original) => {
-                    let [stored, original] = [stored, original]
-                        .map(|document| without_derived(&catalog, collection, document));
-                    stored? == original?
-                }
+                Some(original) => compared(stored)? == compared(original)?,
             };
             if !is_same {
                 return Err(foreign(collection, id, original));

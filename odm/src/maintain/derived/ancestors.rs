@@ -94,11 +94,8 @@ async fn refresh(
         }
     }
     for (_, holders) in unit.outbox.due_along(holder, &field.reference) {
-        stale.extend(
-            holders
-                .into_iter()
-                .map(|id| (key::of(id.as_raw_bson_ref()), id)),
-        );
+        let due = holders.into_iter();
+        stale.extend(due.map(|id| (key::of(id.as_raw_bson_ref()), id)));
     }
     if mutant("ring") {
         moved.clear();
@@ -143,20 +140,13 @@ async fn refresh(
     }
     let changed = unit.images(&field.tree).changed();
     below.extend(changed.filter_map(|(_, image)| below_changed(image)));
+    let below = below.into_values();
     if field.deferred {
-        let above = below.into_values().map(|below| below.above);
-        return Ok(above
-            .map(|above| Target::along(holder, &field.reference, above))
-            .collect());
+        let targets = below.map(|below| Target::along(holder, &field.reference, below.above));
+        return Ok(targets.collect());
     }
     if !mutant("subtree of a move") {
-        descend(
-            unit,
-            field,
-            (ordered, reads_all),
-            below.into_values().collect(),
-        )
-        .await?;
+        descend(unit, field, ordered, below.collect()).await?;
     }
     Ok(Vec::new())
 }
@@ -238,7 +228,7 @@ fn below_changed(
 async fn descend(
     unit: &mut Unit<'_>,
     field: &AncestorsDefinition,
-    (ordered, reads_all): (&OrderedField<'_>, bool),
+    ordered: &OrderedField<'_>,
     mut depth: Vec<Below>,
 ) -> Result<()> {
     let mut held = 0;
@@ -267,8 +257,8 @@ async fn descend(
                         continue;
                     };
                     let is_right = is_right(field, document, list);
-                    // Below a right list, all are right unless stored lists are not to be trusted.
-                    if is_right && !(reads_all && field.is_of_tree()) {
+                    // Below a right list, all are right, but while the field is pending.
+                    if is_right && !(ordered.is_pending && field.is_of_tree()) {
                         continue;
                     }
                     if path::elements(list).count() > MOST {

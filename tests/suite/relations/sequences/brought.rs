@@ -275,6 +275,20 @@ on_every_store! {
         assert_eq!(numbers(&copy, 1).await, of([("a", 1), ("c", 3)]));
         assert_eq!(copy.audit().await.unwrap(), []);
     }
+
+    async fn a_copy_is_not_taken_for_that_of_a_document_with_another_number(store: AnyStore) {
+        let source = tracker(Embedded::memory().await.unwrap()).await;
+        let first = source.issues.insert(issue(1, "a")).await.unwrap();
+        let copy = Tracker::open(store.clone()).await.unwrap();
+        source.copy_to(&copy).await.unwrap();
+        for project in [2, 1] {
+            source.issues.update(first.id).set(Issue::fields().project, Ref::new(project)).await.unwrap();
+        }
+        assert_eq!(numbers(&source, 1).await, of([("a", 2)]), "it has come to its project again");
+        let error = source.copy_to(&copy).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidImport);
+        assert!(error.to_string().contains("is another one in the source"), "{error}");
+    }
 }
 
 macro_rules! version {
