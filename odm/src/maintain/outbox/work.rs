@@ -178,7 +178,7 @@ impl Work for Batch {
 
 /// The records that one unit can work off together: those of one level of derived fields, since the records that the unit leaves get the
 /// oldest time. Records of lists of ancestors leave others of their own level, so theirs also have one time.
-type Turn = (usize, Option<bson::DateTime>);
+type RecordTurn = (usize, Option<bson::DateTime>);
 
 /// The first level of the derived fields that records of a target refresh, and whether these leave records of the same level.
 struct Levels(BTreeMap<(String, TargetFields), (usize, bool)>);
@@ -203,7 +203,7 @@ impl Levels {
     }
 
     /// The turn of a record. A field that the models no longer have is in the first level.
-    fn turn(&self, Record { target, at, .. }: &Record) -> Turn {
+    fn turn(&self, Record { target, at, .. }: &Record) -> RecordTurn {
         let of = (target.holder.clone(), target.fields.clone());
         let (level, is_tree) = self.0.get(&of).copied().unwrap_or_default();
         (level, is_tree.then_some(*at))
@@ -413,7 +413,7 @@ struct WaitingRecord {
     id: RawBson,
     target: Target,
     key: TargetKey,
-    turn: Turn,
+    turn: RecordTurn,
 }
 
 impl Waiting {
