@@ -25,7 +25,7 @@ use super::{Contains, Document, Has, Joinable, List, Ref, Referable, RefersWithi
 /// ancestors.
 ///
 /// ```
-/// use odm::prelude::*;
+/// use odm::{Embedded, prelude::*};
 /// use serde::{Deserialize, Serialize};
 ///
 /// #[derive(Debug, Serialize, Deserialize, Document)]
@@ -57,8 +57,8 @@ use super::{Contains, Document, Has, Joinable, List, Ref, Referable, RefersWithi
 ///     products: Repository<Product>,
 /// }
 ///
-/// # futures::executor::block_on(async {
-/// let shop = Shop::open(&Store::in_memory().await?).await?;
+/// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+/// let shop = Shop::open(Embedded::memory().await?).await?;
 /// let category = |id: &str, parent: Option<&str>| Category {
 ///     id: id.to_owned(),
 ///     parent: parent.map(|parent| Ref::new(parent.to_owned())),
@@ -72,12 +72,12 @@ use super::{Contains, Document, Has, Joinable, List, Ref, Referable, RefersWithi
 ///
 /// // A move changes all lists below.
 /// shop.categories.insert(category("garden", None)).await?;
-/// shop.categories.update("lights").set(Category::fields().parent, Ref::new("garden".to_owned())).await?;
+/// shop.categories.update("lights").set(Category::fields().parent, Some(Ref::new("garden".to_owned()))).await?;
 /// let outside = shop.products.find(Product::fields().categories.within("garden"));
 /// assert_eq!(outside.one().await?.id, 1);
 ///
-/// let up = shop.categories.update("lights").set(Category::fields().parent, Ref::new("lamps".to_owned()));
-/// assert!(up.await.unwrap_err().to_string().contains("lamps -> lights -> lamps"));
+/// let up = shop.categories.update("lights").set(Category::fields().parent, Some(Ref::new("lamps".to_owned())));
+/// assert!(up.await.unwrap_err().to_string().contains(r#"in a ring: "lamps" -> "lights" -> "lamps""#));
 /// # Ok::<_, odm::Error>(()) }).unwrap();
 /// ```
 pub struct Ancestors<T: Referable>(Vec<Ref<T>>);

@@ -12,7 +12,7 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// The documents right below are found by their reference, and by [`len`](Field::len) those at one depth.
     ///
     /// ```
-    /// # use odm::prelude::*; use serde::{Deserialize, Serialize};
+    /// # use odm::{Embedded, prelude::*}; use serde::{Deserialize, Serialize};
     /// # #[derive(Serialize, Deserialize, Document)] #[document(collection = "topics")]
     /// # struct Topic {
     /// #     #[serde(rename = "_id")] id: i64,
@@ -20,8 +20,8 @@ impl<V, P: Path, K> Field<V, P, K> {
     /// #     #[ancestors(via = "parent")] path: Ancestors<Topic>,
     /// # }
     /// # #[derive(Database)] #[database(name = "help", version = 1)] struct Help { topics: Repository<Topic> }
-    /// # futures::executor::block_on(async {
-    /// # let help = Help::open(&Store::in_memory().await?).await?;
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// # let help = Help::open(Embedded::memory().await?).await?;
     /// # let topic = |id, parent: Option<i64>| Topic { id, parent: parent.map(Ref::new), path: Ancestors::new() };
     /// help.topics.insert_many([topic(1, None), topic(2, Some(1)), topic(3, Some(2)), topic(4, None)]).await?;
     /// let topics = Topic::fields();
