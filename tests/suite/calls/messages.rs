@@ -43,6 +43,7 @@ fn sends<T>(expected: &[&str], operation: impl AsyncFnOnce(&Shop) -> Result<T>) 
         let client = Client::with_options(options).unwrap();
         let store = MongoDb::new(&client, server.database.name()).await;
         let shop = shop(store.unwrap()).await;
+        grow_tree(&shop).await;
         commands.take();
         operation(&shop).await.unwrap();
         assert_eq!(commands.take(), expected);
@@ -117,7 +118,7 @@ fn an_insert_of_a_child_that_is_numbered_and_counted_on_mongodb() {
 fn an_insert_into_a_tree_on_mongodb() {
     // The document above is read.
     sends(&["find", "bulkWrite", "commitTransaction"], async |shop| {
-        shop.folders.insert(folder(200, Some(8))).await
+        shop.folders.insert(folder(200, Some(6))).await
     });
 }
 

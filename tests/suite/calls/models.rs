@@ -211,6 +211,12 @@ pub(crate) fn folder(id: i32, parent: Option<i32>) -> Folder {
     Folder { id, parent: parent.map(Ref::new), path: Ancestors::new() }
 }
 
+/// Inserts a tree of two depths below its root.
+pub(crate) async fn grow_tree(shop: &Shop) {
+    let folders = (0..7).map(|id| folder(id, (id > 0).then(|| (id - 1) / 2)));
+    shop.folders.insert_many(folders).await.unwrap();
+}
+
 pub(crate) fn receipt(id: i32) -> Receipt {
     Receipt { id, stock: Ref::new(1), number: 0 }
 }
@@ -263,8 +269,6 @@ pub(crate) async fn shop(store: impl Store) -> Shop {
     let stock = Stock { id: 1, sold: 0, receipts: 0, most: None, is_sold: false };
     shop.stocks.insert(stock).await.unwrap();
     shop.receipts.insert(receipt(0)).await.unwrap();
-    let folders = (0..40).map(|id| folder(id, (id > 0).then(|| (id - 1) / 2)));
-    shop.folders.insert_many(folders).await.unwrap();
     shop.sales.insert_many((0..10).map(|id| sale(id, 10 + i64::from(id)))).await.unwrap();
     shop
 }
