@@ -163,7 +163,7 @@ derives! {
     /// | `#[sum(of = "Child.field")]` | the exact sum of a number in these documents: an `i64` of integers, a `Decimal128` of integers or decimals; of floats, with `recompute`, an `f64`, for which all of them are added up after each change |
     /// | `#[min(of = "Child.field")]`, `#[max(of = "Child.field")]` | an `Option`: the least or the greatest value in these documents |
     /// | `#[sequence(within = "project")]` | the next number within the document that a reference of this one names, from 1 on, given at the insert and when the reference changes; no number is given twice, and a unique index holds it. Where the reference is an `Option`, the number is one |
-    /// | `#[ancestors(via = "parent")]` | an `Ancestors<T>`: the documents above this one in a tree, from the root to the one that the reference names. `T` is the document that it names: this one, or one with such a list of its own |
+    /// | `#[ancestors(via = "parent")]` | an `Ancestors<T>`: the list of the documents above this one in a tree. It begins with the root, and ends with the document that the reference names. `T` is this document, or another one with such a list of its own |
     /// | `#[computed(quantity * price)]` | the value of a Rust expression of the fields beside it: see [below](#computed-fields) |
     /// | `#[subset(.., via = "field")]` | also of the others: which reference, where there are several; `via = "link.field"` is in an embedded value |
     /// | `#[subset(.., filter = path)]` | also of the others: a function that returns a `Filter` of the children that count |

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::catalog::{
     CountDefinition, DerivedField, ExistsDefinition, FieldDefinition, FromDerived, MaxDefinition,
-    MinDefinition, OrderedField, SumDefinition,
+    MinDefinition, OrderedField, SumDefinition, references,
 };
 
 mod ancestors;
@@ -308,6 +308,13 @@ fn value<'a>(document: &'a RawDocument, path: &str) -> Option<RawBsonRef<'a>> {
         Lookup::Array(list, None) => Some(RawBsonRef::Array(list)),
         Lookup::Array(_, Some(_)) | Lookup::Missing => None,
     }
+}
+
+/// The `_id` that a reference to at most one document names.
+fn referenced(document: &RawDocument, reference: &str) -> Option<RawBson> {
+    let mut named = None;
+    references(document, reference, |id| named = Some(id.into()));
+    named
 }
 
 /// The definitions of one kind.

@@ -178,7 +178,7 @@ impl<T: Referable> Contains for Ancestors<T> {
     const SUBSTRING: bool = false;
 }
 
-/// A list of ancestors, or a copy of one that can be absent.
+/// The type of a field that lists ancestors: `Ancestors<T>`, or an `Option` of it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no list of ancestors",
     label = "expected `Ancestors<T>`"

@@ -197,10 +197,10 @@ async fn count(session: &Session, collections: &[String]) -> Result<u64> {
 }
 
 /// Checks that each document of a collection in the target is the document of the source, from an earlier copy. Derived fields may differ,
-/// since they may follow from documents that are still to come, but for those that follow from the history.
+/// since they may follow from documents that the copy has not passed yet. Numbers within parents and frozen copies must be equal.
 async fn check_stored(source: &Session, target: &Session, collection: &str) -> Result<()> {
     let [of_source, of_target] = [source.catalog(), target.catalog()];
-    // The target has computed what is pending in the source.
+    // A field that is pending in the source has a value in the target.
     let compared = |document: &RawDocument| {
         let document = importable(&of_source, collection, document)?;
         importable(&of_target, collection, &document)

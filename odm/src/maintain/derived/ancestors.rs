@@ -14,9 +14,9 @@ use bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 use odm_mql::{key, path};
 use odm_store::{Error, ErrorKind, Result, mutants::mutant, show};
 
-use super::{Derivation, DerivedKind, Inputs, deferred_step, of_kind, step_name};
+use super::{Derivation, DerivedKind, Inputs, deferred_step, of_kind, referenced, step_name};
 use crate::{
-    catalog::{AncestorsDefinition, DerivedField, FromDerived, OrderedField, join, references},
+    catalog::{AncestorsDefinition, DerivedField, FromDerived, OrderedField, join},
     maintain::{
         outbox::Target,
         places::FieldValues,
@@ -158,7 +158,10 @@ fn is_moved(field: &AncestorsDefinition, image: &Image, is_certain: bool) -> boo
         (None, Some(_)) => !is_certain,
         (_, None) => false,
     };
-    is_moved && image.now().is_some_and(|now| parent(field, now).is_some())
+    is_moved
+        && image
+            .now()
+            .is_some_and(|now| referenced(now, &field.reference).is_some())
 }
 
 /// Whether lists may follow from the changes of a unit.
@@ -251,7 +254,7 @@ async fn descend(
                     let Some(document) = unit.document(&field.holder, at) else {
                         continue;
                     };
-                    let above = parent(field, document);
+                    let above = referenced(document, &field.reference);
                     let above = above.map(|above| key::of(above.as_raw_bson_ref()));
                     let Some(list) = above.and_then(|above| lists.get(&above)) else {
                         continue;
@@ -302,13 +305,6 @@ fn is_right(field: &AncestorsDefinition, document: &RawDocument, list: &RawArray
     stored.is_some_and(|stored| stored == list || key::of(stored) == key::of(list))
 }
 
-/// The `_id` of the document above.
-fn parent(field: &AncestorsDefinition, document: &RawDocument) -> Option<RawBson> {
-    let mut above = None;
-    references(document, &field.reference, |id| above = Some(id.into()));
-    above
-}
-
 /// The documents on the ways from some documents up to the roots.
 struct WayUp<'d> {
     field: &'d AncestorsDefinition,
@@ -336,7 +332,7 @@ impl<'d> WayUp<'d> {
         let mut met = HashMap::new();
         let above = documents
             .iter()
-            .filter_map(|document| parent(field, document));
+            .filter_map(|document| referenced(document, &field.reference));
         let mut next: BTreeMap<Vec<u8>, RawBson> = above.map(by_key).collect();
         // There is no list of a longer way.
         for _ in 0..=MOST {
@@ -353,7 +349,7 @@ impl<'d> WayUp<'d> {
                     .and_then(|document| path::get(document, &field.list)?.as_array());
                 let above = document
                     .filter(|_| field.is_of_tree() && list.is_none())
-                    .and_then(|document| parent(field, document));
+                    .and_then(|document| referenced(document, &field.reference));
                 after.extend(above.clone().map(by_key));
                 let id = document.map_or(named, |document| id(document).into());
                 let list = list.map(|list| list.to_owned());
@@ -384,7 +380,7 @@ impl<'d> WayUp<'d> {
     fn list(&self, document: &RawDocument) -> Result<RawArrayBuf> {
         let mut way: Vec<&Met> = Vec::new();
         let mut passed = HashSet::new();
-        let mut above = parent(self.field, document);
+        let mut above = referenced(document, &self.field.reference);
         let mut known = None;
         while let (Some(next), None) = (&above, known) {
             let key = key::of(next.as_raw_bson_ref());

@@ -10,11 +10,11 @@ use bson::{RawBson, RawBsonRef, RawDocument};
 use odm_mql::{Direction, Filter, Projection, Sort, Test, key, path};
 use odm_store::{Error, ErrorKind, Find, FindByKey, Result, mutants::mutant, show};
 
-use super::{Derivation, DerivedKind, Inputs, of_kind, step_name};
+use super::{Derivation, DerivedKind, Inputs, of_kind, referenced, step_name};
 use crate::{
     catalog::{
         COUNTERS, DerivedField, FieldDefinition, FromDerived, OnDelete, OrderedField,
-        SequenceDefinition, join, references,
+        SequenceDefinition, join,
     },
     maintain::{
         places::FieldValues,
@@ -49,7 +49,7 @@ impl Derivation for Sequences {
         for sequence in of_kind::<SequenceDefinition>(fields) {
             let parents: Vec<Option<RawBson>> = documents
                 .iter()
-                .map(|document| parent(sequence, document))
+                .map(|document| referenced(document, &sequence.within))
                 .collect();
             let counters = parents.iter().flatten();
             let counters = counters.map(|parent| counter(sequence, parent).into_id());
@@ -102,7 +102,7 @@ async fn refresh(
         if trusts_stored && !image.is_changed() {
             continue;
         }
-        let Some(parent) = parent(sequence, document) else {
+        let Some(parent) = referenced(document, &sequence.within) else {
             let stored = path::get(document, &sequence.path);
             if stored.is_some_and(|stored| stored != RawBsonRef::Null) {
                 values.push((at, None));
@@ -273,7 +273,7 @@ fn kept(
     trusts_stored: bool,
 ) -> Option<(i64, RawBson)> {
     let held = image.held().filter(|held| {
-        let parent = parent(sequence, held);
+        let parent = referenced(held, &sequence.within);
         parent.is_some_and(|parent| key::of(parent.as_raw_bson_ref()) == parent_key)
             || mutant("number of a move")
     });
@@ -285,15 +285,6 @@ fn kept(
     let keeper = given.or(held)?;
     let stored = path::get(keeper, &sequence.path)?;
     Some((number(sequence, keeper)?, stored.into()))
-}
-
-/// The parent of a document.
-fn parent(sequence: &SequenceDefinition, document: &RawDocument) -> Option<RawBson> {
-    let mut parent = None;
-    references(document, &sequence.within, |id| {
-        parent = Some(RawBson::from(id))
-    });
-    parent
 }
 
 /// The number of a document, if it is one of the field's type.
