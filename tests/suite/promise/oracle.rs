@@ -179,12 +179,12 @@ fn expected(
             let sequence = (format!("{}.{}", rule.holder, rule.field), parent);
             let last = world.last_numbers().get(&sequence).copied().unwrap_or_default();
             Some(match beside(before, rule, id, place, reference) {
-                Beside::Held(number @ Key::Number(_)) => Expected::Equal(number),
+                Beside::Held(number @ Key::Number(1..)) => Expected::Equal(number),
                 _ => {
                     let before = before.map(World::last_numbers);
                     // Without the state before, any number can have been given.
-                    let given = before.map(|before| before.get(&sequence).copied());
-                    Expected::Between(given.map_or(0, |given| given.unwrap_or_default() + 1), last)
+                    let given = before.and_then(|before| before.get(&sequence).copied());
+                    Expected::Between(given.unwrap_or_default() + 1, last)
                 }
             })
         }
