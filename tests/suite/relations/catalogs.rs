@@ -1,5 +1,7 @@
 //! Several programs on one store: each maintains the derived fields of the others.
 
+mod kinds;
+
 use std::time::Duration;
 
 use odm::{DerivedKind, ErrorKind, Problem, prelude::*};

@@ -1,4 +1,4 @@
-//! Models with relations of all kinds, also to themselves and to each other.
+//! Models with relations and derived fields of all kinds, also to themselves and to each other.
 
 use odm::{Embedded, bson::RawDocumentBuf, prelude::*};
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,10 @@ pub(crate) struct Category {
     pub(crate) parent: Option<Ref<Category>>,
     #[count(of = "Category")]
     pub(crate) children: i64,
+    #[sum(of = "Item.stars")]
+    pub(crate) stars: i64,
+    #[max(of = "Item.price")]
+    pub(crate) dearest: Option<f64>,
     #[created_at]
     pub(crate) created_at: DateTime,
     #[updated_at]
@@ -37,6 +41,12 @@ pub(crate) struct Person {
     pub(crate) friends: Vec<Ref<Person>>,
     #[reference(child, on_delete = "nullify")]
     pub(crate) favourite: Option<Ref<Item>>,
+    #[reference(parent)]
+    pub(crate) lead: Option<Ref<Person>>,
+    #[ancestors(via = "lead")]
+    pub(crate) leads: Ancestors<Person>,
+    #[count(of = "Person", via = "leads")]
+    pub(crate) led: i64,
     #[version]
     pub(crate) revision: i64,
 }
@@ -61,7 +71,7 @@ pub(crate) struct Item {
     pub(crate) id: i64,
     pub(crate) name: String,
     pub(crate) price: f64,
-    #[reference(child)]
+    #[reference(parent)]
     pub(crate) category: Ref<Category>,
     #[denormalize(from = "Category.name")]
     pub(crate) category_name: String,
@@ -69,6 +79,17 @@ pub(crate) struct Item {
     pub(crate) seller: Ref<Person>,
     #[count(of = "Review")]
     pub(crate) reviews: i64,
+    #[exists(of = "Review")]
+    pub(crate) is_reviewed: bool,
+    #[sum(of = "Review.stars")]
+    pub(crate) stars: i64,
+    #[min(of = "Review.stars")]
+    pub(crate) fewest: Option<i32>,
+    #[computed(if reviews == 0 { None } else { Some(stars / reviews) })]
+    pub(crate) mean: Option<i64>,
+    #[computed(words(&name))]
+    #[index]
+    pub(crate) words: Vec<String>,
     #[subset(limit = 2, sort = "-stars")]
     pub(crate) best: Subset<ReviewLine>,
     #[split(collection = "item_details", key = "item")]
@@ -93,6 +114,8 @@ pub(crate) struct Review {
     /// It stays when the item is deleted.
     #[reference(parent, on_delete = "keep")]
     pub(crate) item: Ref<Item>,
+    #[sequence(within = "item")]
+    pub(crate) number: i64,
     #[denormalize(from = "Item.name", freeze)]
     pub(crate) item_then: Option<String>,
     #[denormalize(from = "Item.name")]
@@ -127,6 +150,8 @@ pub(crate) fn category(id: i32, parent: Option<i32>) -> Category {
         name: format!("category {id}"),
         parent: parent.map(Ref::new),
         children: 0,
+        stars: 0,
+        dearest: None,
         created_at: DateTime::now(),
         updated_at: None,
         revision: 0,
@@ -140,6 +165,9 @@ pub(crate) fn person(id: i32) -> Person {
         tasks: Vec::new(),
         friends: Vec::new(),
         favourite: None,
+        lead: None,
+        leads: Ancestors::new(),
+        led: 0,
         revision: 0,
     }
 }
@@ -174,6 +202,7 @@ pub(crate) fn review(id: i32, stars: i32, item: i64, by: Option<i32>) -> Review 
         id,
         stars,
         item: Ref::new(item),
+        number: 0,
         item_then: None,
         item_name: None,
         by: by.map(Ref::new),
@@ -197,7 +226,9 @@ pub(crate) async fn imported(lines: &str) -> odm::Result<Market> {
 /// All stored documents of the market, and the last numbers of its sequences.
 pub(crate) async fn all_stored(store: &impl TestStore) -> Vec<Vec<RawDocumentBuf>> {
     let mut all = Vec::new();
-    for collection in ["categories", "persons", "items", "item_details", "tasks", "reviews"] {
+    for collection in
+        ["categories", "persons", "items", "item_details", "tasks", "reviews", "_odm_counters"]
+    {
         all.push(stored(store, collection).await);
     }
     let mut numbers = stored(store, "_odm_catalog").await;
