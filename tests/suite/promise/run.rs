@@ -271,10 +271,12 @@ impl<S: TestStore> Run<S> {
                 let backfill = self.newest().backfill();
                 let (filled, acted) = tokio::join!(backfill.into_future(), self.together(acts));
                 acted?;
-                filled.map_err(|error| failed("backfill", &error))?;
+                let mut left = filled.map_err(|error| failed("backfill", &error))?;
+                left.retain(|finding| !finding.repaired);
                 self.reopen().await?;
-                if !self.newest().pending().is_empty() {
-                    return Err(format!("still pending: {:?}", self.newest().pending()));
+                let pending = self.newest().pending();
+                if !pending.is_empty() {
+                    return Err(format!("still pending: {pending:?}, since {left:#?}"));
                 }
             }
             Step::Reopen => self.reopen().await?,
