@@ -4,6 +4,7 @@ use odm::{OpenOptions, prelude::*};
 use serde::{Deserialize, Serialize};
 use tests::TestStore;
 
+mod backfills;
 mod catalogs;
 mod failed;
 mod history;

@@ -1,7 +1,7 @@
 //! Audits, repairs and backfills of a whole database, and the validation of a collection.
 
 use std::{
-    collections::{BTreeSet, HashMap, VecDeque},
+    collections::{BTreeSet, HashMap, HashSet, VecDeque},
     fmt,
     future::{IntoFuture, poll_fn},
     pin::Pin,
@@ -17,7 +17,7 @@ use odm_store::{Cost, Error, ErrorKind, Find, Result};
 use super::Cursor;
 use crate::{
     catalog::{Catalog, without_positions},
-    maintain::{AuditScope, Finding, Problem, Write, is_of_documents},
+    maintain::{AuditScope, Checked, Finding, Problem, Write, is_of_documents},
     session::Session,
     trace::Operation,
 };
@@ -401,12 +401,16 @@ impl Auditor {
                 ids.push(finding.id.clone());
             }
         }
+        let key_of = |finding: &Finding| key::of(finding.id.as_raw_bson_ref());
+        let mut failed = HashSet::new();
         match self.write_repair(collection, &ids).await {
             // Repairs each document alone, so that a document that cannot be checked does not prevent the others.
             Err(error) if is_of_documents(&error) => {
                 for id in ids.chunks(1) {
                     match self.write_repair(collection, id).await {
-                        Err(error) if is_of_documents(&error) => {}
+                        Err(error) if is_of_documents(&error) => {
+                            failed.extend(id.iter().map(|id| key::of(id.as_raw_bson_ref())));
+                        }
                         repaired => repaired?,
                     }
                 }
@@ -414,11 +418,15 @@ impl Auditor {
             repaired => repaired?,
         }
         let checked = self.session.check_documents(self.scope, collection, &ids);
-        let left = checked.await?;
-        let place = |finding: &Finding| {
-            let id = key::of(finding.id.as_raw_bson_ref());
-            (id, finding.path.clone())
-        };
+        let Checked {
+            findings: mut left,
+            mut deferred,
+            ..
+        } = checked.await?;
+        // A repaired field that waits for its refresh was changed by a later write.
+        deferred.retain(|finding| failed.contains(&key_of(finding)));
+        left.append(&mut deferred);
+        let place = |finding: &Finding| (key_of(finding), finding.path.clone());
         let mut left_at: HashMap<_, Vec<&Finding>> = HashMap::new();
         for finding in &left {
             left_at.entry(place(finding)).or_default().push(finding);

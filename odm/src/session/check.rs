@@ -5,7 +5,7 @@ use odm_store::{Cost, Find, Reader, ReaderExt, Result};
 
 use super::Session;
 use crate::{
-    maintain::{self, AuditScope, Checked, Finding},
+    maintain::{self, AuditScope, Checked},
     trace::Operation,
 };
 
@@ -41,29 +41,26 @@ impl Session {
         Ok((documents, checked))
     }
 
-    /// Checks the documents with these `_id`s, on one state of the data. The findings include fields that wait for their refresh.
+    /// Checks the documents with these `_id`s, on one state of the data.
     pub(crate) async fn check_documents(
         &self,
         scope: AuditScope,
         collection: &str,
         ids: &[RawBson],
-    ) -> Result<Vec<Finding>> {
+    ) -> Result<Checked> {
         let operation = Operation::begin("audit", collection).of_all();
         let source = self.source().await?;
         let (documents, cost) =
             operation.observe(source.reader().get_all(collection, ids).await)?;
-        let mut checked = self
-            .check(
-                scope,
-                source.reader(),
-                operation,
-                collection,
-                &documents,
-                cost,
-            )
-            .await?;
-        checked.findings.append(&mut checked.deferred);
-        Ok(checked.findings)
+        self.check(
+            scope,
+            source.reader(),
+            operation,
+            collection,
+            &documents,
+            cost,
+        )
+        .await
     }
 
     /// Checks documents, and records the cost of this and of reading them.
