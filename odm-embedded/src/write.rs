@@ -172,9 +172,10 @@ impl Work {
         let collection = self.collection_or_new(collection)?;
         let id = field_id(write.document())?;
         let key = document_key(id);
-        let same_id = |before| Ok::<_, Error>(document_key(field_id(before)?) == key);
         if let Some(before) = before
-            && !same_id(before)?
+            && let before = field_id(before)?
+            && before != id
+            && document_key(before) != key
         {
             return Err(mql::Error::Immutable("_id".to_owned()).into());
         }

@@ -36,9 +36,19 @@ pub fn encode(value: RawBsonRef<'_>, out: &mut Vec<u8>) {
 /// Equal values have the same key, also `1` and `1.0`, and keys sort as the values do. The key of a list of values is the concatenation of
 /// the keys of the values.
 pub fn of(value: RawBsonRef<'_>) -> Vec<u8> {
-    let mut key = Vec::new();
+    let mut key = Vec::with_capacity(capacity(value));
     encode(value, &mut key);
     key
+}
+
+/// The length of most keys of values like this one, or more.
+fn capacity(value: RawBsonRef<'_>) -> usize {
+    match value {
+        RawBsonRef::String(text) => text.len() + 2,
+        RawBsonRef::Document(document) => document.as_bytes().len(),
+        RawBsonRef::Array(array) => array.as_bytes().len(),
+        _ => 16,
+    }
 }
 
 /// Appends the key of a value such that keys sort in this direction: a descending key is the ascending key with all bits inverted.

@@ -203,11 +203,15 @@ impl<'u> Applier<'u> {
     /// Writes the fields of a document.
     fn document(&mut self, document: &RawDocument, nodes: &TreeNodes<'u>) -> Result<(), Error> {
         // A name that occurs twice refers to the first field.
-        let mut left: BTreeMap<_, _> = nodes.iter().map(|(&part, node)| (part, node)).collect();
+        let mut left: Vec<_> = nodes
+            .iter()
+            .map(|(&part, node)| (part, Some(node)))
+            .collect();
         for element in fields(document) {
             steps::step();
             let element = element?;
-            match left.remove(&Part(element.name())) {
+            let at = left.binary_search_by_key(&Part(element.name()), |(part, _)| *part);
+            match at.ok().and_then(|at| left[at].1.take()) {
                 Some(node) => {
                     self.element(Name::Field(element.name()), &element, node, false)?;
                 }
@@ -215,7 +219,9 @@ impl<'u> Applier<'u> {
             }
         }
         for (Part(name), node) in left {
-            self.create(Name::Field(name), node)?;
+            if let Some(node) = node {
+                self.create(Name::Field(name), node)?;
+            }
         }
         Ok(())
     }

@@ -32,7 +32,8 @@ pub(super) async fn numbered<'d>(
         return Ok(documents.into());
     };
     let counter = SequenceCounter::of_ids(collection);
-    let mut last = counter.last(unit).await?.unwrap_or_default();
+    let at = counter.position(unit).await?;
+    let mut last = counter.last(unit, at).unwrap_or_default();
     last = last.max(greatest_id(unit, collection).await?);
 
     let mut with_ids = Vec::with_capacity(documents.len());
@@ -55,7 +56,7 @@ pub(super) async fn numbered<'d>(
         with_ids.push(Doc::new(with_id));
     }
     if !mutant("sequence given twice") {
-        counter.set(unit, last).await?;
+        counter.set(unit, at, last).await?;
     }
     Ok(with_ids.into())
 }
@@ -103,55 +104,46 @@ impl SequenceCounter {
         self.id
     }
 
-    /// Reads the counters within parents among these into a unit, in one call.
+    /// Reads the counters within parents among these into a unit, in one call. Returns the position of each, if they are distinct.
     pub(super) async fn load<'c>(
         unit: &mut Unit<'_>,
         counters: impl IntoIterator<Item = &'c SequenceCounter>,
-    ) -> Result<()> {
+    ) -> Result<Vec<usize>> {
         let counters = counters.into_iter();
         let counters = counters.filter(|counter| counter.collection == COUNTERS);
         let ids: Vec<RawBson> = counters.map(|counter| counter.id.clone()).collect();
-        unit.load(COUNTERS, &ids).await.map(drop)
+        unit.load(COUNTERS, &ids).await
+    }
+
+    async fn position(&self, unit: &mut Unit<'_>) -> Result<usize> {
+        let positions = unit.load(self.collection, slice::from_ref(&self.id));
+        Ok(positions.await?[0])
     }
 
     /// The last number that was given, if any was.
-    pub(super) async fn last(&self, unit: &mut Unit<'_>) -> Result<Option<i64>> {
-        let counters = unit.load_existing(self.collection, slice::from_ref(&self.id));
-        let counter = counters.await?.first().copied();
-        let counter = counter.and_then(|at| unit.document(self.collection, at));
-        Ok(counter.and_then(|counter| last_in(counter)))
+    pub(super) fn last(&self, unit: &Unit<'_>, at: usize) -> Option<i64> {
+        last_in(unit.document(self.collection, at)?)
     }
 
     /// Records the last number that was given.
-    pub(super) async fn set(&self, unit: &mut Unit<'_>, last: i64) -> Result<()> {
+    pub(super) async fn set(&self, unit: &mut Unit<'_>, at: usize, last: i64) -> Result<()> {
         let mut after = RawDocumentBuf::new();
         after.append(cstr!("_id"), self.id.clone());
         after.append(cstr!("last"), last);
-        let counters = unit.load_existing(self.collection, slice::from_ref(&self.id));
-        match counters.await?.first() {
-            Some(&at) => drop(unit.change(self.collection, at, after).await?),
-            None => drop(unit.insert(self.collection, Doc::new(after)).await?),
+        if unit.document(self.collection, at).is_some() {
+            unit.change(self.collection, at, after).await.map(drop)
+        } else {
+            let inserted = unit.insert(self.collection, Doc::new(after));
+            inserted.await.map(drop)
         }
-        Ok(())
     }
 
     /// Records a number that was given in another store: all later numbers are greater.
     pub(super) async fn raise(&self, unit: &mut Unit<'_>, last: i64) -> Result<()> {
-        if self.last(unit).await?.is_none_or(|given| last > given)
-            && !mutant("sequence of an import")
+        let at = self.position(unit).await?;
+        if self.last(unit, at).is_none_or(|given| last > given) && !mutant("sequence of an import")
         {
-            self.set(unit, last).await?;
-        }
-        Ok(())
-    }
-
-    /// Removes it: the next number is 1 again.
-    pub(super) async fn remove(&self, unit: &mut Unit<'_>) -> Result<()> {
-        for at in unit
-            .load_existing(self.collection, slice::from_ref(&self.id))
-            .await?
-        {
-            unit.remove(self.collection, at).await?;
+            self.set(unit, at, last).await?;
         }
         Ok(())
     }

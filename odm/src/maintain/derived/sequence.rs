@@ -159,13 +159,14 @@ async fn number_chunk(
         .iter()
         .map(|numbering| counter(sequence, &numbering.parent))
         .collect();
-    SequenceCounter::load(unit, &counters).await?;
+    let positions = SequenceCounter::load(unit, &counters).await?;
+    let counters: Vec<_> = counters.iter().zip(positions).collect();
     // Others than the library may have given numbers before the declaration, and a counter that is repaired can be too low.
     let searches_all = is_pending || !unit.policy.trusts_stored;
     let mut given = Vec::with_capacity(counters.len());
     let mut unknown = Vec::new();
-    for (counter, numbering) in counters.iter().zip(numberings) {
-        let last = counter.last(unit).await?;
+    for ((counter, at), numbering) in counters.iter().zip(numberings) {
+        let last = counter.last(unit, *at);
         given.push(last);
         if last.is_none() || searches_all {
             unknown.push(numbering.parent.clone());
@@ -176,7 +177,7 @@ async fn number_chunk(
         }
     }
     let mut greatest = greatest(unit, sequence, unknown).await?.into_iter();
-    for ((counter, numbering), given) in counters.iter().zip(numberings).zip(given) {
+    for (((counter, at), numbering), given) in counters.into_iter().zip(numberings).zip(given) {
         let stored = if given.is_none() || searches_all {
             greatest.next().flatten()
         } else {
@@ -195,7 +196,7 @@ async fn number_chunk(
             set(unit, sequence, at, Some(value)).await?;
         }
         if given != Some(last) {
-            counter.set(unit, last).await?;
+            counter.set(unit, at, last).await?;
         }
     }
     Ok(())
@@ -224,10 +225,9 @@ async fn remove_counters(unit: &mut Unit<'_>, sequence: &SequenceDefinition) -> 
             .map(|parent| counter(sequence, &id(parent).into()))
             .collect();
         for chunk in counters.chunks(unit.bounds.chunk) {
-            SequenceCounter::load(unit, chunk).await?;
-            for counter in chunk {
+            for at in SequenceCounter::load(unit, chunk).await? {
                 if !mutant("counter of a parent that goes") {
-                    counter.remove(unit).await?;
+                    unit.remove(COUNTERS, at).await?;
                 }
             }
         }
@@ -241,6 +241,9 @@ async fn greatest(
     sequence: &SequenceDefinition,
     parents: Vec<RawBson>,
 ) -> Result<Vec<Option<i64>>> {
+    if parents.is_empty() {
+        return Ok(Vec::new());
+    }
     // The last number of the type is in the way of no other.
     let bounds = [
         Test::Gte(RawBson::Int64(1)),

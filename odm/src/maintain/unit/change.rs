@@ -87,7 +87,8 @@ impl Unit<'_> {
             return Ok(false);
         };
         let id = id(now);
-        if path::get(&after, "_id").is_none_or(|after| key::of(after) != key::of(id)) {
+        let is_same = |after| after == id || key::of(after) == key::of(id);
+        if !path::get(&after, "_id").is_some_and(is_same) {
             let error = Error::from(mql::Error::Immutable("_id".to_owned()));
             return Err(error.at(collection, Some("_id"), Some(id.into())));
         }

@@ -182,7 +182,7 @@ fn is_same(a: Option<&Doc>, b: Option<&Doc>) -> bool {
 pub(in crate::maintain) struct Images {
     all: Vec<Image>,
     /// The position of each image by the key of its `_id`.
-    positions: Option<HashMap<Vec<u8>, usize>>,
+    positions: Option<HashMap<Vec<u8>, usize, ahash::RandomState>>,
     /// The positions of the images that are queued for the next flush.
     queue: Vec<usize>,
     /// The positions of the images that are held back for the last flush.

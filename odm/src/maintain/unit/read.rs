@@ -23,7 +23,7 @@ impl Unit<'_> {
     ) -> Result<Vec<usize>> {
         let keys: Vec<Vec<u8>> = ids.iter().map(|id| key::of(id.as_raw_bson_ref())).collect();
         let images = self.images(collection);
-        let mut asked = HashSet::new();
+        let mut asked = HashSet::<_, ahash::RandomState>::default();
         let mut missing = Vec::new();
         for (id, key) in ids.iter().zip(&keys) {
             if images.position(key).is_none() && asked.insert(key) {
@@ -39,7 +39,7 @@ impl Unit<'_> {
             }
         }
         let images = self.images_mut(collection);
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::<_, ahash::RandomState>::default();
         let positions = keys.into_iter().map(|key| images.position_or_absent(key));
         Ok(positions.filter(|at| seen.insert(*at)).collect())
     }
