@@ -19,7 +19,7 @@ use crate::{
     Direction, fold,
     number::Number,
     order::{Class, MAX_DEPTH, binary_len, pointer_bytes},
-    steps,
+    path, steps,
 };
 
 /// Appends the key of a value. A missing value has the key of null.
@@ -162,9 +162,9 @@ fn encode_document(document: &RawDocument, out: &mut Vec<u8>, depth: usize) {
     if depth >= MAX_DEPTH {
         return encode_bytes(document.as_bytes(), out);
     }
-    for (name, value) in document.iter().flatten() {
+    for (name, value) in path::fields(document) {
         out.push(Class::of(value) as u8);
-        encode_bytes(name.as_str().as_bytes(), out);
+        encode_bytes(name, out);
         encode_body(value, out, depth + 1);
     }
     out.push(0);
@@ -174,7 +174,7 @@ fn encode_array(array: &RawArray, out: &mut Vec<u8>, depth: usize) {
     if depth >= MAX_DEPTH {
         return encode_bytes(array.as_bytes(), out);
     }
-    for value in array.into_iter().flatten() {
+    for value in path::elements(array) {
         out.push(Class::of(value) as u8);
         encode_body(value, out, depth + 1);
     }

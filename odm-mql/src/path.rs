@@ -14,6 +14,7 @@ use bson::{RawArray, RawBsonRef, RawDocument};
 use crate::steps;
 use crate::{Error, error::code};
 
+pub(crate) use field::fields;
 pub use field::{elements, get, is_valid_beside};
 pub(super) use finder::FieldFinder;
 pub use index::compound_index_values;

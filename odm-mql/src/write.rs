@@ -83,8 +83,10 @@ impl Writer {
             RawBsonRef::Document(document) => self.bytes.extend_from_slice(document.as_bytes()),
             RawBsonRef::Array(array) => self.bytes.extend_from_slice(array.as_bytes()),
             RawBsonRef::Null => {}
+            RawBsonRef::Int32(number) => self.bytes.extend_from_slice(&number.to_le_bytes()),
+            RawBsonRef::Int64(number) => self.bytes.extend_from_slice(&number.to_le_bytes()),
             other => {
-                // The bytes of a value are accessible only in a document, after its length, the type
+                // The bytes of another value are accessible only in a document, after its length, the type
                 // and the end of the empty name.
                 let mut document = RawDocumentBuf::new();
                 document.append(cstr!(""), other);

@@ -1,6 +1,6 @@
-//! The field of a document by its name, and the elements of an array, from the bytes.
+//! The field of a document by its name, and all fields of a document or an array, from the bytes.
 
-use bson::{DateTime, RawArray, RawBsonRef, RawDocument, oid::ObjectId, raw::RawArrayIter};
+use bson::{DateTime, RawArray, RawBsonRef, RawDocument, oid::ObjectId, raw::RawIter};
 
 use crate::steps;
 
@@ -83,61 +83,73 @@ impl<'a> RawField<'a> {
 /// The elements of an array, except those that cannot be read.
 #[doc(hidden)]
 pub fn elements(array: &RawArray) -> impl Iterator<Item = RawBsonRef<'_>> {
-    ArrayValues::of(array)
+    Fields::of(array.as_bytes()).map(|(_, value)| value)
 }
 
-/// The elements of an array that were not read yet.
-struct ArrayValues<'a> {
-    array: &'a RawArray,
+/// The names and values of the fields of a document, except those that cannot be read.
+pub(crate) fn fields(document: &RawDocument) -> impl Iterator<Item = (&[u8], RawBsonRef<'_>)> {
+    Fields::of(document.as_bytes())
+}
+
+/// The fields of a document, or the elements of an array, that were not read yet.
+struct Fields<'a> {
+    all: &'a [u8],
     rest: &'a [u8],
     read: usize,
-    /// The same elements, from one on whose bytes have an uncommon type or form.
-    slow: Option<RawArrayIter<'a>>,
+    /// The same fields, from one on whose bytes have an uncommon type or form.
+    slow: Option<RawIter<'a>>,
 }
 
-impl<'a> Iterator for ArrayValues<'a> {
-    type Item = RawBsonRef<'a>;
+impl<'a> Iterator for Fields<'a> {
+    type Item = (&'a [u8], RawBsonRef<'a>);
 
     #[inline]
-    fn next(&mut self) -> Option<RawBsonRef<'a>> {
+    fn next(&mut self) -> Option<Self::Item> {
         if self.slow.is_none() {
-            if let Some(element) = self.read() {
-                return element;
+            if let Some(field) = self.read() {
+                return field;
             }
             self.read_slowly();
         }
-        self.slow.as_mut()?.find_map(Result::ok)
+        self.slow.as_mut()?.flatten().find_map(|field| {
+            let value = field.value().ok()?;
+            Some((field.key().as_str().as_bytes(), value))
+        })
     }
 }
 
-impl<'a> ArrayValues<'a> {
-    fn of(array: &'a RawArray) -> ArrayValues<'a> {
-        ArrayValues {
-            array,
-            rest: array.as_bytes().get(4..).unwrap_or_default(),
+impl<'a> Fields<'a> {
+    fn of(all: &'a [u8]) -> Fields<'a> {
+        Fields {
+            all,
+            rest: all.get(4..).unwrap_or_default(),
             read: 0,
             slow: None,
         }
     }
 
-    /// The next element, if there is one. `None` if `bson` must read it.
-    fn read(&mut self) -> Option<Option<RawBsonRef<'a>>> {
-        let Some(element) = RawField::first_of(&mut self.rest)? else {
+    /// The next field, if there is one. `None` if `bson` must read it.
+    #[inline]
+    fn read(&mut self) -> Option<Option<(&'a [u8], RawBsonRef<'a>)>> {
+        let Some(field) = RawField::first_of(&mut self.rest)? else {
             return Some(None);
         };
         // An invalid name is an error for `bson`.
-        let value = element.name.is_ascii().then(|| element.read())??;
+        let value = field.name.is_ascii().then(|| field.read())??;
         self.read += 1;
-        Some(Some(value))
+        Some(Some((field.name, value)))
     }
 
     #[cold]
     fn read_slowly(&mut self) {
-        let mut slow = self.array.into_iter();
-        if let Some(last) = self.read.checked_sub(1) {
-            slow.nth(last);
-        }
-        self.slow = Some(slow);
+        let slow = RawDocument::from_bytes(self.all).ok();
+        self.slow = slow.map(|all| {
+            let mut slow = all.iter_elements();
+            if let Some(last) = self.read.checked_sub(1) {
+                slow.nth(last);
+            }
+            slow
+        });
     }
 }
 
@@ -281,10 +293,10 @@ mod tests {
             let Some(RawBsonRef::Array(array)) = get(&document, "a") else {
                 panic!("no array: {document:?}");
             };
-            let mut elements = ArrayValues::of(array);
+            let mut elements = Fields::of(array.as_bytes());
             let read: Vec<Bson> = elements
                 .by_ref()
-                .map(|element| element.try_into().expect("valid BSON"))
+                .map(|(_, element)| element.try_into().expect("valid BSON"))
                 .collect();
             (read, elements.slow.is_none())
         };
@@ -390,6 +402,24 @@ mod tests {
             {
                 let fast: Vec<_> = elements(array).collect();
                 let slow: Vec<_> = array.into_iter().flatten().collect();
+                prop_assert_eq!(format!("{fast:?}"), format!("{slow:?}"));
+            }
+        }
+
+        #[test]
+        fn fields_are_read_as_bson_reads_them(
+            document in document(),
+            damaged in prop::option::of((any::<prop::sample::Index>(), any::<u8>())),
+        ) {
+            let mut bytes = document.into_bytes();
+            if let Some((at, byte)) = damaged {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            if let Ok(document) = RawDocument::from_bytes(&bytes) {
+                let fast: Vec<_> = fields(document).collect();
+                let slow = document.iter().flatten();
+                let slow: Vec<_> = slow.map(|(name, value)| (name.as_str().as_bytes(), value)).collect();
                 prop_assert_eq!(format!("{fast:?}"), format!("{slow:?}"));
             }
         }
