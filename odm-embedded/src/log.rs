@@ -140,7 +140,7 @@ impl Log {
         store: &str,
         named: Option<&[u8]>,
     ) -> Result<(Log, Recovery)> {
-        let named = named.map(bson::deserialize_from_slice::<Generation>);
+        let named = named.map(odm_store::decode::<Generation>);
         let named = named.transpose().map_err(|error| {
             corrupt(format!("`{store}` is damaged: it does not name its log")).with_source(error)
         })?;

@@ -203,7 +203,7 @@ impl Schema {
     }
 
     pub(super) fn decode(bytes: &[u8]) -> Result<Schema> {
-        let record: SchemaRecord = bson::deserialize_from_slice(bytes)
+        let record: SchemaRecord = odm_store::decode(bytes)
             .map_err(|error| damaged(format_args!("the schema cannot be decoded: {error}")))?;
         let tree = |tree: i64| {
             Tree::try_from(tree).map_err(|_| damaged("the number of a tree is out of range"))

@@ -171,7 +171,8 @@ impl TryFrom<FilterForm> for IndexFilter {
     type Error = Error;
 
     fn try_from(form: FilterForm) -> Result<Self> {
-        let document: Document = bson::deserialize_from_slice(&form.0).map_err(Error::malformed)?;
+        let document = RawDocument::from_bytes(&form.0).and_then(Document::try_from);
+        let document = document.map_err(Error::malformed)?;
         let filter = Filter::parse(&document)?;
         Ok(IndexFilter { filter, form })
     }

@@ -76,7 +76,7 @@ pub use write::{
 #[doc(hidden)]
 pub use collection::{is_present, show_briefly};
 #[doc(hidden)]
-pub use document::{MAX_DEPTH, MAX_LEN, check_stored, id_first, stamped};
+pub use document::{MAX_DEPTH, MAX_LEN, check_stored, decode, id_first, stamped};
 #[doc(hidden)]
 pub use error::show;
 #[doc(hidden)]

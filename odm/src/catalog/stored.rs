@@ -270,7 +270,7 @@ async fn owners(reader: &dyn Reader) -> Result<Vec<Owner>> {
 }
 
 fn decode<T: DeserializeOwned>(document: &RawDocument) -> Result<T> {
-    bson::deserialize_from_slice(document.as_bytes()).map_err(unreadable)
+    odm_store::decode(document.as_bytes()).map_err(unreadable)
 }
 
 fn unreadable(source: impl std::error::Error + Send + Sync + 'static) -> Error {

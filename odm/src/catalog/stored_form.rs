@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::Deref};
 
-use bson::{Binary, Document, RawDocumentBuf, spec::BinarySubtype};
+use bson::{Binary, Document, RawDocument, RawDocumentBuf, spec::BinarySubtype};
 use odm_mql::Filter;
 use odm_store::{Error, ErrorKind, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -100,7 +100,8 @@ impl Serialize for ChildFilter {
 impl<'de> Deserialize<'de> for ChildFilter {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let form = Binary::deserialize(deserializer)?.bytes;
-        let document: Document = bson::deserialize_from_slice(&form).map_err(de::Error::custom)?;
+        let document = RawDocument::from_bytes(&form).and_then(Document::try_from);
+        let document = document.map_err(de::Error::custom)?;
         let filter = Filter::parse(&document).map_err(de::Error::custom)?;
         Ok(ChildFilter { filter, form })
     }

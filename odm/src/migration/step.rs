@@ -284,8 +284,7 @@ impl Step {
     {
         let text = format!("change the documents of `{collection}`");
         let change = move |document: &RawDocument| -> std::result::Result<_, Cause> {
-            let old = bson::deserialize_from_slice(document.as_bytes());
-            let old: Old = old.map_err(unreadable)?;
+            let old: Old = odm_store::decode(document.as_bytes()).map_err(unreadable)?;
             let new = change(old).map_err(Into::into)?;
             Ok(Some(bson::serialize_to_raw_document_buf(&new)?))
         };
@@ -483,7 +482,7 @@ fn read<V: DeserializeOwned>(value: &Bson) -> std::result::Result<V, Cause> {
         v: V,
     }
     let holder = RawDocumentBuf::try_from(&doc! { "v": value.clone() })?;
-    let holder: Holder<V> = bson::deserialize_from_slice(holder.as_bytes()).map_err(unreadable)?;
+    let holder: Holder<V> = odm_store::decode(holder.as_bytes()).map_err(unreadable)?;
     Ok(holder.v)
 }
 

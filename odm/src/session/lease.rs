@@ -50,7 +50,7 @@ struct StoredLease {
 
 impl StoredLease {
     fn read(document: &RawDocument) -> Result<Self> {
-        bson::deserialize_from_slice(document.as_bytes()).map_err(|error| {
+        odm_store::decode(document.as_bytes()).map_err(|error| {
             let message = format!(
                 "unreadable lease: a document of `{COLLECTION}` is not what this version of the library writes; use a \
                  newer version of the library"
