@@ -3,6 +3,7 @@
 
 mod aggregates;
 mod check;
+mod compile;
 mod fan_out;
 mod lists;
 mod load;
@@ -34,6 +35,8 @@ enum Benchmark {
     Aggregates(aggregates::Options),
     /// What opening a file costs with all checksums verified, and without.
     Check(check::Options),
+    /// What many models cost the compiler, beside serde alone, and how long and how large programs are.
+    Compile(compile::Options),
     /// What renaming a part costs, by the number of documents that hold a copy of its name.
     FanOut(fan_out::Options),
     /// What a write of a member costs where its owner lists all members.
@@ -70,6 +73,7 @@ fn main() -> anyhow::Result<()> {
             None => peers::run(arguments.peers).await,
             Some(Benchmark::Aggregates(options)) => aggregates::run(options).await,
             Some(Benchmark::Check(options)) => Ok(check::run(options).await?),
+            Some(Benchmark::Compile(options)) => compile::run(&options),
             Some(Benchmark::FanOut(options)) => Ok(fan_out::run(options).await?),
             Some(Benchmark::Lists(options)) => Ok(lists::run(options).await?),
             Some(Benchmark::Load(options)) => load::run(options).await,

@@ -37,7 +37,16 @@ pub(crate) fn millis(time: Duration) -> f64 {
 ///
 /// Unlike the elapsed time, it is comparable on a machine that is busy with other work.
 pub(crate) fn processor_time() -> anyhow::Result<Duration> {
-    let usage = getrusage(UsageWho::RUSAGE_SELF)?;
+    processor_time_of(UsageWho::RUSAGE_SELF)
+}
+
+/// The processor time of all ended programs that this process has started.
+pub(crate) fn processor_time_of_programs() -> anyhow::Result<Duration> {
+    processor_time_of(UsageWho::RUSAGE_CHILDREN)
+}
+
+fn processor_time_of(who: UsageWho) -> anyhow::Result<Duration> {
+    let usage = getrusage(who)?;
     let duration = |time: TimeVal| {
         Duration::from_secs(time.tv_sec() as u64) + Duration::from_micros(time.tv_usec() as u64)
     };
