@@ -7,12 +7,12 @@ use std::{
     sync::Arc,
 };
 
-use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
+use bson::{Bson, Document, RawBson, RawDocument, RawDocumentBuf};
 use odm_mql::{Filter, path};
 use odm_store::{Error, ErrorKind, Result};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Serialize, de::DeserializeOwned};
 
-use crate::model::to_raw;
+use crate::model::{self, read_value, to_raw};
 
 /// One step of a migration: a change of all documents of a collection.
 ///
@@ -284,7 +284,7 @@ impl Step {
     {
         let text = format!("change the documents of `{collection}`");
         let change = move |document: &RawDocument| -> std::result::Result<_, Cause> {
-            let old: Old = odm_store::decode(document.as_bytes()).map_err(unreadable)?;
+            let old = model::read::<Old>(document).map_err(|error| unreadable(error.source))?;
             let new = change(old).map_err(Into::into)?;
             Ok(Some(bson::serialize_to_raw_document_buf(&new)?))
         };
@@ -475,15 +475,8 @@ impl fmt::Debug for Step {
     }
 }
 
-/// Reads a value through a document: a bare value would be read in the human readable form, in which ids and dates are texts.
 fn read<V: DeserializeOwned>(value: &Bson) -> std::result::Result<V, Cause> {
-    #[derive(Deserialize)]
-    struct Holder<V> {
-        v: V,
-    }
-    let holder = RawDocumentBuf::try_from(&doc! { "v": value.clone() })?;
-    let holder: Holder<V> = odm_store::decode(holder.as_bytes()).map_err(unreadable)?;
-    Ok(holder.v)
+    read_value(RawBson::try_from(value.clone())?).map_err(|error| unreadable(error.source))
 }
 
 /// The value as it is stored in documents.
