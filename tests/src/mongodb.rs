@@ -261,11 +261,6 @@ impl NewDatabases {
         names.push(name);
         store.expect("the server can be used")
     }
-
-    /// Whether the reads of a snapshot see one state, as those of MongoDB do. SecantusDB accepts the read concern, and reads the newest state.
-    pub async fn have_snapshots(&self) -> bool {
-        !is_secantus(&client().await).await
-    }
 }
 
 impl Drop for NewDatabases {
