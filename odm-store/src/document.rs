@@ -201,7 +201,7 @@ pub fn id_first(document: &RawDocument, id: RawBsonRef<'_>) -> Option<RawDocumen
 /// Reads the bytes of a document that the library has written for itself.
 ///
 /// The type gets an erased deserializer. That of `bson` has a dozen kinds of maps, and the code of each type would be generated for all of
-/// them: it was a tenth of a program.
+/// them: it was a seventh of a program.
 #[doc(hidden)]
 pub fn decode<T: DeserializeOwned>(document: &[u8]) -> bson::error::Result<T> {
     let mut read = None;

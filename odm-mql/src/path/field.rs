@@ -86,7 +86,7 @@ pub fn elements(array: &RawArray) -> impl Iterator<Item = RawBsonRef<'_>> {
     Fields::of(array.as_bytes()).map(|(_, value)| value)
 }
 
-/// The names and values of the fields of a document, except those that cannot be read.
+/// The names and values of the fields of a document. A field that cannot be read is left out.
 pub(crate) fn fields(document: &RawDocument) -> impl Iterator<Item = (&[u8], RawBsonRef<'_>)> {
     Fields::of(document.as_bytes())
 }
