@@ -261,6 +261,39 @@ impl NewDatabases {
         names.push(name);
         store.expect("the server can be used")
     }
+
+    /// Whether all reads of a snapshot see the state of its first one, which SecantusDB accepts to do and does not.
+    ///
+    /// # Panics
+    ///
+    /// If the server cannot be used.
+    pub async fn have_snapshots(&self) -> bool {
+        let client = client().await;
+        let name = new_name();
+        let collection = client.database(&name).collection::<Document>("written");
+        let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        names.push(name);
+        drop(names);
+        let expected = "the server can be used";
+        collection.insert_one(doc! {}).await.expect(expected);
+        let mut snapshot = client.start_session().snapshot(true).await.expect(expected);
+        let filter = doc! {};
+        collection
+            .find_one(filter)
+            .session(&mut snapshot)
+            .await
+            .expect(expected);
+        collection
+            .insert_one(doc! { "_id": "later" })
+            .await
+            .expect(expected);
+        let later = collection.find_one(doc! { "_id": "later" });
+        later
+            .session(&mut snapshot)
+            .await
+            .expect(expected)
+            .is_none()
+    }
 }
 
 impl Drop for NewDatabases {

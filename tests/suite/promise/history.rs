@@ -43,7 +43,11 @@ fn run(on: On, steps: &[Step]) -> Result<usize, (usize, String)> {
         }
         On::Mongodb => {
             let databases = NewDatabases::default();
-            tests::run_for(most, async { take(same(databases.open().await), steps, &at).await })
+            tests::run_for(most, async {
+                let mut run = Run::new(same(databases.open().await), 0).await?;
+                run.has_snapshots = databases.have_snapshots().await;
+                take_in(run, steps, &at).await
+            })
         }
     };
     match catch_unwind(AssertUnwindSafe(history)) {
@@ -53,7 +57,14 @@ fn run(on: On, steps: &[Step]) -> Result<usize, (usize, String)> {
 }
 
 async fn take<S: TestStore>(place: Place<S>, steps: &[Step], at: &Cell<usize>) -> Checked<usize> {
-    let mut run = Run::new(place, 0).await?;
+    take_in(Run::new(place, 0).await?, steps, at).await
+}
+
+async fn take_in<S: TestStore>(
+    mut run: Run<S>,
+    steps: &[Step],
+    at: &Cell<usize>,
+) -> Checked<usize> {
     for (number, step) in steps.iter().enumerate() {
         at.set(number);
         run.step(step).await?;

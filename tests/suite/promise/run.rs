@@ -51,6 +51,8 @@ pub(crate) struct Run<S> {
     world: World,
     /// How many steps were not refused.
     pub(crate) done: usize,
+    /// Whether the reads of an audit see one state. A repair is not beside writes where they do not.
+    pub(crate) has_snapshots: bool,
 }
 
 struct Opened<S> {
@@ -140,6 +142,7 @@ impl<S: TestStore> Run<S> {
             version,
             opened: Some(opened),
             done: 0,
+            has_snapshots: true,
         })
     }
 
@@ -245,8 +248,14 @@ impl<S: TestStore> Run<S> {
             Step::Repair(number, acts) => {
                 let programs = &self.opened().programs;
                 let repair = programs[number % programs.len()].repair();
-                let (repaired, acted) = tokio::join!(repair.into_future(), self.together(acts));
-                acted?;
+                let repaired = if self.has_snapshots {
+                    let (repaired, acted) = tokio::join!(repair.into_future(), self.together(acts));
+                    acted?;
+                    repaired
+                } else {
+                    self.together(acts).await?;
+                    repair.await
+                };
                 let mut repaired = repaired.map_err(|error| failed("repair", &error))?;
                 // A repair does the waiting refreshes at once.
                 let is_deferred = |found: &Finding| {
