@@ -397,15 +397,13 @@ impl Embedded {
     #[cfg(any(test, feature = "__test"))]
     #[doc(hidden)]
     pub fn indexes(&self) -> Result<Vec<(String, odm_store::IndexSpec)>> {
-        let snapshot = self.handle.published.get()?;
-        let collections = snapshot.schema.collections();
-        let indexes = collections.flat_map(|collection| {
-            let indexes = collection.in_force();
-            indexes.map(|index| (collection.name.clone(), index.spec.clone()))
-        });
-        let mut indexes: Vec<_> = indexes.collect();
-        indexes.sort_by_key(|(collection, index)| (collection.clone(), index.name.clone()));
-        Ok(indexes)
+        let specs = self.handle.published.get()?.schema.specs();
+        let indexes = specs
+            .into_iter()
+            .flat_map(|CollectionSpec { name, indexes, .. }| {
+                indexes.into_iter().map(move |index| (name.clone(), index))
+            });
+        Ok(indexes.collect())
     }
 }
 
@@ -439,6 +437,10 @@ impl Store for Embedded {
             reply,
         };
         self.handle.ask(request, answer).await
+    }
+
+    async fn collections(&self) -> Result<Vec<CollectionSpec>> {
+        Ok(self.handle.published.get()?.schema.specs())
     }
 
     async fn run(&self, unit: Arc<dyn UnitOfWork>, durability: Durability) -> Result<()> {

@@ -296,6 +296,10 @@ impl Store for ReadOnlyStore {
         Err(self.refused())
     }
 
+    async fn collections(&self) -> Result<Vec<CollectionSpec>> {
+        Ok(self.handle.published.get()?.schema.specs())
+    }
+
     async fn run(&self, _: Arc<dyn UnitOfWork>, _: Durability) -> Result<()> {
         Err(self.refused())
     }

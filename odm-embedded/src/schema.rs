@@ -7,7 +7,9 @@ use std::{
 
 use bson::{Binary, Bson, Document, RawDocument, spec::BinarySubtype};
 use odm_mql::steps;
-use odm_store::{Direction, Error, ErrorKind, FilterForm, IndexFilter, IndexSpec, Result};
+use odm_store::{
+    CollectionSpec, Direction, Error, ErrorKind, FilterForm, IndexFilter, IndexSpec, Result,
+};
 use serde::{Deserialize, Serialize};
 
 use super::layout::{END, MAX_TREE, Tree, damaged};
@@ -94,6 +96,23 @@ impl Schema {
 
     pub(super) fn collections(&self) -> impl Iterator<Item = &Collection> {
         self.collections.values().map(|collection| &**collection)
+    }
+
+    /// The collections with their indexes that are in force, in the order of the names of both.
+    pub(super) fn specs(&self) -> Vec<CollectionSpec> {
+        let specs = self.collections().map(|collection| {
+            let indexes = collection.in_force().map(|index| index.spec.clone());
+            let mut indexes: Vec<IndexSpec> = indexes.collect();
+            indexes.sort_by(|a, b| a.name.cmp(&b.name));
+            CollectionSpec {
+                name: collection.name.clone(),
+                indexes,
+                obsolete: Vec::new(),
+            }
+        });
+        let mut specs: Vec<CollectionSpec> = specs.collect();
+        specs.sort_by(|a, b| a.name.cmp(&b.name));
+        specs
     }
 
     pub(super) fn set(&mut self, collection: Collection) {

@@ -351,6 +351,11 @@ impl Store for MongoDb {
         schema::ensure(&self.0, collections).await
     }
 
+    async fn collections(&self) -> Result<Vec<CollectionSpec>> {
+        self.0.check_open()?;
+        schema::specs(&self.0.database).await
+    }
+
     async fn validate(&self, validations: &[CollectionValidator]) -> Result<()> {
         self.0.check_open()?;
         let bypasses = schema::validate(&self.0.database, validations).await?;

@@ -4,7 +4,9 @@ use ::mongodb::Database;
 use bson::{Bson, Document, doc};
 use futures_util::TryStreamExt;
 use odm_mql::{Direction, Filter};
-use odm_store::{CollectionSpec, CollectionValidator, Error, ErrorKind, IndexSpec, Result};
+use odm_store::{
+    CollectionSpec, CollectionValidator, Error, ErrorKind, IndexFilter, IndexSpec, Result,
+};
 
 use super::{
     Connection,
@@ -38,12 +40,75 @@ struct Stored {
 }
 
 impl Stored {
+    /// The index in the form of the contract; `None` for a kind that the contract does not have.
+    fn spec(&self) -> Option<IndexSpec> {
+        let keys = self.options.get_document("key").ok()?.iter();
+        let keys = keys.map(|(path, direction)| match direction {
+            Bson::Int32(1) => Some((path.clone(), Direction::Ascending)),
+            Bson::Int32(-1) => Some((path.clone(), Direction::Descending)),
+            _ => None,
+        });
+        let keys = keys.collect::<Option<Vec<_>>>()?;
+        let expression = self.options.get_document("partialFilterExpression").ok();
+        let mut filters = match expression.map(|filter| (filter, filter.get_array("$and"))) {
+            None => Vec::new(),
+            Some((_, Ok(all))) => all.iter().filter_map(Bson::as_document).cloned().collect(),
+            Some((one, Err(_))) => vec![one.clone()],
+        };
+        let present: Vec<Document> = keys.iter().map(|(path, _)| is_present(path)).collect();
+        let present_only = filters.starts_with(&present);
+        if present_only {
+            filters.drain(..present.len());
+        }
+        let filter = match filters.is_empty() {
+            true => None,
+            false => Some(IndexFilter::new(&Filter::parse(&all(filters)).ok()?).ok()?),
+        };
+        let spec = IndexSpec {
+            name: declared_name(&self.name).to_owned(),
+            keys,
+            unique: self.options.get_bool("unique").unwrap_or(false),
+            present_only,
+            case_insensitive: false,
+            filter,
+        };
+        self.is(&spec).then_some(spec)
+    }
+
     /// Whether it has the keys and the options of a declared one.
     fn is(&self, index: &IndexSpec) -> bool {
         // Documents are equal as values in any order of their fields, and a NaN is not equal to itself.
         let bytes = |options: &Document| bson::serialize_to_vec(options).ok();
         bytes(&self.options) == bytes(&options(index))
     }
+}
+
+/// The collections with their indexes, in the order of the names of both, without indexes of kinds that the contract does not have.
+pub(super) async fn specs(database: &Database) -> Result<Vec<CollectionSpec>> {
+    let mut specs = Vec::new();
+    for collection in listed(database).await? {
+        let (Ok(name), Ok("collection")) = (collection.get_str("name"), collection.get_str("type"))
+        else {
+            continue;
+        };
+        let stored = stored(database, name).await?;
+        let mut indexes: Vec<IndexSpec> = stored.iter().filter_map(Stored::spec).collect();
+        indexes.sort_by(|a, b| a.name.cmp(&b.name));
+        specs.push(CollectionSpec {
+            name: name.to_owned(),
+            indexes,
+            obsolete: Vec::new(),
+        });
+    }
+    specs.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(specs)
+}
+
+/// The collections as the server lists them: the driver's form of a collection does not know all actions that a server has.
+async fn listed(database: &Database) -> Result<Vec<Document>> {
+    let list = database.run_cursor_command(doc! { "listCollections": 1 });
+    let list = driver(list.await, About::collection(""))?;
+    driver(list.try_collect().await, About::collection(""))
 }
 
 /// Creates missing collections and indexes, and removes obsolete indexes.
@@ -126,11 +191,7 @@ pub(super) async fn validate(
     validations: &[CollectionValidator],
 ) -> Result<bool> {
     let mut is_alone = true;
-    // The driver's form of a collection does not know all actions that a server has.
-    let list = database.run_cursor_command(doc! { "listCollections": 1 });
-    let list = driver(list.await, About::collection(""))?;
-    let listed: Vec<Document> = driver(list.try_collect().await, About::collection(""))?;
-    for collection in &listed {
+    for collection in &listed(database).await? {
         let Ok(name) = collection.get_str("name") else {
             continue;
         };

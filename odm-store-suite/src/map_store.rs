@@ -245,6 +245,10 @@ impl Store for MapStore {
         Ok(())
     }
 
+    async fn collections(&self) -> Result<Vec<CollectionSpec>> {
+        Ok(self.snapshot()?.specs())
+    }
+
     async fn run(&self, unit: Arc<dyn UnitOfWork>, _: Durability) -> Result<()> {
         loop {
             let mut transaction = self.open_transaction()?;

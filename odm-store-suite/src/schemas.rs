@@ -20,6 +20,38 @@ pub async fn ensure_leaves_what_exists(store: impl Store) {
     assert_fails(taken, ErrorKind::DuplicateKey);
 }
 
+pub async fn collections_are_listed_with_their_indexes(store: impl Store) {
+    let present = IndexSpec {
+        present_only: true,
+        ..unique("present", &["a", "-b"])
+    };
+    let few = IndexSpec {
+        present_only: true,
+        ..partial(index("few", &["a"]), doc! { "b": { "$gt": 1 } })
+    };
+    let indexes = vec![
+        partial(unique("best", &["n"]), doc! { "b": 1 }),
+        few,
+        index("plain", &["-c.d", "a"]),
+        present,
+    ];
+    ensure(&store, indexes.iter().rev().cloned().collect()).await;
+    let mut transaction = begin(&store).await;
+    let document = [insert(doc! { "_id": 1 })];
+    let batch = [writes_to("made", &document)];
+    let written = transaction.apply(&batch).await;
+    written.expect("a document is inserted");
+    transaction.commit().await.expect("it is committed");
+    let listed = store.collections().await.expect("they are listed");
+    let own = |spec: &CollectionSpec| spec.name.starts_with("_odm");
+    let listed: Vec<CollectionSpec> = listed.into_iter().filter(|spec| !own(spec)).collect();
+    let made = CollectionSpec {
+        name: "made".to_owned(),
+        ..CollectionSpec::default()
+    };
+    assert_eq!(listed, [made, things(indexes)]);
+}
+
 pub async fn an_index_with_other_keys_or_options_under_one_name_is_refused(store: impl Store) {
     ensure(&store, vec![index("i", &["a", "b"])]).await;
     let others = [

@@ -76,6 +76,24 @@ pub struct IndexSpec {
 }
 
 impl IndexSpec {
+    /// An index of these fields of all documents, which is not unique.
+    pub fn new<P: Into<String>>(
+        name: impl Into<String>,
+        keys: impl IntoIterator<Item = (P, Direction)>,
+    ) -> Self {
+        IndexSpec {
+            name: name.into(),
+            keys: keys
+                .into_iter()
+                .map(|(path, direction)| (path.into(), direction))
+                .collect(),
+            unique: false,
+            present_only: false,
+            case_insensitive: false,
+            filter: None,
+        }
+    }
+
     /// Whether a document is in the index, if it has the values that a [`present_only`](IndexSpec::present_only) index requires.
     ///
     /// # Errors

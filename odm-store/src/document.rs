@@ -50,14 +50,20 @@ pub fn check_replacement(
 /// Checks that a document can have been stored, and returns its `_id`. An earlier version of the library accepted any names in the `_id`.
 #[doc(hidden)]
 pub fn check_stored<'d>(collection: &str, document: &'d RawDocument) -> Result<RawBsonRef<'d>> {
+    check_values(collection, document)?;
+    stored_id(collection, document)
+}
+
+/// Checks that a document, of which the `_id` may be missing, is well-formed BSON within the limits.
+#[doc(hidden)]
+pub fn check_values(collection: &str, document: &RawDocument) -> Result<()> {
     let len = document.as_bytes().len();
     if len > MAX_LEN {
         let message =
             format!("a document of `{collection}` has {len} bytes, and the limit is {MAX_LEN}");
         return Err(Error::new(ErrorKind::Limit, message));
     }
-    check_at(collection, document, 1)?;
-    stored_id(collection, document)
+    check_at(collection, document, 1)
 }
 
 fn stored_id<'d>(collection: &str, document: &'d RawDocument) -> Result<RawBsonRef<'d>> {

@@ -76,7 +76,7 @@ pub use write::{
 #[doc(hidden)]
 pub use collection::{is_present, show_briefly};
 #[doc(hidden)]
-pub use document::{MAX_DEPTH, MAX_LEN, check_stored, decode, id_first, stamped};
+pub use document::{MAX_DEPTH, MAX_LEN, check_stored, check_values, decode, id_first, stamped};
 #[doc(hidden)]
 pub use error::show;
 #[doc(hidden)]
@@ -131,6 +131,21 @@ pub trait Store: Send + Sync + 'static {
     /// [`DuplicateKey`](crate::ErrorKind::DuplicateKey) if documents have the same key of a unique
     /// index that is missing.
     async fn ensure(&self, collections: &[CollectionSpec]) -> Result<()>;
+
+    /// Returns the collections, in the order of their names, each with its indexes besides the one on `_id`, in the order of their names.
+    ///
+    /// An index counts from the moment at which it is complete. The default refuses: the collections have to be listed by other means, as by
+    /// the commands of a server.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidQuery`](crate::ErrorKind::InvalidQuery) if the store does not list its collections.
+    async fn collections(&self) -> Result<Vec<CollectionSpec>> {
+        Err(Error::new(
+            ErrorKind::InvalidQuery,
+            "the store does not list its collections: list them on its server",
+        ))
+    }
 
     /// Lets the store refuse nonconforming documents of other programs, in all collections that are named, and in no others.
     ///

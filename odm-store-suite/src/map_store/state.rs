@@ -71,6 +71,20 @@ impl State {
         self.collections.get(name).map(Arc::as_ref)
     }
 
+    pub(super) fn specs(&self) -> Vec<CollectionSpec> {
+        let specs = self.collections.iter().map(|(name, collection)| {
+            let indexes = collection.indexes.iter().map(|index| index.spec.clone());
+            let mut indexes: Vec<IndexSpec> = indexes.collect();
+            indexes.sort_by(|a, b| a.name.cmp(&b.name));
+            CollectionSpec {
+                name: name.clone(),
+                indexes,
+                obsolete: Vec::new(),
+            }
+        });
+        specs.collect()
+    }
+
     pub(super) fn document(&self, collection: &str, id: &[u8]) -> Option<&Arc<RawDocumentBuf>> {
         self.collection(collection)?.documents.get(id)
     }
