@@ -46,13 +46,14 @@ pub(crate) use outbox::OUTBOX;
 pub(crate) use pending::PendingField;
 pub(crate) use read_checks::ModelReadCheck;
 pub use relations::Relations;
-pub(crate) use relations::{Collection, WriteFields};
+pub(crate) use relations::{DeclaredCollection, WriteFields};
 use stored::OwnerVersion;
 pub(crate) use stored::{
     Announcement, COLLECTION, OwnedIndex, Prepared, RunningMigration, StoredDatabase, advance,
-    announce as announce_migration, begin, check_owned, complete, declare, end_migration, follow,
-    has_followed, is_current, is_outdated, load, prepare, publish, record_indexes, renew_epoch,
-    restore_indexes, running, stage, stored as stored_of, withdraw as withdraw_migration,
+    announce as announce_migration, begin, change_whole, check_owned, complete, declare, declaring,
+    declaring_index, end_migration, follow, has_followed, is_current, is_outdated, is_own, load,
+    prepare, publish, record_indexes, renew_epoch, restore_indexes, running, stage,
+    stored as stored_of, withdraw as withdraw_migration,
 };
 use stored_form::ChildFilter;
 pub(crate) use validators::ActiveValidator;
@@ -288,6 +289,11 @@ impl Catalog {
     /// The fields at the top of documents of a collection that only models of other programs name.
     pub(crate) fn unnamed_in(&self, collection: &str) -> Option<&BTreeSet<String>> {
         self.unnamed.get(collection)
+    }
+
+    /// All relations.
+    pub(crate) fn relations(&self) -> &Relations {
+        &self.relations
     }
 
     /// The names of the collections.

@@ -13,6 +13,8 @@ mod transfer;
 #[doc(hidden)]
 pub use field::RepositoryField;
 pub use open::OpenOptions;
+pub(crate) use open::lock_of;
+pub(crate) use outbox::start as start_outbox;
 use tokio::io::{AsyncBufRead, AsyncWrite};
 pub use transaction::{Repeatable, TransactionGuard};
 pub use transfer::{CopyTo, Export, Import, ImportFiles, TransferProgress};

@@ -83,6 +83,7 @@ extern crate self as odm;
 
 mod backoff;
 mod catalog;
+pub mod collections;
 mod database;
 #[doc(hidden)]
 #[allow(
@@ -105,6 +106,7 @@ pub mod store;
 mod trace;
 
 pub use catalog::Relations;
+pub use collections::{Collection, Collections};
 pub use database::{
     CopyTo, Export, Import, ImportFiles, OpenOptions, TransactionGuard, TransferProgress,
 };

@@ -50,5 +50,5 @@ pub(crate) use sequence::{IdOfNumber, SequenceCounter, last_number};
 pub(crate) use unit::Doc;
 pub(crate) use versions::importable;
 pub(crate) use write::{
-    OnConflict, ReturnDocument, ReturnedCheck, Write, WriteOutcome, WriteTarget,
+    OnConflict, ReturnDocument, ReturnedCheck, Write, WriteChange, WriteOutcome, WriteTarget,
 };

@@ -146,6 +146,27 @@ impl Session {
         Ok((session, bound))
     }
 
+    /// The session for programs that know no model: its reads find cold parts and pending fields that are declared later.
+    pub(crate) fn of_any_program(&self) -> Self {
+        Session {
+            has_cold_parts: true,
+            has_pending: true,
+            ..self.clone()
+        }
+    }
+
+    /// Makes sure that reads follow the catalog that is in force now. A snapshot keeps to the catalog that it began with.
+    pub(crate) async fn follow_catalog(&self) -> Result<()> {
+        if self.snapshot.is_some() {
+            return Ok(());
+        }
+        let source = self.source().await?;
+        if !catalog::is_current(&self.catalog(), source.reader()).await? {
+            self.reload(source.reader()).await?;
+        }
+        Ok(())
+    }
+
     pub(crate) fn with_durability(&self, durability: Durability) -> Self {
         Session {
             durability,

@@ -6,8 +6,9 @@ use bson::Document;
 use odm_store::{CollectionSpec, Result};
 
 use super::{
-    Along, Cardinality, Catalog, Collection, DerivedField, Edge, ExtremeDefinition, FromDerived,
-    OnDelete, Relations, SequenceDefinition, Split, SubsetDefinition, WriteFields, counters,
+    Along, Cardinality, Catalog, DeclaredCollection, DerivedField, Edge, ExtremeDefinition,
+    FromDerived, OnDelete, Relations, SequenceDefinition, Split, SubsetDefinition, WriteFields,
+    counters,
     indexes::{
         DeclaredIndex, add_sequence, cold_indexes, declared, index_of_first, index_of_subset,
         index_on, indexes_of, least_value,
@@ -260,7 +261,7 @@ fn add_collection(
             other.model
         )));
     }
-    relations.collections.push(Collection {
+    relations.collections.push(DeclaredCollection {
         name: name.to_owned(),
         model: model.to_owned(),
         write_fields,

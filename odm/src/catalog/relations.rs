@@ -20,7 +20,7 @@ use super::{DerivedField, Edge, Split, Validator};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Relations {
-    pub(crate) collections: Vec<Collection>,
+    pub(crate) collections: Vec<DeclaredCollection>,
     pub(crate) edges: Vec<Edge>,
     pub(crate) splits: Vec<Split>,
     pub(crate) derived: Vec<DerivedField>,
@@ -29,7 +29,7 @@ pub struct Relations {
 
 /// One collection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Collection {
+pub(crate) struct DeclaredCollection {
     pub(crate) name: String,
     /// The name of the Rust type, for messages.
     pub(crate) model: String,
@@ -218,7 +218,7 @@ impl Relations {
     /// The field that the other declares differently.
     pub(crate) fn merge(&mut self, other: Relations) -> Result<(), String> {
         let shared = |name: &str| self.collections.iter().any(|held| held.name == name);
-        for Collection { name, .. } in &other.collections {
+        for DeclaredCollection { name, .. } in &other.collections {
             if shared(name) && self.is_cold(name) != other.is_cold(name) {
                 return Err(format!(
                     "stores documents in `{name}` where another database on the same store has cold \

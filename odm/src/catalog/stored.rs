@@ -10,6 +10,7 @@ mod indexes;
 mod migration;
 mod staging;
 mod versions;
+mod whole;
 
 use std::{collections::BTreeSet, ops::ControlFlow, sync::Arc};
 
@@ -24,6 +25,7 @@ pub(crate) use self::{
     migration::{RunningMigration, advance, announce, begin, end_migration, running, withdraw},
     staging::{publish, stage},
     versions::{OwnerVersion, StoredDatabase, check_owned, stored},
+    whole::{change_whole, declaring, declaring_index},
 };
 use odm_mql::path;
 use odm_store::{
@@ -35,6 +37,11 @@ use super::{Catalog, Relations, copied::shown_fields, models::StoredModel};
 
 /// The collection of the stored catalog.
 pub(crate) const COLLECTION: &str = "_odm_catalog";
+
+/// Whether a collection is the library's own.
+pub(crate) fn is_own(collection: &str) -> bool {
+    collection.starts_with("_odm")
+}
 
 /// The `_id` of the document that counts the changes of all others.
 const EPOCH: &str = "epoch";

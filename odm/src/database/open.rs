@@ -9,6 +9,7 @@ mod tests;
 
 use std::{fmt, sync::Arc, time::Duration};
 
+pub(crate) use self::announced::lock_of;
 pub(super) use self::run::check;
 use odm_store::{Result, Store};
 
@@ -115,7 +116,7 @@ impl OpenOptions {
         self
     }
 
-    pub(super) fn refresh_interval(&self) -> Option<Duration> {
+    pub(crate) fn refresh_interval(&self) -> Option<Duration> {
         self.refresh_interval.0
     }
 
@@ -204,7 +205,7 @@ impl OpenOptions {
         self
     }
 
-    pub(super) fn warning_limits(&self) -> WarningLimits {
+    pub(crate) fn warning_limits(&self) -> WarningLimits {
         self.warning_limits
     }
 

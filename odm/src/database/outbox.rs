@@ -20,7 +20,7 @@ const ELSEWHERE: Duration = Duration::from_millis(500);
 pub(super) const LEAST: Duration = Duration::from_millis(1);
 
 /// Starts the worker, unless it is turned off or there are no deferred fields. Failed refreshes are retried.
-pub(super) async fn start(session: &Session, interval: Option<Duration>) -> Result<Option<Worker>> {
+pub(crate) async fn start(session: &Session, interval: Option<Duration>) -> Result<Option<Worker>> {
     if !session.needs_outbox().await? {
         return Ok(None);
     }

@@ -1,11 +1,14 @@
 //! The first step of a unit: the user's own changes.
 
+mod update;
+
 use std::{collections::HashSet, slice};
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
 use odm_mql::{Filter, Update, diff, key, path};
 use odm_store::{Change, DeleteWrite, Error, ErrorKind, Result, UpdateWrite, show};
 
+use self::update::DocumentUpdate;
 use super::{
     cold::{self, MatchedPages, UpdateParts},
     repair,
@@ -13,7 +16,7 @@ use super::{
     unit::{Digest, Doc, Unit, id},
     validation::{self, LeftBy},
     versions,
-    write::{OnConflict, Write, WriteTarget},
+    write::{OnConflict, Write, WriteChange, WriteTarget},
 };
 use crate::catalog::Catalog;
 
@@ -39,6 +42,8 @@ pub(crate) struct WriteProgress {
     pub(super) summary: WriteSummary,
     /// The documents that the write returns.
     pub(super) returned: Vec<Digest>,
+    /// The `_id` of the document that an update has inserted.
+    pub(super) inserted_id: Option<RawBson>,
     /// The documents that a delete has not removed yet.
     rest: Option<MatchedPages>,
 }
@@ -105,11 +110,9 @@ pub(super) async fn apply(
                 upsert: *upsert,
                 is_typed: *is_typed,
             };
-            if returning.is_none() {
-                update.run(unit, false).await?
-            } else {
-                let matched = cold::matching(unit, collection, target).await?;
-                update.run(unit, true).await?.returning(matched)
+            match returning {
+                None => update.run(unit, false).await?,
+                Some(_) => update.run_returning(unit).await?,
             }
         }
         Write::Replace {
@@ -173,68 +176,6 @@ fn has_to_wait(
 ) -> bool {
     let is_alone = is_of_one && !unit.is_part;
     unit.has_queued(collection) || (!is_alone && takes_keys())
-}
-
-/// An update of stored documents.
-struct DocumentUpdate<'w> {
-    collection: &'w str,
-    target: &'w WriteTarget,
-    change: &'w Update,
-    upsert: bool,
-    is_typed: bool,
-}
-
-impl DocumentUpdate<'_> {
-    async fn run(&self, unit: &mut Unit<'_>, is_returning: bool) -> Result<WriteSummary> {
-        let (catalog, collection, change) = (unit.catalog, self.collection, self.change);
-        let left_by = LeftBy::update(self.is_typed);
-        change.check()?;
-        let is_followed = is_returning
-            || unit.has_watchers(collection)
-            || is_followed(catalog, collection, change)
-            || has_to_wait(unit, collection, self.target.is_one(), || {
-                catalog.is_unique_updated(collection, change.paths())
-            });
-        if !self.upsert && !is_followed {
-            let write = UpdateWrite {
-                collection: collection.to_owned(),
-                filter: self.target.filter(),
-                change: Change::Update(change.clone()),
-                upsert: false,
-                check: validation::check_of(catalog, collection, left_by),
-            };
-            return statement(unit, &write).await;
-        }
-        let parts = UpdateParts::new(catalog, collection, change)?;
-        // If no later step reads the images, each page is forgotten.
-        let is_read = is_returning || catalog.is_update_read(collection, change.paths());
-        let mut summary = WriteSummary::default();
-        let mut pages = cold::pages_of(unit, collection, self.target, false).await?;
-        while pages.has_more() {
-            let page = pages.next(unit).await?;
-            summary.matched += page.len() as u64;
-            let condition = self.target.condition();
-            let changed = cold::update(unit, collection, condition, &parts, page).await?;
-            summary.modified += changed.len() as u64;
-            summary.positions.extend(changed);
-            if !is_read && pages.has_more() {
-                validation::check(unit, collection, &summary.positions, left_by)?;
-                for split in catalog.splits_of(collection) {
-                    unit.forget_all(&split.cold).await?;
-                }
-                unit.forget_all(collection).await?;
-                summary.positions.clear();
-            }
-        }
-        if summary.matched == 0 && self.upsert {
-            let seed = self.target.filter().upsert_seed()?;
-            let seed = RawDocumentBuf::try_from(&seed).map_err(Error::malformed)?;
-            let made = change.apply(&seed, true, unit.time())?.unwrap_or(seed);
-            let positions = cold::insert(unit, collection, &[Doc::new(made)]).await?;
-            return Ok(WriteSummary::inserted(positions));
-        }
-        Ok(summary)
-    }
 }
 
 async fn modify(
@@ -416,10 +357,11 @@ async fn upsert_by(
             }
         }
         OnConflict::Update { change, is_typed } => {
+            let change = WriteChange::Update(change.clone());
             let update = DocumentUpdate {
                 collection,
                 target: &target,
-                change,
+                change: &change,
                 upsert: false,
                 is_typed: *is_typed,
             };
@@ -472,6 +414,7 @@ async fn delete(
     let WriteProgress { summary, rest, .. } = progress;
     let is_first = rest.is_none();
     let is_statement = !is_returning
+        && !matches!(target, WriteTarget::First { .. })
         && !unit.has_watchers(collection)
         && !unit.catalog.is_delete_followed(collection)
         && !unit.has_queued(collection);

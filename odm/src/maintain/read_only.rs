@@ -1,4 +1,4 @@
-//! Derived fields and the fields that record writes are read-only: no update names them.
+//! Derived fields and the fields that record writes are read-only: no update names them. So are collections of cold parts.
 
 use odm_mql::{Filter, Update, path};
 use odm_store::{Error, ErrorKind, Result};
@@ -6,10 +6,19 @@ use odm_store::{Error, ErrorKind, Result};
 use super::write::{OnConflict, Write};
 use crate::catalog::{Catalog, without_positions};
 
-/// Refuses an update that names a read-only field.
+/// Refuses an update that names a read-only field, and a write to a collection of cold parts.
 ///
 /// An update may set a value that encloses such a field: the field in it is ignored, and computed.
 pub(super) fn check(catalog: &Catalog, write: &Write) -> Result<()> {
+    let is_repair = matches!(write, Write::Repair { .. });
+    let mut splits = catalog.splits().iter();
+    if let Some(split) = splits.find(|split| split.cold == write.collection() && !is_repair) {
+        let message = format!(
+            "collection `{}` has the cold parts of `{}`, which are written with their documents: write to `{}`",
+            split.cold, split.hot, split.hot
+        );
+        return Err(Error::new(ErrorKind::InvalidQuery, message).at(&split.cold, None, None));
+    }
     // A document that an upsert inserts must match its filter.
     let (update, upsert) = match write {
         Write::Update {
@@ -17,7 +26,7 @@ pub(super) fn check(catalog: &Catalog, write: &Write) -> Result<()> {
             change,
             upsert,
             ..
-        } => (Some(change), upsert.then(|| target.condition())),
+        } => (change.as_update(), upsert.then(|| target.condition())),
         Write::UpsertBy {
             key, on_conflict, ..
         } => match on_conflict {

@@ -7,17 +7,19 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use bson::RawBson;
 use odm_store::{Error, ErrorKind, Result, Transaction, UnitOfWork, metrics};
 
 use super::{run::Job, unit::Digest};
 use crate::catalog::{Catalog, follow};
 
 /// What a write has told its caller, besides its cost.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Told {
     pub(super) matched: u64,
     pub(super) modified: u64,
     pub(super) inserted: bool,
+    pub(super) inserted_id: Option<RawBson>,
     /// The documents that it has returned.
     pub(super) returned: Vec<Digest>,
 }

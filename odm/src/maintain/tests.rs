@@ -14,14 +14,14 @@ use proptest::{
 };
 
 use super::{
-    AuditScope, Doc, OnConflict, PlannedChanges, ReturnedCheck, Write, WriteOutcome, WriteTarget,
-    check,
+    AuditScope, Doc, OnConflict, PlannedChanges, ReturnDocument, ReturnedCheck, Write, WriteChange,
+    WriteOutcome, WriteTarget, check,
     pipeline::{self, Work, apply_within},
     plan::planned,
     unit::{Bounds, Unit},
 };
 use crate::catalog::{
-    Along, Cardinality, Catalog, Children, Collection, CopyDefinition, CountDefinition,
+    Along, Cardinality, Catalog, Children, CopyDefinition, CountDefinition, DeclaredCollection,
     DerivedField, Edge, OnDelete, Relations, Split, SubsetDefinition, WriteFields,
 };
 
@@ -88,7 +88,7 @@ fn subset(path: &str, child: &str, sort: Document, shown: &[&str]) -> DerivedFie
 }
 
 fn catalog() -> Catalog {
-    let collections = COLLECTIONS.iter().map(|&name| Collection {
+    let collections = COLLECTIONS.iter().map(|&name| DeclaredCollection {
         name: name.to_owned(),
         model: name.to_owned(),
         write_fields: WriteFields {
@@ -277,7 +277,7 @@ fn update_write(collection: &str, filter: Filter, update: Document, upsert: bool
     Write::Update {
         collection: collection.to_owned(),
         target: WriteTarget::Matching(filter),
-        change: Update::parse(&update, &[]).unwrap(),
+        change: WriteChange::Update(Update::parse(&update, &[]).unwrap()),
         upsert,
         check_inserted: |_| Ok(()),
         is_typed: false,
@@ -285,12 +285,40 @@ fn update_write(collection: &str, filter: Filter, update: Document, upsert: bool
     }
 }
 
+/// The first of these documents by the field of a collection.
+fn first(ids: &[i32], collection: &str) -> WriteTarget {
+    let by = match collection {
+        "authors" => "posts",
+        "logs" => "n",
+        _ => "size",
+    };
+    WriteTarget::First {
+        filter: some(ids.to_vec()),
+        sort: Sort::parse(&doc! { by: -1 }).unwrap(),
+    }
+}
+
+fn returning(number: i32) -> Option<ReturnDocument> {
+    (number > 1).then(|| ReturnDocument {
+        before: number > 3,
+        check: ReturnedCheck::new(|_| Ok(())),
+    })
+}
+
+fn without_id(document: &Doc) -> Doc {
+    let mut document = Document::try_from(&***document).unwrap();
+    document.remove("_id");
+    // A version that the caller has not read.
+    document.remove("v");
+    Doc::new(raw(document))
+}
+
 /// Any write.
 fn write() -> impl Strategy<Value = Write> {
     let collection = prop::sample::select(&["authors", "posts", "comments", "nodes", "logs"][..]);
     let ids = || prop::collection::vec(0..8_i32, 1..6);
     let values = || [0..6_i32, 0..6_i32, 0..6_i32];
-    let parts = (collection, 0..12, ids(), values());
+    let parts = (collection, 0..15, ids(), values());
     parts.prop_map(|(collection, kind, ids, values)| {
         let new = |id: i32| {
             let [a, b, c] = values;
@@ -355,6 +383,26 @@ fn write() -> impl Strategy<Value = Write> {
                     .unwrap(),
                 ),
                 returning: None,
+            },
+            // The first in an order that the documents have only by chance.
+            12 => Write::Delete {
+                collection: owned,
+                target: first(&ids, collection),
+                returning: returning(values[0]),
+            },
+            13 | 14 => Write::Update {
+                collection: owned,
+                target: first(&ids, collection),
+                change: match kind {
+                    13 => WriteChange::Update(
+                        Update::parse(&update(collection, values), &[]).unwrap(),
+                    ),
+                    _ => WriteChange::Replace(without_id(&new(ids[0]))),
+                },
+                upsert: false,
+                check_inserted: |_| Ok(()),
+                is_typed: false,
+                returning: returning(values[0]),
             },
             11 => Write::Delete {
                 collection: owned,

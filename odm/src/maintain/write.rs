@@ -2,10 +2,13 @@
 
 mod work;
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, LazyLock},
+};
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
-use odm_mql::{Filter, Test, Update};
+use odm_mql::{Filter, Sort, Test, Update};
 use odm_store::{Cost, Result};
 
 use super::{
@@ -30,7 +33,7 @@ pub(crate) enum Write {
     Update {
         collection: String,
         target: WriteTarget,
-        change: Update,
+        change: WriteChange,
         /// Inserts a document if none matches.
         upsert: bool,
         /// The check of a document that an upsert inserts, with its derived fields.
@@ -87,6 +90,27 @@ pub(crate) enum WriteTarget {
     One { id: RawBson, condition: Filter },
     /// All documents that match.
     Matching(Filter),
+    /// The first document that matches, in this order.
+    First { filter: Filter, sort: Sort },
+}
+
+/// The change of the documents that an update finds.
+#[derive(Debug, Clone)]
+pub(crate) enum WriteChange {
+    /// Changes of fields by their paths.
+    Update(Update),
+    /// The fields of another document, without its `_id`. The target is one document.
+    Replace(Doc),
+}
+
+impl WriteChange {
+    /// The changes by paths, if it has some.
+    pub(super) fn as_update(&self) -> Option<&Update> {
+        match self {
+            WriteChange::Update(update) => Some(update),
+            WriteChange::Replace(_) => None,
+        }
+    }
 }
 
 impl WriteTarget {
@@ -98,7 +122,7 @@ impl WriteTarget {
     }
 
     pub(super) fn is_one(&self) -> bool {
-        matches!(self, WriteTarget::One { .. })
+        !matches!(self, WriteTarget::Matching(_))
     }
 
     /// The filter of the documents, as a store takes it.
@@ -107,7 +131,16 @@ impl WriteTarget {
             WriteTarget::One { id, condition } => {
                 Filter::Path("_id".into(), Test::Eq(id.clone())).and(condition.clone())
             }
-            WriteTarget::Matching(filter) => filter.clone(),
+            WriteTarget::Matching(filter) | WriteTarget::First { filter, .. } => filter.clone(),
+        }
+    }
+
+    /// The order that decides which documents are meant.
+    pub(super) fn sort(&self) -> &Sort {
+        static NONE: LazyLock<Sort> = LazyLock::new(Sort::default);
+        match self {
+            WriteTarget::First { sort, .. } => sort,
+            WriteTarget::One { .. } | WriteTarget::Matching(_) => &NONE,
         }
     }
 
@@ -115,7 +148,7 @@ impl WriteTarget {
     pub(super) fn condition(&self) -> &Filter {
         match self {
             WriteTarget::One { condition, .. } => condition,
-            WriteTarget::Matching(filter) => filter,
+            WriteTarget::Matching(filter) | WriteTarget::First { filter, .. } => filter,
         }
     }
 }
@@ -171,6 +204,8 @@ pub(crate) struct WriteOutcome {
     pub(crate) modified: u64,
     /// Whether an upsert inserted a document.
     pub(crate) inserted: bool,
+    /// The `_id` of the document that an update has inserted.
+    pub(crate) inserted_id: Option<RawBson>,
     /// The cost of the whole unit.
     pub(crate) cost: Cost,
     /// The cost of each step, if it was asked for.
@@ -188,6 +223,7 @@ impl WriteOutcome {
             matched: self.matched,
             modified: self.modified,
             inserted: self.inserted,
+            inserted_id: self.inserted_id.clone(),
             returned: self.returned.clone(),
         }
     }

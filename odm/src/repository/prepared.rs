@@ -55,7 +55,7 @@ impl<T> fmt::Debug for PreparedWrite<T> {
 }
 
 impl<T: Send + 'static> PreparedWrite<T> {
-    pub(super) fn new(
+    pub(crate) fn new(
         session: Session,
         write: Write,
         finish: impl FnOnce(WriteOutcome) -> Result<T> + Send + 'static,
@@ -85,7 +85,7 @@ impl<T: Send + 'static> PreparedWrite<T> {
     }
 
     /// Runs the write, and returns its result.
-    pub(super) async fn run(self) -> Result<T> {
+    pub(crate) async fn run(self) -> Result<T> {
         let outcome = match self.write.is_empty() {
             true => WriteOutcome::default(),
             false => self.session.write(self.write).await?,
@@ -108,7 +108,7 @@ impl<T: Send + 'static> PreparedWrite<T> {
     }
 
     /// Runs the write, rolls it back, and returns the changes that it would make.
-    pub(super) async fn plan(self) -> Result<WritePlan> {
+    pub(crate) async fn plan(self) -> Result<WritePlan> {
         let plan = self.session.plan(&self.write).await?;
         match self.named {
             Some(named) if plan.matched == 0 => Err(self.session.unmatched(&named).await?),

@@ -86,6 +86,12 @@ struct Chunks {
 }
 
 impl<T> DocumentStream<T> {
+    /// The documents that a query finds, without its projection.
+    pub(crate) fn of_find(session: Session, find: Find) -> Self {
+        let semi_joins = Vec::new();
+        DocumentStream::new(session, Ok(Unresolved { find, semi_joins }), Vec::new())
+    }
+
     pub(super) fn new(
         session: Session,
         query: Result<Unresolved>,

@@ -6,7 +6,9 @@ use odm_store::{Error, ErrorKind, Result, show};
 
 use super::{PreparedWrite, WriteBuilder, prepared::impl_write_future, rows::decode};
 use crate::{
-    maintain::{NamedDocument, ReturnDocument, Write, WriteOutcome, WritePlan, WriteTarget},
+    maintain::{
+        NamedDocument, ReturnDocument, Write, WriteChange, WriteOutcome, WritePlan, WriteTarget,
+    },
     model::{DateTime, Document, Versioned, to_raw},
     query::{ETag, Update},
     session::Session,
@@ -285,7 +287,7 @@ fn write<M: Document>(
     Ok(Write::Update {
         collection: M::COLLECTION.to_owned(),
         target,
-        change,
+        change: WriteChange::Update(change),
         upsert,
         check_inserted: is_whole::<M>,
         is_typed,

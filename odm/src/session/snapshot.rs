@@ -72,7 +72,7 @@ impl Session {
     }
 
     /// Refuses an operation that a snapshot cannot run. The operation is named as the subject of a sentence.
-    pub(super) fn refuse_in_snapshot(&self, operation: impl FnOnce() -> String) -> Result<()> {
+    pub(crate) fn refuse_in_snapshot(&self, operation: impl FnOnce() -> String) -> Result<()> {
         if self.snapshot.is_none() {
             return Ok(());
         }

@@ -12,7 +12,7 @@ use super::{
     history::{LENGTH, number, steps},
     programs::Program,
     rules::VERSIONS,
-    run::{Checked, able, application, programs},
+    run::{Checked, able, applications, programs},
     steps::Step,
     world::World,
 };
@@ -45,9 +45,9 @@ impl<S: TestStore> Side<S> {
             }
             Step::Upgrade if self.version + 1 < VERSIONS.len() => {
                 self.version += 1;
-                let newer = application(&self.store, self.version).await?;
-                self.programs.pop();
-                self.programs.push(newer);
+                let newer = applications(&self.store, self.version).await?;
+                self.programs.truncate(self.programs.len() - newer.len());
+                self.programs.extend(newer);
                 Ok(())
             }
             Step::Backfill(_) => self.newest().backfill().await.map(drop),

@@ -28,6 +28,7 @@ mod outcomes;
 mod programs;
 mod rules;
 mod run;
+mod shell;
 mod steps;
 mod tamper;
 mod world;

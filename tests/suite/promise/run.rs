@@ -10,7 +10,9 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use odm::{Embedded, ErrorKind, Finding, OpenOptions, Problem, bson::Bson, prelude::*};
+use odm::{
+    Collections, Embedded, ErrorKind, Finding, OpenOptions, Problem, bson::Bson, prelude::*,
+};
 use tests::{TestStore, poll_once};
 
 use super::{
@@ -20,6 +22,7 @@ use super::{
     outcomes::{missed, otherwise, wrong_counters, wrong_numbers},
     programs::Program,
     rules::{DEFERRED, VERSIONS, rules},
+    shell::Shell,
     steps::Step,
     tamper::{Tampering, restore, tamper},
     world::{World, key},
@@ -75,8 +78,9 @@ pub(crate) async fn programs(
 ) -> odm::Result<Vec<Box<dyn Program>>> {
     let reports = Reports::open_with(store.clone(), options()).await?;
     let desk = Desk::open_with(store.clone(), options()).await?;
-    let application = application(store, version).await?;
-    Ok(vec![Box::new(reports), Box::new(desk), application])
+    let mut programs: Vec<Box<dyn Program>> = vec![Box::new(reports), Box::new(desk)];
+    programs.extend(applications(store, version).await?);
+    Ok(programs)
 }
 
 /// One of the programs that know all these collections.
@@ -97,17 +101,26 @@ pub(crate) fn options() -> OpenOptions {
     OpenOptions::default().delete_expired_every(None).refresh_every(None)
 }
 
-pub(crate) async fn application(
+/// Opens an application, and the program without models that leaves to it what it cannot do.
+pub(crate) async fn applications(
     store: &impl TestStore,
     version: usize,
-) -> odm::Result<Box<dyn Program>> {
-    let store = store.clone();
-    Ok(match version {
-        0 => Box::new(first::Application::open_with(store, options()).await?),
-        1 => Box::new(second::Application::open_with(store, options()).await?),
-        2 => Box::new(third::Application::open_with(store, options()).await?),
-        _ => Box::new(fourth::Application::open_with(store, options()).await?),
-    })
+) -> odm::Result<[Box<dyn Program>; 2]> {
+    async fn both<A: Program + Database>(
+        store: &impl TestStore,
+    ) -> odm::Result<[Box<dyn Program>; 2]> {
+        let application = A::open_with(store.clone(), options()).await?;
+        let collections = Collections::open_with(store.clone(), options()).await?;
+        let shell = Shell::new(collections, application.clone());
+        Ok([Box::new(shell), Box::new(application)])
+    }
+
+    match version {
+        0 => both::<first::Application>(store).await,
+        1 => both::<second::Application>(store).await,
+        2 => both::<third::Application>(store).await,
+        _ => both::<fourth::Application>(store).await,
+    }
 }
 
 /// Whether a write was refused for its own mistakes; any other error is one of the library.
@@ -268,12 +281,12 @@ impl<S: TestStore> Run<S> {
             }
             Step::Upgrade if self.version + 1 < VERSIONS.len() => {
                 self.version += 1;
-                let newer = application(self.store(), self.version).await;
+                let newer = applications(self.store(), self.version).await;
                 let newer = newer.map_err(|error| failed("open", &error))?;
                 let programs = &mut self.opened.as_mut().expect("it was opened").programs;
                 // Each version has different definitions, so that the previous one is refused from now on.
-                programs.pop();
-                programs.push(newer);
+                programs.truncate(programs.len() - newer.len());
+                programs.extend(newer);
             }
             Step::Upgrade => {}
             Step::Backfill(acts) => {

@@ -1,10 +1,11 @@
 use super::*;
 use crate::catalog::{
-    Along, Cardinality, Children, Collection, CountDefinition, Edge, OnDelete, Split, WriteFields,
+    Along, Cardinality, Children, CountDefinition, DeclaredCollection, Edge, OnDelete, Split,
+    WriteFields,
 };
 
-fn collection(name: &str, version: Option<&str>) -> Collection {
-    Collection {
+fn collection(name: &str, version: Option<&str>) -> DeclaredCollection {
+    DeclaredCollection {
         name: name.to_owned(),
         model: name.to_owned(),
         write_fields: WriteFields {

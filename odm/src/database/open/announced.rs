@@ -103,7 +103,7 @@ type Lock = tokio::sync::Mutex<()>;
 
 /// The lock for opening databases on a store: from reading the catalog until the declaration in it, no other database may change the
 /// indexes. Stores without an identity share one lock.
-pub(super) fn lock_of(store: &dyn Store) -> Arc<Lock> {
+pub(crate) fn lock_of(store: &dyn Store) -> Arc<Lock> {
     static LOCKS: LazyLock<Mutex<HashMap<Option<StoreId>, Weak<Lock>>>> =
         LazyLock::new(Mutex::default);
     let id = store.capabilities().id;

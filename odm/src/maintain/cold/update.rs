@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use bson::RawBson;
-use odm_mql::{Filter, Projection, Sort, Update, key, path};
+use odm_mql::{Filter, Projection, Update, key, path};
 use odm_store::{Error, ErrorKind, Find, Result, show};
 
 use super::{
@@ -157,7 +157,7 @@ pub(in crate::maintain) async fn pages_of(
     is_fixed: bool,
 ) -> Result<MatchedPages> {
     let catalog = unit.catalog;
-    let split = catalog.split_of_query(collection, target.condition(), &Sort::default())?;
+    let split = catalog.split_of_query(collection, target.condition(), target.sort())?;
     let (pages, condition) = match (split, target) {
         (None, WriteTarget::One { id, condition }) => {
             let pages = DocumentPages::of_ids(collection, vec![id.clone()]);
@@ -176,8 +176,21 @@ pub(in crate::maintain) async fn pages_of(
             };
             (pages, Filter::default())
         }
+        (None, WriteTarget::First { filter, sort }) => {
+            let find = Find {
+                collection: collection.to_owned(),
+                filter: filter.clone(),
+                sort: sort.clone(),
+                limit: Some(1),
+                ..Find::default()
+            };
+            let first = unit.search_images(&find).await?;
+            let first = first.iter().filter_map(|&at| unit.document(collection, at));
+            let first = first.map(|document| id(document).into()).collect();
+            (DocumentPages::of_ids(collection, first), Filter::default())
+        }
         (Some(split), target) => {
-            let owners = owners(unit, split, target.filter()).await?;
+            let owners = owners(unit, split, target).await?;
             let pages = DocumentPages::of_ids(collection, owners);
             (pages, Filter::default())
         }
@@ -186,10 +199,11 @@ pub(in crate::maintain) async fn pages_of(
 }
 
 /// The `_id`s of the documents whose cold parts match a filter of whole documents.
-async fn owners(unit: &mut Unit<'_>, split: &Split, filter: Filter) -> Result<Vec<RawBson>> {
+async fn owners(unit: &mut Unit<'_>, split: &Split, target: &WriteTarget) -> Result<Vec<RawBson>> {
     let whole = Find {
         collection: split.hot.clone(),
-        filter,
+        filter: target.filter(),
+        sort: target.sort().clone(),
         ..Find::default()
     };
     let parts = Find {
@@ -201,11 +215,15 @@ async fn owners(unit: &mut Unit<'_>, split: &Split, filter: Filter) -> Result<Ve
     let owners = parts.iter().filter_map(|part| path::get(part, &split.key));
     let owners = owners.filter(|owner| seen.insert(key::of(*owner)));
     let mut owners: Vec<RawBson> = owners.map(RawBson::from).collect();
-    if owners.len() > unit.bounds.chunk {
+    let is_first = matches!(target, WriteTarget::First { .. });
+    if is_first || owners.len() > unit.bounds.chunk {
         // An orphan cold part has no document, and is not counted.
         let exist = unit.exist(&split.hot, &owners).await?;
         let mut exist = exist.into_iter();
         owners.retain(|_| exist.next().unwrap_or_default());
+    }
+    if is_first {
+        owners.truncate(1);
     }
     Ok(owners)
 }

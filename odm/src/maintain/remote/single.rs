@@ -11,7 +11,7 @@ use crate::{
         unit::{Doc, Image, id},
         validation::{self, LeftBy},
         versions::{self, Earlier},
-        write::{Write, WriteTarget},
+        write::{Write, WriteChange, WriteTarget},
     },
     model::DateTime,
 };
@@ -43,7 +43,7 @@ pub(in crate::maintain) fn write_of(
         Write::Update {
             collection,
             target: target @ WriteTarget::One { .. },
-            change,
+            change: WriteChange::Update(change),
             upsert: false,
             is_typed,
             returning: None,

@@ -4,7 +4,7 @@ use std::{borrow::Cow, slice};
 
 use odm_store::{Durability, Result, Store, mutants::mutant};
 
-use super::{OnConflict, Write, WriteOutcome};
+use super::{OnConflict, Write, WriteChange, WriteOutcome};
 use crate::{
     catalog::Catalog,
     maintain::{
@@ -17,7 +17,7 @@ use crate::{
         read_only,
         remote::single,
         rewrites::Told,
-        unit::{Digest, Doc, Totals, Unit},
+        unit::{Digest, Doc, Totals, Unit, id},
         validation::{self, LeftBy},
     },
 };
@@ -31,7 +31,11 @@ impl Work for Write {
             Write::Insert { .. }
             | Write::Replace { .. }
             | Write::UpsertBy { .. }
-            | Write::Modify { .. } => Policy::DOCUMENTS,
+            | Write::Modify { .. }
+            | Write::Update {
+                change: WriteChange::Replace(_),
+                ..
+            } => Policy::DOCUMENTS,
             Write::Update { .. } | Write::Delete { .. } => Policy::CHANGE,
             Write::Repair { .. } => Policy::REPAIR,
         }
@@ -47,6 +51,13 @@ impl Work for Write {
 
     async fn change(&self, unit: &mut Unit<'_>, progress: &mut WriteProgress) -> Result<bool> {
         let has_more = base::apply(unit, self, progress).await?;
+        if let Write::Update { collection, .. } = self
+            && progress.summary.inserted
+        {
+            let inserted = progress.summary.positions.first();
+            let inserted = inserted.and_then(|&at| unit.document(collection, at));
+            progress.inserted_id = inserted.map(|document| id(document).into());
+        }
         if !self.is_paged() {
             let summary = &progress.summary;
             unit.keep_returned(self.collection(), &summary.positions);
@@ -177,12 +188,16 @@ impl Work for Write {
 
     fn outcome(progress: WriteProgress, totals: Totals) -> WriteOutcome {
         let WriteProgress {
-            summary, returned, ..
+            summary,
+            returned,
+            inserted_id,
+            ..
         } = progress;
         WriteOutcome {
             matched: summary.matched,
             modified: summary.modified,
             inserted: summary.inserted,
+            inserted_id,
             returned,
             cost: totals.cost,
             steps: totals.steps,
@@ -218,6 +233,8 @@ impl Work for Write {
                 matched: updated.matched,
                 modified: updated.modified,
                 inserted: updated.inserted,
+                // An upsert is no single write.
+                inserted_id: None,
                 cost: updated.cost,
                 steps: with_steps.then(step).into_iter().collect(),
                 has_queued: false,

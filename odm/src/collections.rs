@@ -1,0 +1,320 @@
+//! Any collection by its name, for programs that know no model: a shell, a server, a tool.
+//!
+//! The relations of the models are data in the store. So a process without any model writes through [`Collections`] with all that follows:
+//! copies, subsets, counts and all other derived fields, references with their delete rules, and validation by the schemas of the models.
+//!
+//! ```
+//! # use odm::derive::examples::*; example(async |shop| {
+//! use odm::{Collections, bson::{doc, rawdoc}, mql::{Filter, Update}};
+//!
+//! // This knows no model, and could be another program: `Collections::open(store)`.
+//! let collections = Collections::of(&shop);
+//! let (products, reviews) = (collections.collection("products"), collections.collection("reviews"));
+//!
+//! let review = rawdoc! { "_id": 9_i64, "product": 1_i64, "stars": 1, "text": "Creaks", "published": odm::bson::DateTime::now() };
+//! reviews.insert([review]).await?;
+//!
+//! // The product counts its reviews, and shows the newest of them.
+//! let shelf = products.find(Filter::parse(&doc! { "_id": 1 })?).one().await?.unwrap();
+//! assert_eq!(shelf.get_i64("review_count").unwrap(), 4);
+//! let newest = shelf.get_array("reviews").unwrap().get_document(0).unwrap();
+//! assert_eq!(newest.get_str("text").unwrap(), "Creaks");
+//!
+//! // A derived field cannot be made wrong, and a reference cannot dangle.
+//! let lie = Update::parse(&doc! { "$set": { "review_count": 1_000_000 } }, &[])?;
+//! assert!(products.update(Filter::default(), lie).await.unwrap_err().to_string().starts_with("derived field"));
+//! let other = Update::parse(&doc! { "$set": { "product": 77_i64 } }, &[])?;
+//! assert!(reviews.update(Filter::default(), other).await.unwrap_err().to_string().starts_with("dangling reference"));
+//! # Ok(()) });
+//! ```
+//!
+//! # What only models know
+//!
+//! The catalog of the store has relations, schemas, versions and times. A process without models lacks what only the types of a
+//! program have: checks by functions, the numbers of `#[id(sequence)]`, for which the caller sends an `_id`, and the worker that removes
+//! expired documents. [`Collections::of`] an open database has the checks of its models, too.
+//!
+//! A document is read as it is stored, with the empty values of [pending](crate::Database::pending_backfills) fields, as by
+//! [`Repository::raw`](crate::Repository::raw). The cold parts of a split document are documents of a collection of their own, which only
+//! writes of the whole document change.
+
+mod find;
+mod manage;
+mod transaction;
+mod write;
+
+use std::sync::Arc;
+
+use futures_core::future::BoxFuture;
+use odm_mql::Filter;
+use odm_store::{Durability, Error, ErrorKind, Result, Store};
+
+pub use find::{DocumentCursor, FindDocuments};
+pub use manage::CollectionInfo;
+pub use odm_store::{Direction, IndexFilter, IndexSpec};
+pub use transaction::CollectionsTransaction;
+pub use write::{
+    DeleteDocuments, DocumentUpdate, InsertDocuments, UpdateDocuments, WrittenDocuments,
+};
+
+use crate::{
+    catalog::{self, Relations},
+    database::{self, Database, OpenOptions},
+    repository::{self, Writes},
+    session::{self, ProgramModels, Session},
+};
+
+/// All collections of a store by their names.
+///
+/// It is cheap to clone, and clones share the store. See the [module](self) for an example.
+#[derive(Debug, Clone)]
+pub struct Collections {
+    session: Session,
+}
+
+impl Collections {
+    /// Opens the collections of a store. Nothing is declared in it: collections exist from their first document on.
+    ///
+    /// # Errors
+    ///
+    /// `Schema` if a newer version of the library has written the relations of the store.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |_| {
+    /// use odm::{Collections, bson::rawdoc};
+    ///
+    /// let collections = Collections::open(Embedded::memory().await?).await?;
+    /// collections.collection("notes").insert([rawdoc! { "_id": 1, "text": "buy milk" }]).await?;
+    /// assert_eq!(collections.list().await?[0].name, "notes");
+    /// # Ok(()) });
+    /// ```
+    pub fn open(store: impl Store) -> BoxFuture<'static, Result<Collections>> {
+        Self::open_with(store, OpenOptions::default())
+    }
+
+    /// Opens the collections of a store with other options, of which those for models have no meaning.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |_| {
+    /// use odm::{Collections, OpenOptions};
+    ///
+    /// let options = OpenOptions::default().large_scan(1_000);
+    /// let collections = Collections::open_with(Embedded::memory().await?, options).await?;
+    /// assert!(collections.list().await?.is_empty());
+    /// # Ok(()) });
+    /// ```
+    pub fn open_with(
+        store: impl Store,
+        options: OpenOptions,
+    ) -> BoxFuture<'static, Result<Collections>> {
+        Box::pin(async move {
+            session::refuse_inside_transaction(&store)?;
+            let catalog = catalog::load(&*store.reader()?).await?;
+            let program = ProgramModels {
+                database: "",
+                version: 0,
+                models: Vec::new(),
+            };
+            let session = Session::new(Arc::new(store), catalog, program, options.warning_limits());
+            let session = session.of_any_program();
+            if session.store().capabilities().read_only {
+                return Ok(Collections { session });
+            }
+            let worker = database::start_outbox(&session, options.refresh_interval()).await?;
+            let session = session.with_workers(worker.into_iter().collect());
+            Ok(Collections { session })
+        })
+    }
+
+    /// The collections of the store of an open database, with the checks of its models. Of a database in a transaction they are in the
+    /// transaction, and of one in a snapshot they read the snapshot.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::doc, mql::{Filter, Update}};
+    ///
+    /// let parts = Collections::of(&shop).collection("parts");
+    /// let text = Update::parse(&doc! { "$set": { "qty": "many" } }, &[])?;
+    /// assert!(parts.update(Filter::default(), text).await.is_err());
+    /// # Ok(()) });
+    /// ```
+    pub fn of<D: Database>(database: &D) -> Collections {
+        Collections {
+            session: database.session().of_any_program(),
+        }
+    }
+
+    /// The collection with a name. It need not exist: a collection without documents is empty.
+    pub fn collection(&self, name: impl Into<String>) -> Collection {
+        Collection {
+            session: self.session.clone(),
+            name: name.into(),
+        }
+    }
+
+    /// The relations of all databases on the store, of which [`mermaid`](Relations::mermaid) makes a diagram.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// let collections = odm::Collections::of(&shop);
+    /// assert!(collections.relations().await?.mermaid().contains("products"));
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The errors of the store.
+    pub async fn relations(&self) -> Result<Relations> {
+        Ok(self.session.current_catalog().await?.relations().clone())
+    }
+
+    /// The collections with another durability for their writes and transactions.
+    #[must_use]
+    pub fn durability(&self, durability: Durability) -> Collections {
+        Collections {
+            session: self.session.with_durability(durability),
+        }
+    }
+
+    /// Carries out several writes as one unit, as [`Database::bulk`] does.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::{doc, rawdoc}, mql::{Filter, Update}};
+    ///
+    /// let collections = Collections::of(&shop);
+    /// let (parts, orders) = (collections.collection("parts"), collections.collection("orders"));
+    /// let taken = Update::parse(&doc! { "$inc": { "qty": -1_i64 } }, &[])?;
+    /// let nut = Filter::parse(&doc! { "_id": 2 })?;
+    /// let (taken, removed) = collections.bulk((parts.update(nut, taken), orders.delete(Filter::default()))).await?;
+    /// assert_eq!((taken.modified, removed.matched), (1, 3));
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The error of the first write that fails. Nothing is stored then.
+    pub fn bulk<W: Writes>(&self, writes: W) -> BoxFuture<'static, Result<W::Returned>> {
+        repository::run_bulk(&self.session, writes)
+    }
+
+    /// Makes all commits durable, and closes the store.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Database::close`].
+    pub async fn close(&self) -> Result<()> {
+        self.session.close().await
+    }
+}
+
+/// One collection of [`Collections`].
+#[derive(Debug, Clone)]
+pub struct Collection {
+    session: Session,
+    name: String,
+}
+
+impl Collection {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Finds the documents that match a filter, in the order of their `_id`s.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::doc, mql::{Filter, Projection, Sort}};
+    ///
+    /// let parts = Collections::of(&shop).collection("parts");
+    /// let many = Filter::parse(&doc! { "qty": { "$gt": 10 } })?;
+    /// let names = Projection::parse(&doc! { "_id": 0, "name": 1 })?;
+    /// let found = parts.find(many).sort(Sort::parse(&doc! { "price": -1 })?).project(names).limit(1).await?;
+    /// assert_eq!(found[0].get_str("name").unwrap(), "bolt");
+    /// # Ok(()) });
+    /// ```
+    pub fn find(&self, filter: Filter) -> FindDocuments {
+        FindDocuments::new(self, filter)
+    }
+
+    /// Stores new documents as one unit. A document without an `_id` gets a new `ObjectId`. Awaiting it returns the `_id`s, in the order of
+    /// the documents.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::rawdoc};
+    ///
+    /// let notes = Collections::of(&shop).collection("notes");
+    /// let written = notes.insert([rawdoc! { "text": "buy milk" }, rawdoc! { "_id": 2, "text": "call Ann" }]).await?;
+    /// assert_eq!(written.len(), 2);
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Repository::insert`](crate::Repository::insert), for any of them. Nothing is stored then.
+    pub fn insert(
+        &self,
+        documents: impl IntoIterator<Item = bson::RawDocumentBuf>,
+    ) -> InsertDocuments {
+        InsertDocuments::new(self, documents.into_iter().collect())
+    }
+
+    /// Changes the documents that match a filter: all of them, or the [first](UpdateDocuments::first) one.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::{doc, rawdoc}, mql::{Filter, Update}};
+    ///
+    /// let parts = Collections::of(&shop).collection("parts");
+    /// let sale = Update::parse(&doc! { "$mul": { "price": 0.5 } }, &[])?;
+    /// assert_eq!(parts.update(Filter::default(), sale).await?.modified, 3);
+    ///
+    /// // A whole document takes the place of the first that matches.
+    /// let nut = Filter::parse(&doc! { "name": "nut" })?;
+    /// let other = rawdoc! { "name": "nut", "qty": 1_i64, "price": 0.1, "tags": [] };
+    /// parts.update(nut, other).first().await?;
+    /// # assert_eq!(shop.parts.get(2).await?.qty, 1);
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// `InvalidQuery` if the change names a derived field, a version or the time of a write; else the errors of
+    /// [`Repository::update_where`](crate::Repository::update_where) and [`Repository::replace`](crate::Repository::replace).
+    pub fn update(&self, filter: Filter, change: impl Into<DocumentUpdate>) -> UpdateDocuments {
+        UpdateDocuments::new(self, filter, change.into())
+    }
+
+    /// Removes the documents that match a filter, by the delete rules: all of them, or the [first](DeleteDocuments::first) one.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, mql::Filter};
+    ///
+    /// // A part of a product cannot be removed.
+    /// let refused = Collections::of(&shop).collection("parts").delete(Filter::default()).await;
+    /// assert!(refused.unwrap_err().is_restricted());
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Repository::delete_where`](crate::Repository::delete_where).
+    pub fn delete(&self, filter: Filter) -> DeleteDocuments {
+        DeleteDocuments::new(self, filter)
+    }
+
+    /// Refuses a write to a collection of the library.
+    fn check_writable(&self) -> Result<()> {
+        if !catalog::is_own(&self.name) {
+            return Ok(());
+        }
+        let message = format!(
+            "collection `{}` is the library's own: write to another one",
+            self.name
+        );
+        Err(Error::new(ErrorKind::InvalidQuery, message).at(&self.name, None, None))
+    }
+}

@@ -1,0 +1,199 @@
+//! Collections and indexes by their names.
+
+use std::collections::BTreeSet;
+
+use odm_store::{CollectionChange, CollectionSpec, Error, ErrorKind, IndexSpec, Result};
+
+use super::{Collection, Collections};
+use crate::{catalog, database::lock_of, session};
+
+/// A collection of a store, from [`Collections::list`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CollectionInfo {
+    /// Its name.
+    pub name: String,
+    /// Its indexes, besides the one on `_id`, in the order of their names.
+    pub indexes: Vec<IndexSpec>,
+    /// The names of the databases whose models need it.
+    pub databases: BTreeSet<String>,
+}
+
+impl Collections {
+    /// Lists the collections in the order of their names, without the library's own.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// let all = odm::Collections::of(&shop).list().await?;
+    /// let parts = all.iter().find(|collection| collection.name == "parts").unwrap();
+    /// assert_eq!(parts.indexes[0].name, "name_1");
+    /// assert!(parts.databases.contains("shop"));
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The errors of the store.
+    pub async fn list(&self) -> Result<Vec<CollectionInfo>> {
+        let mut specs = self.session.store().collections().await?;
+        specs.retain(|spec| !catalog::is_own(&spec.name));
+        let names: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
+        let reader = self.session.store().reader()?;
+        let declaring = catalog::declaring(&*reader, &names).await?;
+        let all = specs.into_iter().zip(declaring);
+        let all = all.map(|(spec, databases)| CollectionInfo {
+            name: spec.name,
+            indexes: spec.indexes,
+            databases,
+        });
+        Ok(all.collect())
+    }
+}
+
+impl Collection {
+    /// Creates the collection, if it does not exist. The first document of a collection creates it, too.
+    ///
+    /// # Errors
+    ///
+    /// `Schema` if its name is empty or has a NUL; `InvalidQuery` if it is the library's own.
+    pub async fn create(&self) -> Result<()> {
+        self.check_changeable()?;
+        self.ensure(Vec::new(), Vec::new()).await
+    }
+
+    /// Creates an index, unless there is an equal one of its name. The models of databases are not concerned: an `open` neither uses its
+    /// name nor removes it.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::doc, collections::{Direction, IndexSpec}, mql::Filter};
+    ///
+    /// let parts = Collections::of(&shop).collection("parts");
+    /// let by_price = IndexSpec::new("by_price", [("price", Direction::Ascending)]);
+    /// parts.create_index(by_price).await?;
+    /// let cheap = Filter::parse(&doc! { "price": { "$lt": 0.1 } })?;
+    /// assert_eq!(parts.find(cheap).explain().await?.index.as_deref(), Some("by_price"));
+    ///
+    /// assert!(parts.drop_index("by_price").await?);
+    /// assert!(parts.drop_index("name_1").await.is_err()); // which the model declares
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// `Schema` if an index exists under its name with other keys or options; `DuplicateKey` if it is unique and two documents have the same
+    /// key.
+    pub async fn create_index(&self, index: IndexSpec) -> Result<()> {
+        self.check_changeable()?;
+        let lock = lock_of(self.session.store());
+        let _opening = lock.lock().await;
+        self.ensure(vec![index], Vec::new()).await
+    }
+
+    /// Removes an index, and returns whether there was one of this name.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidQuery` that names the database, if one declares the index.
+    pub async fn drop_index(&self, name: &str) -> Result<bool> {
+        self.check_changeable()?;
+        let store = self.session.store();
+        let lock = lock_of(store);
+        let _opening = lock.lock().await;
+        let indexes = store.collections().await?.into_iter();
+        let mut indexes = indexes
+            .filter(|spec| spec.name == self.name)
+            .flat_map(|spec| spec.indexes);
+        let Some(index) = indexes.find(|index| index.name == name) else {
+            return Ok(false);
+        };
+        if let Some(database) =
+            catalog::declaring_index(&*store.reader()?, &self.name, name).await?
+        {
+            let message = format!(
+                "index `{name}` of `{}` belongs to the models of the database `{database}`: only they can remove it",
+                self.name
+            );
+            return Err(Error::new(ErrorKind::InvalidQuery, message).at(&self.name, None, None));
+        }
+        self.ensure(Vec::new(), vec![index]).await?;
+        Ok(true)
+    }
+
+    /// Removes the collection with its documents and indexes, in a time that does not grow with them.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::rawdoc};
+    ///
+    /// let collections = Collections::of(&shop);
+    /// let notes = collections.collection("notes");
+    /// notes.insert([rawdoc! { "_id": 1 }]).await?;
+    /// notes.rename("old_notes", false).await?;
+    /// collections.collection("old_notes").drop().await?;
+    ///
+    /// let refused = collections.collection("parts").drop().await.unwrap_err();
+    /// assert!(refused.to_string().contains("database `shop`"));
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// `InvalidQuery` that names the database, if the models of one need the collection, and on a store that cannot change whole
+    /// collections.
+    pub async fn drop(&self) -> Result<()> {
+        let name = self.name.clone();
+        self.change(CollectionChange::Drop { name }, true).await
+    }
+
+    /// Gives the collection another name. An existing collection of that name is removed if `replaces` is set, and else only if it has no
+    /// documents.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidQuery` that names the database, if the models of one need the collection or the other one, if there are documents that must
+    /// not be replaced, and on a store that cannot change whole collections; `Schema` if the collection does not exist.
+    pub async fn rename(&self, to: &str, replaces: bool) -> Result<()> {
+        let target = Collection {
+            session: self.session.clone(),
+            name: to.to_owned(),
+        };
+        target.check_changeable()?;
+        let from = self.name.clone();
+        let change = CollectionChange::Replace {
+            from,
+            to: target.name,
+        };
+        self.change(change, replaces).await
+    }
+
+    async fn ensure(&self, indexes: Vec<IndexSpec>, obsolete: Vec<IndexSpec>) -> Result<()> {
+        let spec = CollectionSpec {
+            name: self.name.clone(),
+            indexes,
+            obsolete,
+        };
+        self.session.store().ensure(&[spec]).await
+    }
+
+    async fn change(&self, change: CollectionChange, replaces: bool) -> Result<()> {
+        self.check_changeable()?;
+        let store = self.session.store();
+        let lock = lock_of(store);
+        let _opening = lock.lock().await;
+        catalog::change_whole(store, change, replaces).await
+    }
+
+    /// Refuses a change of a collection in a transaction or a snapshot, and of the library's own.
+    fn check_changeable(&self) -> Result<()> {
+        self.check_writable()?;
+        self.session
+            .refuse_in_snapshot(|| format!("change of the collection `{}`", self.name))?;
+        session::refuse_inside_transaction(self.session.store())?;
+        if self.session.is_bound() {
+            let message = "collections and indexes cannot be changed in a transaction: change them outside of it";
+            return Err(Error::new(ErrorKind::InvalidQuery, message));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,85 @@
+//! Transactions on collections by their names.
+
+use std::{fmt, ops::Deref, sync::Arc};
+
+use odm_store::Result;
+
+use super::Collections;
+use crate::session::Bound;
+
+impl Collections {
+    /// Begins a transaction, which the caller ends. Dropping it rolls back.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::rawdoc, mql::Filter};
+    ///
+    /// let collections = Collections::of(&shop);
+    /// let unit = collections.begin().await?;
+    /// unit.collection("notes").insert([rawdoc! { "_id": 1 }]).await?;
+    /// assert_eq!(unit.collection("notes").find(Filter::default()).count().await?, 1);
+    /// assert_eq!(collections.collection("notes").find(Filter::default()).count().await?, 0);
+    /// unit.commit().await?;
+    /// assert_eq!(collections.collection("notes").find(Filter::default()).count().await?, 1);
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// `InvalidQuery` inside of another transaction.
+    pub async fn begin(&self) -> Result<CollectionsTransaction> {
+        let (session, bound) = self.session.begin().await?;
+        Ok(CollectionsTransaction {
+            collections: Collections { session },
+            bound,
+        })
+    }
+}
+
+/// A transaction on [`Collections`], from [`Collections::begin`]. It derefs to the collections in it.
+#[must_use = "a transaction is rolled back when it is dropped"]
+pub struct CollectionsTransaction {
+    collections: Collections,
+    bound: Arc<Bound>,
+}
+
+impl CollectionsTransaction {
+    /// Makes the writes visible and durable, as [`TransactionGuard::commit`](crate::TransactionGuard::commit) does.
+    ///
+    /// # Errors
+    ///
+    /// The errors of that.
+    pub async fn commit(self) -> Result<()> {
+        self.bound.commit().await
+    }
+
+    /// Rolls back the writes.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`TransactionGuard::rollback`](crate::TransactionGuard::rollback).
+    pub async fn rollback(self) -> Result<()> {
+        self.bound.rollback().await
+    }
+}
+
+impl Deref for CollectionsTransaction {
+    type Target = Collections;
+
+    fn deref(&self) -> &Collections {
+        &self.collections
+    }
+}
+
+impl fmt::Debug for CollectionsTransaction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CollectionsTransaction")
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for CollectionsTransaction {
+    fn drop(&mut self) {
+        self.bound.abandon();
+    }
+}

@@ -1,0 +1,372 @@
+//! Writes of documents by the name of their collection.
+
+use std::{
+    future::IntoFuture,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use bson::{RawBson, RawDocumentBuf};
+use futures_core::future::BoxFuture;
+use odm_mql::{Filter, Sort, Update};
+use odm_store::{Error, ErrorKind, Result, check_document, check_values, id_first, stamped};
+
+use super::Collection;
+use crate::{
+    maintain::{
+        Doc, ReturnDocument, ReturnedCheck, Write, WriteChange, WriteOutcome, WritePlan,
+        WriteTarget,
+    },
+    model::ObjectId,
+    repository::{PreparedWrite, WriteBuilder},
+};
+
+/// An insert, from [`Collection::insert`]. Awaiting it returns the `_id`s of the documents.
+#[derive(Debug)]
+#[must_use = "a write does nothing until it is awaited"]
+pub struct InsertDocuments {
+    collection: Collection,
+    documents: Vec<RawDocumentBuf>,
+}
+
+impl InsertDocuments {
+    pub(super) fn new(collection: &Collection, documents: Vec<RawDocumentBuf>) -> Self {
+        InsertDocuments {
+            collection: collection.clone(),
+            documents,
+        }
+    }
+
+    /// Runs the write, rolls it back, and returns the changes that it would make; see [dry runs](crate::repository#dry-runs).
+    pub async fn plan(self) -> Result<WritePlan> {
+        self.prepare()?.plan().await
+    }
+}
+
+impl WriteBuilder for InsertDocuments {
+    type Returned = Vec<RawBson>;
+
+    fn prepare(self) -> Result<PreparedWrite<Vec<RawBson>>> {
+        let Collection { session, name } = &self.collection;
+        self.collection.check_writable()?;
+        let mut ids = Vec::with_capacity(self.documents.len());
+        let documents = self.documents.into_iter().map(|document| {
+            let document = sent(name, document)?;
+            let id = document.get("_id").map_err(Error::malformed)?;
+            let id = id.map_or_else(|| ObjectId::new().into(), RawBson::from);
+            let with_id = id_first(&document, id.as_raw_bson_ref());
+            ids.push(id);
+            Ok(Doc::new(with_id.unwrap_or(document)))
+        });
+        let write = Write::Insert {
+            documents: documents.collect::<Result<_>>()?,
+            collection: name.clone(),
+            numbered: None,
+            check_returned: self.collection.check_readable(),
+        };
+        Ok(PreparedWrite::new(session.clone(), write, |_| Ok(ids)))
+    }
+}
+
+/// The change of the documents that match a filter.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum DocumentUpdate {
+    /// Changes of fields by their paths.
+    Update(Update),
+    /// The fields of a whole document, which replace those of the first document that matches. Its `_id` stays. Derived fields of the new
+    /// document count for nothing: they are computed.
+    Replace(RawDocumentBuf),
+}
+
+impl From<Update> for DocumentUpdate {
+    fn from(update: Update) -> Self {
+        DocumentUpdate::Update(update)
+    }
+}
+
+impl From<RawDocumentBuf> for DocumentUpdate {
+    fn from(document: RawDocumentBuf) -> Self {
+        DocumentUpdate::Replace(document)
+    }
+}
+
+/// An update, from [`Collection::update`].
+#[derive(Debug)]
+#[must_use = "a write does nothing until it is awaited"]
+pub struct UpdateDocuments {
+    target: Matched,
+    change: DocumentUpdate,
+    upsert: bool,
+}
+
+impl UpdateDocuments {
+    pub(super) fn new(collection: &Collection, filter: Filter, change: DocumentUpdate) -> Self {
+        UpdateDocuments {
+            target: Matched::new(collection, filter),
+            change,
+            upsert: false,
+        }
+    }
+
+    /// Changes only the first document that matches, in the order of the [sort](UpdateDocuments::sort), or of `_id`.
+    pub fn first(mut self) -> Self {
+        self.target.is_first = true;
+        self
+    }
+
+    /// The order that decides which document is the first. The others stay as they are.
+    pub fn sort(mut self, sort: Sort) -> Self {
+        self.target.is_first = true;
+        self.target.sort = sort;
+        self
+    }
+
+    /// Inserts a document if none matches: of the values that the filter fixes by equality, and of the change. Without an `_id` it gets a
+    /// new `ObjectId`.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::doc, mql::{Filter, Update}};
+    ///
+    /// let visits = Collections::of(&shop).collection("visits");
+    /// let page = Filter::parse(&doc! { "page": "/" })?;
+    /// let visit = Update::parse(&doc! { "$inc": { "number": 1 } }, &[])?;
+    /// let first = visits.update(page.clone(), visit.clone()).upsert().await?;
+    /// assert!(first.inserted_id.is_some());
+    /// let second = visits.update(page, visit).upsert().returning().await?;
+    /// assert_eq!(second.documents[0].get_i32("number").unwrap(), 2);
+    /// # Ok(()) });
+    /// ```
+    pub fn upsert(mut self) -> Self {
+        self.upsert = true;
+        self
+    }
+
+    /// Returns the documents as stored after the update.
+    pub fn returning(mut self) -> Self {
+        self.target.returning = Some(false);
+        self
+    }
+
+    /// Returns the documents as they were before the update.
+    pub fn returning_before(mut self) -> Self {
+        self.target.returning = Some(true);
+        self
+    }
+
+    /// Runs the write, rolls it back, and returns the changes that it would make; see [dry runs](crate::repository#dry-runs).
+    pub async fn plan(self) -> Result<WritePlan> {
+        self.prepare()?.plan().await
+    }
+}
+
+impl WriteBuilder for UpdateDocuments {
+    type Returned = WrittenDocuments;
+
+    fn prepare(self) -> Result<PreparedWrite<WrittenDocuments>> {
+        let mut target = self.target;
+        let change = match self.change {
+            DocumentUpdate::Update(update) => {
+                update.check()?;
+                WriteChange::Update(update)
+            }
+            DocumentUpdate::Replace(document) => {
+                target.is_first = true;
+                WriteChange::Replace(Doc::new(sent(&target.collection.name, document)?))
+            }
+        };
+        target.prepare(|collection, target, returning| Write::Update {
+            collection,
+            target,
+            change,
+            upsert: self.upsert,
+            check_inserted: |_| Ok(()),
+            is_typed: false,
+            returning,
+        })
+    }
+}
+
+/// A delete, from [`Collection::delete`].
+#[derive(Debug)]
+#[must_use = "a write does nothing until it is awaited"]
+pub struct DeleteDocuments {
+    target: Matched,
+}
+
+impl DeleteDocuments {
+    pub(super) fn new(collection: &Collection, filter: Filter) -> Self {
+        DeleteDocuments {
+            target: Matched::new(collection, filter),
+        }
+    }
+
+    /// Removes only the first document that matches, in the order of the [sort](DeleteDocuments::sort), or of `_id`.
+    pub fn first(mut self) -> Self {
+        self.target.is_first = true;
+        self
+    }
+
+    /// The order that decides which document is the first. The others stay as they are.
+    pub fn sort(mut self, sort: Sort) -> Self {
+        self.target.is_first = true;
+        self.target.sort = sort;
+        self
+    }
+
+    /// Returns the removed documents.
+    pub fn returning(mut self) -> Self {
+        self.target.returning = Some(true);
+        self
+    }
+
+    /// Runs the write, rolls it back, and returns the changes that it would make; see [dry runs](crate::repository#dry-runs).
+    pub async fn plan(self) -> Result<WritePlan> {
+        self.prepare()?.plan().await
+    }
+}
+
+impl WriteBuilder for DeleteDocuments {
+    type Returned = WrittenDocuments;
+
+    fn prepare(self) -> Result<PreparedWrite<WrittenDocuments>> {
+        self.target
+            .prepare(|collection, target, returning| Write::Delete {
+                collection,
+                target,
+                returning,
+            })
+    }
+}
+
+/// The result of an update or a delete.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct WrittenDocuments {
+    /// The number of documents that matched.
+    pub matched: u64,
+    /// The number of them that were changed or removed.
+    pub modified: u64,
+    /// The `_id` of the document that an upsert has inserted.
+    pub inserted_id: Option<RawBson>,
+    /// The documents, if the write returns them.
+    pub documents: Vec<RawDocumentBuf>,
+}
+
+/// The documents that a write finds.
+#[derive(Debug)]
+struct Matched {
+    collection: Collection,
+    filter: Filter,
+    is_first: bool,
+    sort: Sort,
+    /// Whether the returned documents are as before the write; `None` if none are returned.
+    returning: Option<bool>,
+}
+
+impl Matched {
+    fn new(collection: &Collection, filter: Filter) -> Self {
+        Matched {
+            collection: collection.clone(),
+            filter,
+            is_first: false,
+            sort: Sort::default(),
+            returning: None,
+        }
+    }
+
+    fn prepare(
+        self,
+        write: impl FnOnce(String, WriteTarget, Option<ReturnDocument>) -> Write,
+    ) -> Result<PreparedWrite<WrittenDocuments>> {
+        self.collection.check_writable()?;
+        let Collection { session, name } = self.collection;
+        let target = match self.is_first {
+            true => WriteTarget::First {
+                filter: self.filter,
+                sort: self.sort,
+            },
+            false => WriteTarget::Matching(self.filter),
+        };
+        let returned = Arc::new(Mutex::new(Vec::new()));
+        let returning = self.returning.map(|before| {
+            let returned = returned.clone();
+            let check = ReturnedCheck::new(move |documents: &[Doc]| {
+                let documents = documents
+                    .iter()
+                    .map(|document| RawDocumentBuf::clone(document));
+                *returned.lock().unwrap_or_else(PoisonError::into_inner) = documents.collect();
+                Ok(())
+            });
+            ReturnDocument { before, check }
+        });
+        let write = write(name, target, returning);
+        Ok(PreparedWrite::new(
+            session,
+            write,
+            move |outcome: WriteOutcome| {
+                let mut returned = returned.lock().unwrap_or_else(PoisonError::into_inner);
+                Ok(WrittenDocuments {
+                    matched: outcome.matched,
+                    modified: outcome.modified,
+                    inserted_id: outcome.inserted_id,
+                    documents: std::mem::take(&mut *returned),
+                })
+            },
+        ))
+    }
+}
+
+impl Collection {
+    /// The check that the models of the program can read inserted documents.
+    fn check_readable(&self) -> ReturnedCheck {
+        let checks = self.session.catalog().update_checks(&self.name, false);
+        let collection = self.name.clone();
+        ReturnedCheck::new(move |documents| {
+            let checks = checks.iter().flat_map(|checks| checks.iter());
+            for check in checks.filter(|check| !check.is_off) {
+                for document in documents {
+                    if let Some(why) = check.unreadable(document)? {
+                        let id = document.get("_id").ok().flatten().map(RawBson::from);
+                        let message = format!(
+                            "document of `{collection}` cannot be read by its model: {why}"
+                        );
+                        return Err(Error::new(ErrorKind::Invalid, message)
+                            .at(&collection, why.path(), id)
+                            .with_source(why.source));
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Checks a document from a caller, which may be invalid, and gives it the time in the place of each empty timestamp.
+fn sent(collection: &str, document: RawDocumentBuf) -> Result<RawDocumentBuf> {
+    match document.get("_id") {
+        Ok(None) => check_values(collection, &document)?,
+        _ => check_document(collection, &document)?,
+    }
+    if matches!(document.get("_id"), Ok(Some(bson::RawBsonRef::Null))) {
+        let message = format!("document of `{collection}` has the `_id` null: give it another");
+        return Err(Error::new(ErrorKind::Encode, message));
+    }
+    Ok(stamped(&document).unwrap_or(document))
+}
+
+/// Implements `IntoFuture` for builders of writes.
+macro_rules! impl_future {
+    ($($builder:ty),+ $(,)?) => { $(
+        impl IntoFuture for $builder {
+            type Output = Result<<Self as WriteBuilder>::Returned>;
+            type IntoFuture = BoxFuture<'static, Self::Output>;
+
+            fn into_future(self) -> Self::IntoFuture {
+                Box::pin(async move { self.prepare()?.run().await })
+            }
+        }
+    )+ };
+}
+
+impl_future!(InsertDocuments, UpdateDocuments, DeleteDocuments);
