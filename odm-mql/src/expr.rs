@@ -13,8 +13,9 @@ use bson::{Bson, Document, RawBson, RawDocument};
 pub(super) use self::evaluate::{at_path, in_elements};
 use self::operator::Operator;
 use crate::{
-    Error,
+    Error, Variables,
     types::{MAX_NESTING, check_nesting, from_raw},
+    variables::Substitution,
 };
 
 /// An expression: a value, a path as `$a.b`, or an operator with its operands.
@@ -47,8 +48,18 @@ enum ExprNode {
 impl Expr {
     /// Parses an expression in MongoDB's form. `$$NOW` is the time of this call.
     pub fn parse(value: &Bson) -> Result<Expr, Error> {
+        Expr::parse_with(value, &Variables::default())
+    }
+
+    /// Parses an expression in MongoDB's form, with the values of [variables](Variables) in the place of their names.
+    pub fn parse_with(value: &Bson, variables: &Variables) -> Result<Expr, Error> {
+        Expr::parse_in(value, &Substitution::new(variables))
+    }
+
+    /// The same as a part of a filter or a projection.
+    pub(super) fn parse_in(value: &Bson, variables: &Substitution<'_>) -> Result<Expr, Error> {
         check_nesting(value, MAX_NESTING)?;
-        parse::node(value).map(Expr)
+        parse::node(value, variables).map(Expr)
     }
 
     /// Whether a name is that of an operator.

@@ -18,8 +18,9 @@ use odm_pattern::Steps;
 
 use self::matches::Matcher;
 use crate::{
-    Error, Expr, Schema,
+    Error, Expr, Schema, Variables,
     types::{MAX_NESTING, bad},
+    variables::Substitution,
 };
 
 pub use bits::Bits;
@@ -133,7 +134,13 @@ impl Default for Filter {
 impl Filter {
     /// Parses a filter in MongoDB's form.
     pub fn parse(document: &Document) -> Result<Filter, Error> {
-        parse::filter(document, FilterScope::Document)
+        Filter::parse_with(document, &Variables::default())
+    }
+
+    /// Parses a filter in MongoDB's form, with the values of [variables](Variables) in the place of their names, which only `$expr` has.
+    pub fn parse_with(document: &Document, variables: &Variables) -> Result<Filter, Error> {
+        let variables = Substitution::new(variables);
+        parse::filter(document, FilterScope::Document(&variables))
     }
 
     /// Returns the filter in MongoDB's form.

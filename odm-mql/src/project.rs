@@ -10,7 +10,10 @@ use std::{
 
 use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
 
-use crate::{Error, Expr, Filter, Test, error::code, path::overlap, types::bad_as};
+use crate::{
+    Error, Expr, Filter, Test, Variables, error::code, path::overlap, types::bad_as,
+    variables::Substitution,
+};
 
 /// The fields of a document that are returned, in the order of the document, and after them the computed fields, in the order of the
 /// projection.
@@ -92,8 +95,13 @@ impl Projection {
     /// `$elemMatch` and the positional `$`, and fields that an [expression](Expr) computes. A number and a
     /// boolean include or exclude a field; `$literal` makes them its value.
     pub fn parse(document: &Document) -> Result<Self, Error> {
+        Projection::parse_with(document, &Variables::default())
+    }
+
+    /// Parses a projection in MongoDB's form, with the values of [variables](Variables) in the place of their names.
+    pub fn parse_with(document: &Document, variables: &Variables) -> Result<Self, Error> {
         let mut fields = Vec::new();
-        parse::fields(document, "", &mut fields)?;
+        parse::fields(document, "", &Substitution::new(variables), &mut fields)?;
         Projection::new(fields)
     }
 

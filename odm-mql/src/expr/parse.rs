@@ -8,36 +8,38 @@ use crate::{
     error::code,
     path,
     types::{bad_as, to_raw, unknown},
+    variables::Substitution,
 };
 
 /// The operators that are not an [`Operator`], since their operands are not a list.
 pub(super) const SPECIAL: [&str; 4] = ["$literal", "$const", "$switch", "$expr"];
 
-pub(super) fn node(value: &Bson) -> Result<ExprNode, Error> {
+pub(super) fn node(value: &Bson, variables: &Substitution<'_>) -> Result<ExprNode, Error> {
     match value {
         Bson::String(text) => match text.strip_prefix('$') {
-            Some(rest) => field(text, rest),
+            Some(rest) => field(text, rest, variables),
             None => Ok(ExprNode::Literal(to_raw(value)?)),
         },
-        Bson::Array(array) => nodes(array).map(ExprNode::Array),
+        Bson::Array(array) => nodes(array, variables).map(ExprNode::Array),
         Bson::Document(document) => match document.iter().next() {
             Some((name, _)) if name.starts_with('$') && document.len() > 1 => Err(bad_as(
                 15_983,
                 name,
                 "to be the only operator of its document",
             )),
-            Some((name, operand)) if name.starts_with('$') => operator(name, operand),
-            _ => object(document),
+            Some((name, operand)) if name.starts_with('$') => operator(name, operand, variables),
+            _ => object(document, variables),
         },
         value => Ok(ExprNode::Literal(to_raw(value)?)),
     }
 }
 
-fn nodes(values: &[Bson]) -> Result<Vec<ExprNode>, Error> {
-    values.iter().map(node).collect()
+fn nodes(values: &[Bson], variables: &Substitution<'_>) -> Result<Vec<ExprNode>, Error> {
+    let nodes = values.iter().map(|value| node(value, variables));
+    nodes.collect()
 }
 
-fn object(document: &Document) -> Result<ExprNode, Error> {
+fn object(document: &Document, variables: &Substitution<'_>) -> Result<ExprNode, Error> {
     let field = |(name, value): (&String, &Bson)| {
         if name.contains('.') {
             return Err(path::bad(
@@ -53,14 +55,14 @@ fn object(document: &Document) -> Result<ExprNode, Error> {
                 16_410,
             ));
         }
-        Ok((name.clone(), node(value)?))
+        Ok((name.clone(), node(value, variables)?))
     };
     let fields = document.iter().map(field).collect::<Result<_, _>>()?;
     Ok(ExprNode::Object(fields))
 }
 
 /// A path or a variable, without its first `$`.
-fn field(text: &str, rest: &str) -> Result<ExprNode, Error> {
+fn field(text: &str, rest: &str, variables: &Substitution<'_>) -> Result<ExprNode, Error> {
     let Some(variable) = rest.strip_prefix('$') else {
         if rest.is_empty() {
             return Err(path::bad(text, "it names no field", 16_872));
@@ -83,27 +85,31 @@ fn field(text: &str, rest: &str) -> Result<ExprNode, Error> {
         ("NOW", None) => Ok(ExprNode::Literal(RawBson::DateTime(DateTime::now()))),
         // A date has no fields.
         ("REMOVE" | "NOW", _) => Ok(ExprNode::Missing),
-        _ => {
-            let reason = "there is no such variable; there are `$$ROOT`, `$$CURRENT`, `$$NOW` and `$$REMOVE`";
-            Err(path::bad(text, reason, 17_276))
-        }
+        (name, rest) => match variables.value(name, rest)? {
+            Some(Some(value)) => Ok(ExprNode::Literal(value)),
+            Some(None) => Ok(ExprNode::Missing),
+            None => {
+                let reason = "there is no such variable; there are `$$ROOT`, `$$CURRENT`, `$$NOW`, `$$REMOVE` and those of the caller";
+                Err(path::bad(text, reason, 17_276))
+            }
+        },
     }
 }
 
-fn operator(name: &str, operand: &Bson) -> Result<ExprNode, Error> {
+fn operator(name: &str, operand: &Bson, variables: &Substitution<'_>) -> Result<ExprNode, Error> {
     match (name, operand) {
         ("$literal" | "$const", value) => return Ok(ExprNode::Literal(to_raw(value)?)),
-        ("$cond", Bson::Document(document)) => return cond(document),
-        ("$switch", operand) => return switch(operand),
-        ("$expr", operand) => return node(operand),
+        ("$cond", Bson::Document(document)) => return cond(document, variables),
+        ("$switch", operand) => return switch(operand, variables),
+        ("$expr", operand) => return node(operand, variables),
         _ => {}
     }
     let Some((operator, least, most)) = Operator::by_name(name) else {
         return Err(unknown(code::INVALID_PIPELINE_OPERATOR, name));
     };
     let operands = match operand {
-        Bson::Array(array) => nodes(array)?,
-        one => vec![node(one)?],
+        Bson::Array(array) => nodes(array, variables)?,
+        one => vec![node(one, variables)?],
     };
     if !(least..=most).contains(&operands.len()) {
         let code = match operator {
@@ -116,7 +122,7 @@ fn operator(name: &str, operand: &Bson) -> Result<ExprNode, Error> {
     Ok(ExprNode::Operator(operator, operands))
 }
 
-fn cond(document: &Document) -> Result<ExprNode, Error> {
+fn cond(document: &Document, variables: &Substitution<'_>) -> Result<ExprNode, Error> {
     if let Some(other) = document
         .keys()
         .find(|key| !["if", "then", "else"].contains(&key.as_str()))
@@ -124,7 +130,7 @@ fn cond(document: &Document) -> Result<ExprNode, Error> {
         return Err(unknown(17_083, other));
     }
     let part = |name: &str, code| match document.get(name) {
-        Some(value) => node(value),
+        Some(value) => node(value, variables),
         None => Err(bad_as(code, "$cond", "`if`, `then` and `else`")),
     };
     let operands = vec![
@@ -135,7 +141,7 @@ fn cond(document: &Document) -> Result<ExprNode, Error> {
     Ok(ExprNode::Operator(Operator::Cond, operands))
 }
 
-fn switch(operand: &Bson) -> Result<ExprNode, Error> {
+fn switch(operand: &Bson, variables: &Substitution<'_>) -> Result<ExprNode, Error> {
     let bad = |code, expected| bad_as(code, "$switch", expected);
     let Bson::Document(document) = operand else {
         return Err(bad(40_060, "a document of `branches` and `default`"));
@@ -144,10 +150,11 @@ fn switch(operand: &Bson) -> Result<ExprNode, Error> {
     for (key, value) in document {
         match (key.as_str(), value) {
             ("branches", Bson::Array(array)) => {
-                branches = array.iter().map(branch).collect::<Result<_, _>>()?;
+                let all = array.iter().map(|value| branch(value, variables));
+                branches = all.collect::<Result<_, _>>()?;
             }
             ("branches", _) => return Err(bad(40_061, "an array of `branches`")),
-            ("default", value) => default = Some(Box::new(node(value)?)),
+            ("default", value) => default = Some(Box::new(node(value, variables)?)),
             (other, _) => return Err(unknown(40_067, other)),
         }
     }
@@ -157,7 +164,7 @@ fn switch(operand: &Bson) -> Result<ExprNode, Error> {
     Ok(ExprNode::Switch { branches, default })
 }
 
-fn branch(value: &Bson) -> Result<(ExprNode, ExprNode), Error> {
+fn branch(value: &Bson, variables: &Substitution<'_>) -> Result<(ExprNode, ExprNode), Error> {
     let bad = |code| {
         bad_as(
             code,
@@ -171,6 +178,6 @@ fn branch(value: &Bson) -> Result<(ExprNode, ExprNode), Error> {
     if document.keys().any(|key| key != "case" && key != "then") {
         return Err(bad(40_063));
     }
-    let part = |name: &str, code| node(document.get(name).ok_or_else(|| bad(code))?);
+    let part = |name: &str, code| node(document.get(name).ok_or_else(|| bad(code))?, variables);
     Ok((part("case", 40_064)?, part("then", 40_065)?))
 }

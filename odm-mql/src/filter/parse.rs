@@ -11,13 +11,14 @@ use crate::{
         self, MAX_NESTING, bad, bad_as, check_nesting, is_operators, to_raw, truncated, truthy,
         unknown, whole_number,
     },
+    variables::Substitution,
 };
 
 /// The kind of value that a filter tests.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum FilterScope {
-    /// A stored document.
-    Document,
+pub(crate) enum FilterScope<'v> {
+    /// A stored document, with the variables of its expressions.
+    Document(&'v Substitution<'v>),
     /// A value in one.
     Value,
     /// An element of an array that an update changes.
@@ -68,21 +69,21 @@ const UNSUPPORTED: [(&str, i32, &str); 14] = [
 ];
 
 /// The error of an operator that is not allowed in this scope.
-fn no_operator(operator: &str, scope: FilterScope) -> Error {
+fn no_operator(operator: &str, scope: FilterScope<'_>) -> Error {
     match UNSUPPORTED.iter().find(|(name, ..)| *name == operator) {
         None => unknown(code::BAD_VALUE, operator),
         Some((_, inner, instead)) => Error::NotSupported {
             operator: operator.to_owned(),
             instead,
             code: match scope {
-                FilterScope::Document => code::NOT_IMPLEMENTED,
+                FilterScope::Document(_) => code::NOT_IMPLEMENTED,
                 FilterScope::Value | FilterScope::ArrayFilter => *inner,
             },
         },
     }
 }
 
-pub(crate) fn filter(document: &Document, scope: FilterScope) -> Result<Filter, Error> {
+pub(crate) fn filter(document: &Document, scope: FilterScope<'_>) -> Result<Filter, Error> {
     // A filter is at most as deep as the document it is parsed from.
     document
         .values()
@@ -91,21 +92,25 @@ pub(crate) fn filter(document: &Document, scope: FilterScope) -> Result<Filter, 
 }
 
 /// Parses a filter in a document whose depth was checked.
-pub(crate) fn fields(document: &Document, scope: FilterScope) -> Result<Filter, Error> {
+pub(crate) fn fields(document: &Document, scope: FilterScope<'_>) -> Result<Filter, Error> {
     let mut all = Filter::default();
     for (key, value) in document {
-        let one = match key.as_str() {
-            "$and" => filters(key, value, scope)?
+        let one = match (key.as_str(), scope) {
+            ("$and", _) => filters(key, value, scope)?
                 .into_iter()
                 .fold(Filter::default(), Filter::and),
-            "$or" => Filter::Or(filters(key, value, scope)?),
-            "$nor" => Filter::Nor(filters(key, value, scope)?),
-            "$comment" => continue,
-            "$expr" if scope == FilterScope::Document => Filter::Expr(Expr::parse(value)?),
-            "$jsonSchema" if scope == FilterScope::Document => Filter::Schema(schema(value)?),
-            "$expr" | "$jsonSchema" => return Err(on_whole_documents(key, scope)),
-            operator if operator.starts_with('$') => return Err(no_operator(operator, scope)),
-            path => field(path, value, scope)?,
+            ("$or", _) => Filter::Or(filters(key, value, scope)?),
+            ("$nor", _) => Filter::Nor(filters(key, value, scope)?),
+            ("$comment", _) => continue,
+            ("$expr", FilterScope::Document(variables)) => {
+                Filter::Expr(Expr::parse_in(value, variables)?)
+            }
+            ("$jsonSchema", FilterScope::Document(_)) => Filter::Schema(schema(value)?),
+            ("$expr" | "$jsonSchema", _) => return Err(on_whole_documents(key, scope)),
+            (operator, _) if operator.starts_with('$') => {
+                return Err(no_operator(operator, scope));
+            }
+            (path, _) => field(path, value, scope)?,
         };
         all = all.and(one);
     }
@@ -113,7 +118,7 @@ pub(crate) fn fields(document: &Document, scope: FilterScope) -> Result<Filter, 
 }
 
 /// The error of an operator that is on whole documents only.
-fn on_whole_documents(operator: &str, scope: FilterScope) -> Error {
+fn on_whole_documents(operator: &str, scope: FilterScope<'_>) -> Error {
     let code = match (operator, scope) {
         ("$jsonSchema", _) | (_, FilterScope::ArrayFilter) => code::QUERY_FEATURE_NOT_ALLOWED,
         _ => code::BAD_VALUE,
@@ -129,7 +134,7 @@ fn schema(value: &Bson) -> Result<Schema, Error> {
     }
 }
 
-fn filters(operator: &str, value: &Bson, scope: FilterScope) -> Result<Vec<Filter>, Error> {
+fn filters(operator: &str, value: &Bson, scope: FilterScope<'_>) -> Result<Vec<Filter>, Error> {
     let expected = || bad(operator, "a non-empty array of filters");
     let Bson::Array(array) = value else {
         return Err(expected());
@@ -141,7 +146,7 @@ fn filters(operator: &str, value: &Bson, scope: FilterScope) -> Result<Vec<Filte
     array.iter().map(one).collect()
 }
 
-fn field(path: &str, value: &Bson, scope: FilterScope) -> Result<Filter, Error> {
+fn field(path: &str, value: &Bson, scope: FilterScope<'_>) -> Result<Filter, Error> {
     path::check(path)?;
     let tests = element_tests(value, scope)?;
     Ok(tests.into_iter().fold(Filter::default(), |all, test| {
@@ -150,7 +155,7 @@ fn field(path: &str, value: &Bson, scope: FilterScope) -> Result<Filter, Error> 
 }
 
 /// The tests that a field's value in a filter stands for: operators, or equality.
-pub(crate) fn element_tests(value: &Bson, scope: FilterScope) -> Result<Vec<Test>, Error> {
+pub(crate) fn element_tests(value: &Bson, scope: FilterScope<'_>) -> Result<Vec<Test>, Error> {
     match value {
         Bson::Document(document) if is_operators(document) => operators(document, scope),
         Bson::RegularExpression(regex) => Ok(vec![Test::Regex(pattern::from_bson(regex)?)]),
@@ -158,7 +163,7 @@ pub(crate) fn element_tests(value: &Bson, scope: FilterScope) -> Result<Vec<Test
     }
 }
 
-fn operators(document: &Document, scope: FilterScope) -> Result<Vec<Test>, Error> {
+fn operators(document: &Document, scope: FilterScope<'_>) -> Result<Vec<Test>, Error> {
     let mut tests = Vec::with_capacity(document.len());
     for (operator, value) in document {
         tests.push(match operator.as_str() {
@@ -373,7 +378,7 @@ fn regex(value: &Bson, options: Option<&Bson>, conflict: i32) -> Result<Pattern,
     }
 }
 
-fn not(value: &Bson, scope: FilterScope) -> Result<Vec<Test>, Error> {
+fn not(value: &Bson, scope: FilterScope<'_>) -> Result<Vec<Test>, Error> {
     match value {
         Bson::RegularExpression(regex) => Ok(vec![Test::Regex(pattern::from_bson(regex)?)]),
         Bson::Document(document) if is_operators(document) => operators(document, scope),

@@ -10,12 +10,14 @@ use crate::{
     error::code,
     number, order, path,
     types::{MAX_NESTING, as_number, bad, bad_as, check_nesting, truthy, unknown},
+    variables::Substitution,
 };
 
 /// Collects the fields of a projection, and of a nested one under a longer path.
 pub(super) fn fields(
     document: &Document,
     prefix: &str,
+    variables: &Substitution<'_>,
     out: &mut Vec<(Cow<'static, str>, Rule)>,
 ) -> Result<(), Error> {
     for (key, value) in document {
@@ -38,10 +40,10 @@ pub(super) fn fields(
                         let expected = "to be the only operator of its field";
                         return Err(bad_as(16_410, operator, expected));
                     }
-                    self::operator(operator, operand, &path)?
+                    self::operator(operator, operand, &path, variables)?
                 }
                 Some(_) => {
-                    fields(inner, &path, out)?;
+                    fields(inner, &path, variables, out)?;
                     continue;
                 }
                 None => {
@@ -52,7 +54,7 @@ pub(super) fn fields(
             value => match included(value) {
                 Some(true) => Rule::Include,
                 Some(false) => Rule::Exclude,
-                None => computed(value)?,
+                None => computed(value, variables)?,
             },
         };
         out.push((path.into(), rule));
@@ -89,9 +91,14 @@ fn positional(path: &str, value: &Bson) -> Result<Rule, Error> {
     }
 }
 
-fn operator(operator: &str, operand: &Bson, path: &str) -> Result<Rule, Error> {
+fn operator(
+    operator: &str,
+    operand: &Bson,
+    path: &str,
+    variables: &Substitution<'_>,
+) -> Result<Rule, Error> {
     match operator {
-        "$slice" => slice(operand),
+        "$slice" => slice(operand, variables),
         "$elemMatch" if path.contains('.') => {
             Err(bad_as(31_275, operator, "a field that is not nested"))
         }
@@ -112,14 +119,16 @@ fn operator(operator: &str, operand: &Bson, path: &str) -> Result<Rule, Error> {
             instead: "there is no metadata of documents",
             code: code::NOT_IMPLEMENTED,
         }),
-        other if Expr::has_operator(other) => computed(&bson::doc! { other: operand }.into()),
+        other if Expr::has_operator(other) => {
+            computed(&bson::doc! { other: operand }.into(), variables)
+        }
         other => Err(unknown(31_325, other)),
     }
 }
 
 /// An expression. If it reads no field, it fails here and not on the first document.
-fn computed(value: &Bson) -> Result<Rule, Error> {
-    let expr = Expr::parse(value)?;
+fn computed(value: &Bson, variables: &Substitution<'_>) -> Result<Rule, Error> {
+    let expr = Expr::parse_in(value, variables)?;
     if expr.paths().is_empty() {
         expr.evaluate(&RawDocumentBuf::new())?;
     }
@@ -127,7 +136,7 @@ fn computed(value: &Bson) -> Result<Rule, Error> {
 }
 
 /// A part of the array at the path, or, if an operand is not a number, the operator of expressions.
-fn slice(operand: &Bson) -> Result<Rule, Error> {
+fn slice(operand: &Bson, variables: &Substitution<'_>) -> Result<Rule, Error> {
     let (skip, limit) = match operand {
         Bson::Array(array) => match array.as_slice() {
             [skip, limit] => match (amount(skip), amount(limit)) {
@@ -147,7 +156,7 @@ fn slice(operand: &Bson) -> Result<Rule, Error> {
     };
     match limit {
         Some(limit) => Ok(Rule::Slice(Slice { skip, limit })),
-        None => computed(&bson::doc! { "$slice": operand }.into()),
+        None => computed(&bson::doc! { "$slice": operand }.into(), variables),
     }
 }
 
