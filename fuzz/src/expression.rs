@@ -4,7 +4,7 @@ use odm::bson::{Bson, Document, doc};
 
 use crate::Choices;
 
-const OPERATORS: [&str; 34] = [
+const OPERATORS: [&str; 44] = [
     "$eq",
     "$ne",
     "$gt",
@@ -38,7 +38,32 @@ const OPERATORS: [&str; 34] = [
     "$literal",
     "$switch",
     "$expr",
-    "$concat",
+    "$setUnion",
+    "$isNumber",
+    "$convert",
+    "$toDouble",
+    "$toInt",
+    "$toLong",
+    "$toDecimal",
+    "$toString",
+    "$toBool",
+    "$toDate",
+    "$toObjectId",
+];
+
+/// The operators that are not compared with a server's: this library refuses the first one, and converts fewer texts and less binary data.
+const ALONE: [&str; 11] = [
+    "$setUnion",
+    "$isNumber",
+    "$convert",
+    "$toDouble",
+    "$toInt",
+    "$toLong",
+    "$toDecimal",
+    "$toString",
+    "$toBool",
+    "$toDate",
+    "$toObjectId",
 ];
 
 const PATHS: [&str; 12] = [
@@ -55,6 +80,14 @@ const PATHS: [&str; 12] = [
     "$$REMOVE",
     "$",
 ];
+
+/// Types that `$convert` converts to, and others.
+const TYPES: [&str; 10] = [
+    "double", "string", "objectId", "bool", "date", "int", "long", "decimal", "binData", "text",
+];
+
+/// The operands of `$convert` that may be absent, and one that is refused.
+const OTHERS: [&str; 3] = ["onError", "onNull", "format"];
 
 /// The number of operands of an operator that takes any number.
 const ANY: usize = 0;
@@ -108,8 +141,7 @@ impl Choices<'_> {
             2 => Bson::Array(self.operands(depth)),
             _ => {
                 let operator = match self.one_of(&OPERATORS) {
-                    // A server evaluates it, and this library refuses it.
-                    "$concat" if self.is_plain => "$literal",
+                    operator if self.is_plain && ALONE.contains(&operator) => "$literal",
                     operator => operator,
                 };
                 let operand = match operator {
@@ -120,6 +152,15 @@ impl Choices<'_> {
                         let branches = [doc! { "case": case, "then": then }];
                         let default = self.expression(depth - 1);
                         doc! { "branches": branches.to_vec(), "default": default }.into()
+                    }
+                    "$convert" => {
+                        let to = match self.below(4) {
+                            0 => self.expression(depth - 1),
+                            _ => self.one_of(&TYPES).into(),
+                        };
+                        let input = self.expression(depth - 1);
+                        let other = self.expression(depth - 1);
+                        doc! { "input": input, "to": to, self.one_of(&OTHERS): other }.into()
                     }
                     _ if self.is_odd(4) => self.expression(depth - 1),
                     "$expr" if self.is_plain => self.expression(depth - 1),

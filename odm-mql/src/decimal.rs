@@ -115,6 +115,48 @@ impl Decimal {
         Decimal::Finite(it)
     }
 
+    /// The decimal nearest to a number in decimal digits, with a sign and an exponent or without, or to `NaN`, `inf` or `infinity` in any
+    /// case. It is `None` for any other text, for a number that is too large, and for one so small that it has not all its digits.
+    pub(super) fn parse(text: &str) -> Option<Decimal> {
+        let (negative, text) = match text.split_at_checked(1) {
+            Some(("-", rest)) => (true, rest),
+            Some(("+", rest)) => (false, rest),
+            _ => (false, text),
+        };
+        match text.to_ascii_lowercase().as_str() {
+            "nan" => return Some(NaN),
+            "inf" | "infinity" => return Some(Infinity { negative }),
+            _ => {}
+        }
+        let (coefficient, exponent) = match text.split_once(['e', 'E']) {
+            Some((coefficient, exponent)) => (coefficient, self::exponent(exponent)?),
+            None => (text, 0),
+        };
+        let (whole, fraction) = coefficient.split_once('.').unwrap_or((coefficient, ""));
+        let digits = format!("{whole}{fraction}");
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let digits = digits.trim_start_matches('0');
+        let exponent = exponent - fraction.len() as i128;
+        // Two limbs, and whether there is more below them.
+        let (kept, below) = digits.split_at(digits.len().min(2 * DIGITS as usize));
+        let (high, low) = kept.split_at(kept.len().saturating_sub(DIGITS as usize));
+        let limb = |digits: &str| {
+            digits
+                .bytes()
+                .fold(0, |all, digit| all * 10 + u128::from(digit - b'0'))
+        };
+        let rest = below.bytes().any(|digit| digit != b'0');
+        let shifted = (exponent + below.len() as i128).clamp(-MOST, MOST) as i32;
+        let rounded = rounded(negative, limb(high), limb(low), rest, shifted);
+        // The digits that there is no place for because the number is small.
+        let dropped = i128::from(MIN_EXPONENT) - exponent;
+        let left = digits.len() - dropped.clamp(0, digits.len() as i128) as usize;
+        let is_whole = left >= DIGITS as usize || digits[left..].bytes().all(|digit| digit == b'0');
+        (is_whole && rounded.is_finite()).then_some(rounded)
+    }
+
     fn scientific(value: f64, text: String) -> Decimal {
         if value.is_nan() {
             return NaN;
@@ -301,6 +343,23 @@ pub(super) fn half_to_even(dropped: Dropped, _: bool, is_odd: bool) -> bool {
         Dropped::Half => is_odd,
         Dropped::AboveHalf => true,
     }
+}
+
+/// Beyond the exponents of all decimals.
+const MOST: i128 = 1_000_000_000;
+
+/// An exponent after its `e`. The exponents beyond those of all decimals are the same.
+fn exponent(text: &str) -> Option<i128> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let magnitude = digits.parse().unwrap_or(MOST).min(MOST);
+    Some(if text.starts_with('-') {
+        -magnitude
+    } else {
+        magnitude
+    })
 }
 
 fn digits(number: u128) -> u32 {

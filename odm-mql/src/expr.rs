@@ -1,6 +1,7 @@
 //! Expressions: values that are computed from a document.
 
 mod arrays;
+mod convert;
 mod evaluate;
 mod numbers;
 mod operator;
@@ -26,6 +27,15 @@ use crate::{
 /// Operands are evaluated in order; `$and`, `$or`, `$cond`, `$ifNull` and `$switch` evaluate only the operands that they need. MongoDB's
 /// optimizer evaluates operands that read no field before all others: where `a` is 0, `{ $or: [{ $divide: [1, "$a"] }, true] }` fails here,
 /// and `{ $ifNull: ["$a", { $divide: [1, 0] }] }` there.
+///
+/// `$convert` and its short forms convert as MongoDB 8.0 does, with these differences:
+///
+/// - Binary data is converted to a boolean alone. Another conversion of it that MongoDB has is refused, also beside `onError`.
+/// - A date is read from a text of ISO 8601 alone, as `2018-03-27T16:58:51.538Z`: with a space in the place of the `T`, with or without
+///   seconds and their fraction, with an offset, with `UTC` or `GMT`, or as a day. MongoDB reads other spellings too, as `July 4th, 2017`.
+/// - A double is read from decimal digits, `infinity` and `nan` alone, not from `-0x1p3` or `nan(1)`. It is written with all digits that it
+///   needs, of which older servers write sixteen.
+/// - `$convert` has no `base`, `format` and `byteOrder`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expr(ExprNode);
 
@@ -43,6 +53,16 @@ enum ExprNode {
         branches: Vec<(ExprNode, ExprNode)>,
         default: Option<Box<ExprNode>>,
     },
+    Convert(Box<Convert>),
+}
+
+/// The operands of `$convert`.
+#[derive(Debug, Clone, PartialEq)]
+struct Convert {
+    input: ExprNode,
+    to: ExprNode,
+    on_error: Option<ExprNode>,
+    on_null: Option<ExprNode>,
 }
 
 impl Expr {
@@ -149,6 +169,11 @@ impl ExprNode {
                 }
                 bson::doc! { "$switch": operand }.into()
             }
+            ExprNode::Convert(convert) => {
+                let parts = convert.parts().into_iter();
+                let parts = parts.map(|(name, node)| (name.to_owned(), node.to_bson()));
+                bson::doc! { "$convert": parts.collect::<Document>() }.into()
+            }
         }
     }
 
@@ -169,6 +194,11 @@ impl ExprNode {
                 }
                 if let Some(default) = default {
                     default.collect_paths(paths);
+                }
+            }
+            ExprNode::Convert(convert) => {
+                for (_, node) in convert.parts() {
+                    node.collect_paths(paths);
                 }
             }
         }
@@ -197,7 +227,23 @@ impl ExprNode {
                     .collect(),
                 default: default.map(|default| Box::new(default.with_paths(change))),
             },
+            ExprNode::Convert(convert) => ExprNode::Convert(Box::new(Convert {
+                input: convert.input.with_paths(change),
+                to: convert.to.with_paths(change),
+                on_error: convert.on_error.map(|node| node.with_paths(change)),
+                on_null: convert.on_null.map(|node| node.with_paths(change)),
+            })),
         }
+    }
+}
+
+impl Convert {
+    /// The operands that are there, with their names.
+    fn parts(&self) -> Vec<(&'static str, &ExprNode)> {
+        let mut parts = vec![("input", &self.input), ("to", &self.to)];
+        parts.extend(self.on_error.as_ref().map(|node| ("onError", node)));
+        parts.extend(self.on_null.as_ref().map(|node| ("onNull", node)));
+        parts
     }
 }
 

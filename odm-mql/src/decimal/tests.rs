@@ -39,6 +39,52 @@ fn results_are_those_of_another_implementation() {
 }
 
 #[test]
+fn a_number_with_more_digits_than_a_decimal_has_is_rounded() {
+    let text = |text: &str| Decimal::parse(text).map(|value| value.pack().to_string());
+    let digits = "1".repeat(34);
+    for (number, expected) in [
+        (format!("{digits}5"), format!("1.{}2E+34", &digits[2..])),
+        (format!("{digits}4"), format!("1.{}E+34", &digits[1..])),
+        (
+            format!("0.{digits}{}", "9".repeat(100)),
+            format!("0.{}2", &digits[1..]),
+        ),
+        (format!("{digits}.{}1", "0".repeat(100)), digits.clone()),
+        (
+            format!("{digits}5.{}1", "0".repeat(100)),
+            format!("1.{}2E+34", &digits[2..]),
+        ),
+        (
+            format!("{digits}123E-6179"),
+            format!("1.{}E-6143", &digits[1..]),
+        ),
+        (format!("0.{}1E10001", "0".repeat(10_000)), "1".to_owned()),
+        (
+            format!("1{}E-10000", "0".repeat(10_000)),
+            "1.000000000000000000000000000000000".to_owned(),
+        ),
+    ] {
+        assert_eq!(text(&number), Some(expected), "{number}");
+    }
+    assert_eq!(text(&format!("{}E-6179", &digits[1..])), None);
+    for none in [
+        "",
+        "+",
+        ".",
+        "1e",
+        "e1",
+        "1e+",
+        "1.1.1",
+        "--1",
+        "1_0",
+        "1E99999999999999999999",
+        "1E-99999999999999999999",
+    ] {
+        assert_eq!(text(none), None, "{none}");
+    }
+}
+
+#[test]
 fn a_double_is_rounded_to_fifteen_digits() {
     let text = |value: f64| Decimal::double(value).pack().to_string();
     assert_eq!(text(0.1), "0.100000000000000");
@@ -70,6 +116,11 @@ fn a_double_that_is_exact_as_a_decimal_has_no_digits_that_say_nothing() {
 }
 
 proptest! {
+    #[test]
+    fn a_decimal_is_read_as_it_is_written(value in finite()) {
+        prop_assert_eq!(Decimal::parse(&value.pack().to_string()), Some(value));
+    }
+
     #[test]
     fn a_double_has_the_value_of_its_decimal(value in any::<f64>()) {
         let text = Decimal::wide_double(value).pack().to_string();

@@ -19,6 +19,7 @@ pub(crate) const INVALID_PIPELINE_OPERATOR: i32 = 168;
 pub(crate) const CANNOT_INDEX_PARALLEL_ARRAYS: i32 = 171;
 pub(crate) const QUERY_FEATURE_NOT_ALLOWED: i32 = 224;
 pub(crate) const NOT_IMPLEMENTED: i32 = 238;
+pub(crate) const CONVERSION_FAILURE: i32 = 241;
 pub const OBJECT_TOO_LARGE: i32 = 10_334;
 /// A NUL in the path of an update.
 pub(crate) const NUL_IN_PATH: i32 = 9_867_600;
@@ -45,6 +46,7 @@ const NAMES: &[(i32, &str)] = &[
     (CANNOT_INDEX_PARALLEL_ARRAYS, "CannotIndexParallelArrays"),
     (QUERY_FEATURE_NOT_ALLOWED, "QueryFeatureNotAllowed"),
     (NOT_IMPLEMENTED, "NotImplemented"),
+    (CONVERSION_FAILURE, "ConversionFailure"),
     (OBJECT_TOO_LARGE, "BSONObjectTooLarge"),
     (11_000, "DuplicateKey"),
 ];

@@ -4,7 +4,12 @@ use std::cmp::Ordering;
 
 use bson::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString};
 
-use super::{ExprNode, arrays, numbers, operator::Operator};
+use super::{
+    Convert, ExprNode, arrays,
+    convert::{self, Target},
+    numbers,
+    operator::Operator,
+};
 use crate::steps;
 use crate::{Error, error::code, order, path, types, write::malformed};
 
@@ -50,6 +55,26 @@ pub(super) fn node(node: &ExprNode, document: &RawDocument) -> Result<Option<Raw
                 }),
             }
         }
+        ExprNode::Convert(convert) => converted(convert, document),
+    }
+}
+
+fn converted(convert: &Convert, document: &RawDocument) -> Result<Option<RawBson>, Error> {
+    let to = node(&convert.to, document)?;
+    let input = node(&convert.input, document)?;
+    let target = Target::new(&to)?;
+    let other = |other: &Option<ExprNode>| match other {
+        Some(other) => node(other, document),
+        None => Ok(Some(RawBson::Null)),
+    };
+    match input {
+        Some(input) if !is_nullish(&input) => match convert::convert("$convert", &input, target) {
+            Err(error) if convert.on_error.is_some() && convert::is_failure(&error) => {
+                other(&convert.on_error)
+            }
+            result => result.map(Some),
+        },
+        _ => other(&convert.on_null),
     }
 }
 
@@ -111,7 +136,11 @@ pub(crate) fn in_elements(array: &RawArray, path: &str) -> RawBson {
 
 /// Whether a value is null, undefined or missing.
 pub(super) fn is_null(value: &Option<RawBson>) -> bool {
-    matches!(value, None | Some(RawBson::Null | RawBson::Undefined))
+    value.as_ref().is_none_or(is_nullish)
+}
+
+fn is_nullish(value: &RawBson) -> bool {
+    matches!(value, RawBson::Null | RawBson::Undefined)
 }
 
 /// The name of the type of a value.
@@ -163,6 +192,14 @@ fn operator(
     }
     let values = operands.iter().map(|operand| node(operand, document));
     let values = values.collect::<Result<Vec<_>, _>>()?;
+    if let (Some(target), [value]) = (operator.conversion(), values.as_slice()) {
+        return match value {
+            Some(value) if !is_nullish(value) => {
+                convert::convert(operator.name(), value, Target::Type(target)).map(Some)
+            }
+            _ => Ok(Some(RawBson::Null)),
+        };
+    }
     let boolean = |value| Ok(Some(RawBson::Boolean(value)));
     match (operator, values.as_slice()) {
         (Operator::Eq, [a, b]) => boolean(compare(a, b).is_eq()),
@@ -178,6 +215,12 @@ fn operator(
                 .is_some_and(|value| truthy(value.as_raw_bson_ref())),
         ),
         (Operator::Type, [value]) => Ok(Some(RawBson::String(type_of(value).to_owned()))),
+        (Operator::IsNumber, [value]) => boolean(matches!(
+            value,
+            Some(
+                RawBson::Int32(_) | RawBson::Int64(_) | RawBson::Double(_) | RawBson::Decimal128(_)
+            )
+        )),
         (
             Operator::In
             | Operator::Size

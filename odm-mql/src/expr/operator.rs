@@ -1,5 +1,7 @@
 //! The operators of expressions.
 
+use bson::spec::ElementType;
+
 /// An operator with a list of operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operator {
@@ -33,12 +35,21 @@ pub(super) enum Operator {
     Last,
     Slice,
     Type,
+    IsNumber,
+    ToDouble,
+    ToInt,
+    ToLong,
+    ToDecimal,
+    ToString,
+    ToBool,
+    ToDate,
+    ToObjectId,
 }
 
 use Operator::*;
 
 /// The operators with their names and with the least and the greatest number of operands.
-const OPERATORS: [(Operator, &str, usize, usize); 30] = [
+const OPERATORS: [(Operator, &str, usize, usize); 39] = [
     (Eq, "$eq", 2, 2),
     (Ne, "$ne", 2, 2),
     (Gt, "$gt", 2, 2),
@@ -69,6 +80,15 @@ const OPERATORS: [(Operator, &str, usize, usize); 30] = [
     (Last, "$last", 1, 1),
     (Slice, "$slice", 2, 3),
     (Type, "$type", 1, 1),
+    (IsNumber, "$isNumber", 1, 1),
+    (ToDouble, "$toDouble", 1, 1),
+    (ToInt, "$toInt", 1, 1),
+    (ToLong, "$toLong", 1, 1),
+    (ToDecimal, "$toDecimal", 1, 1),
+    (ToString, "$toString", 1, 1),
+    (ToBool, "$toBool", 1, 1),
+    (ToDate, "$toDate", 1, 1),
+    (ToObjectId, "$toObjectId", 1, 1),
 ];
 
 impl Operator {
@@ -82,5 +102,20 @@ impl Operator {
         let found = OPERATORS.iter().find(|(other, ..)| *other == self);
         // Each operator is in the list.
         found.map_or("", |(_, name, ..)| name)
+    }
+
+    /// The type that an operator converts its operand to.
+    pub(super) fn conversion(self) -> Option<ElementType> {
+        Some(match self {
+            ToDouble => ElementType::Double,
+            ToInt => ElementType::Int32,
+            ToLong => ElementType::Int64,
+            ToDecimal => ElementType::Decimal128,
+            ToString => ElementType::String,
+            ToBool => ElementType::Boolean,
+            ToDate => ElementType::DateTime,
+            ToObjectId => ElementType::ObjectId,
+            _ => return None,
+        })
     }
 }

@@ -2,7 +2,7 @@
 
 use bson::{Bson, DateTime, Document, RawBson};
 
-use super::{ExprNode, operator::Operator};
+use super::{Convert, ExprNode, operator::Operator};
 use crate::{
     Error,
     error::code,
@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The operators that are not an [`Operator`], since their operands are not a list.
-pub(super) const SPECIAL: [&str; 4] = ["$literal", "$const", "$switch", "$expr"];
+pub(super) const SPECIAL: [&str; 5] = ["$literal", "$const", "$switch", "$expr", "$convert"];
 
 pub(super) fn node(value: &Bson, variables: &Substitution<'_>) -> Result<ExprNode, Error> {
     match value {
@@ -101,6 +101,7 @@ fn operator(name: &str, operand: &Bson, variables: &Substitution<'_>) -> Result<
         ("$literal" | "$const", value) => return Ok(ExprNode::Literal(to_raw(value)?)),
         ("$cond", Bson::Document(document)) => return cond(document, variables),
         ("$switch", operand) => return switch(operand, variables),
+        ("$convert", operand) => return convert(operand, variables),
         ("$expr", operand) => return node(operand, variables),
         _ => {}
     }
@@ -115,6 +116,7 @@ fn operator(name: &str, operand: &Bson, variables: &Substitution<'_>) -> Result<
         let code = match operator {
             Operator::Round | Operator::Trunc | Operator::Slice => 28_667,
             Operator::IfNull => 1_257_300,
+            operator if operator.conversion().is_some() => 50_723,
             _ => 16_020,
         };
         return Err(bad_as(code, name, "another number of operands"));
@@ -139,6 +141,36 @@ fn cond(document: &Document, variables: &Substitution<'_>) -> Result<ExprNode, E
         part("else", 17_082)?,
     ];
     Ok(ExprNode::Operator(Operator::Cond, operands))
+}
+
+fn convert(operand: &Bson, variables: &Substitution<'_>) -> Result<ExprNode, Error> {
+    let bad = |expected| bad_as(code::FAILED_TO_PARSE, "$convert", expected);
+    let Bson::Document(document) = operand else {
+        return Err(bad("a document of `input`, `to`, `onError` and `onNull`"));
+    };
+    for key in document.keys() {
+        match key.as_str() {
+            "input" | "to" | "onError" | "onNull" => {}
+            "base" | "format" | "byteOrder" => {
+                return Err(Error::NotSupported {
+                    operator: key.clone(),
+                    instead: "`$convert` has `input`, `to`, `onError` and `onNull` here",
+                    code: code::NOT_IMPLEMENTED,
+                });
+            }
+            other => return Err(unknown(code::FAILED_TO_PARSE, other)),
+        }
+    }
+    let part = |name: &str| {
+        let part = document.get(name).map(|value| node(value, variables));
+        part.transpose()
+    };
+    Ok(ExprNode::Convert(Box::new(Convert {
+        input: part("input")?.ok_or_else(|| bad("an `input`"))?,
+        to: part("to")?.ok_or_else(|| bad("a type in `to`"))?,
+        on_error: part("onError")?,
+        on_null: part("onNull")?,
+    })))
 }
 
 fn switch(operand: &Bson, variables: &Substitution<'_>) -> Result<ExprNode, Error> {

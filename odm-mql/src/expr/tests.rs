@@ -311,8 +311,25 @@ const BINARY: [&str; 16] = [
     "$slice",
 ];
 
-const UNARY: [&str; 9] = [
-    "$abs", "$ceil", "$floor", "$not", "$size", "$first", "$last", "$isArray", "$type",
+const UNARY: [&str; 18] = [
+    "$abs",
+    "$ceil",
+    "$floor",
+    "$not",
+    "$size",
+    "$first",
+    "$last",
+    "$isArray",
+    "$type",
+    "$isNumber",
+    "$toDouble",
+    "$toInt",
+    "$toLong",
+    "$toDecimal",
+    "$toString",
+    "$toBool",
+    "$toDate",
+    "$toObjectId",
 ];
 
 /// Expressions of all operators on few values and paths.
@@ -337,11 +354,27 @@ fn expression() -> impl Strategy<Value = Bson> {
             (prop::sample::select(&UNARY), inner.clone())
                 .prop_map(|(operator, operand)| doc! { operator: [operand] }.into()),
             prop::collection::vec(inner.clone(), 3).prop_map(|all| doc! { "$cond": all }.into()),
+            conversion(inner.clone()),
             (inner.clone(), inner.clone()).prop_map(|(a, b)| doc! { "x": a, "y": [b] }.into()),
             (inner.clone(), inner).prop_map(|(case, then)| {
                 doc! { "$switch": { "branches": [{ "case": case, "then": then }] } }.into()
             }),
         ]
+    })
+}
+
+fn conversion(operand: impl Strategy<Value = Bson> + Clone) -> impl Strategy<Value = Bson> {
+    let to = prop_oneof![
+        prop::sample::select(&["int", "string", "missing", "$c"]).prop_map(Bson::from),
+        Just(Bson::from(doc! { "type": 9 })),
+        operand.clone(),
+    ];
+    let other = prop::option::of(operand.clone());
+    (operand, to, other.clone(), other).prop_map(|(input, to, on_error, on_null)| {
+        let mut convert = doc! { "input": input, "to": to };
+        convert.extend(on_error.map(|value| ("onError".to_owned(), value)));
+        convert.extend(on_null.map(|value| ("onNull".to_owned(), value)));
+        doc! { "$convert": convert }.into()
     })
 }
 

@@ -1,0 +1,268 @@
+//! Conversions of values to other types.
+
+mod texts;
+
+use bson::{DateTime, RawBson, oid::ObjectId, spec::ElementType};
+
+pub(super) use self::texts::{date_text, double_text};
+use super::evaluate::{is_null, truthy};
+use crate::{Error, decimal::Decimal, error::code, number, types};
+
+/// What a value is converted to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Target {
+    /// Null, whatever the value is.
+    Null,
+    /// The type of a missing value, which no value can be converted to.
+    Missing,
+    Type(ElementType),
+}
+
+impl Target {
+    /// The target that `to` of `$convert` stands for: the name or the code of a type, or a document with it and with the subtype of binary
+    /// data.
+    pub(super) fn new(to: &Option<RawBson>) -> Result<Target, Error> {
+        let Some(RawBson::Document(document)) = to else {
+            return Target::of_type(to);
+        };
+        let mut kind = None;
+        for (name, value) in document.iter().flatten() {
+            match name.as_str() {
+                "type" => kind = Some(RawBson::from(value)),
+                "subtype" => {}
+                _ => return Err(bad_target("the document has only `type` and `subtype`")),
+            }
+        }
+        match kind {
+            None => Err(bad_target("the document needs a `type`")),
+            kind => Target::of_type(&kind),
+        }
+    }
+
+    fn of_type(kind: &Option<RawBson>) -> Result<Target, Error> {
+        match kind {
+            kind if is_null(kind) => Ok(Target::Null),
+            Some(RawBson::String(name)) if name == "missing" => Ok(Target::Missing),
+            Some(RawBson::String(name)) => match types::by_name(name).as_deref() {
+                Some([kind]) => Ok(Target::Type(*kind)),
+                _ => Err(failed(
+                    CONVERT,
+                    "`to` is no name of a type",
+                    code::BAD_VALUE,
+                )),
+            },
+            Some(number) => match number::whole(number.as_raw_bson_ref()) {
+                Some(0) => Ok(Target::Missing),
+                Some(code) => match types::by_code(code) {
+                    Some(kind) => Ok(Target::Type(kind)),
+                    None => Err(bad_target("it is no code of a type")),
+                },
+                None => Err(bad_target("it is the name or the code of a type")),
+            },
+            None => Ok(Target::Null),
+        }
+    }
+}
+
+const CONVERT: &str = "$convert";
+
+fn bad_target(reason: &str) -> Error {
+    failed(CONVERT, &format!("`to`: {reason}"), code::FAILED_TO_PARSE)
+}
+
+fn failed(operator: &'static str, reason: &str, code: i32) -> Error {
+    Error::Expression {
+        operator,
+        reason: reason.to_owned().into(),
+        code,
+    }
+}
+
+/// Whether `onError` takes the place of an error.
+pub(super) fn is_failure(error: &Error) -> bool {
+    error.code() == code::CONVERSION_FAILURE
+}
+
+/// Converts a value that is not null.
+pub(super) fn convert(
+    operator: &'static str,
+    value: &RawBson,
+    target: Target,
+) -> Result<RawBson, Error> {
+    let (result, name) = match target {
+        Target::Null => return Ok(RawBson::Null),
+        Target::Missing => (Err(Failure::Unsupported), "missing"),
+        Target::Type(target) => (converted(value, target), types::name(target)),
+    };
+    result.map_err(|failure| {
+        let kind = types::name(value.element_type());
+        let (reason, code) = match failure {
+            Failure::Unsupported => ("no value of this type can be", code::CONVERSION_FAILURE),
+            Failure::Value => ("this value cannot be", code::CONVERSION_FAILURE),
+            Failure::Year => ("the year is not of four digits: it cannot be", 18_537),
+            Failure::Binary => (
+                "conversions of binary data are not supported here: it is not",
+                code::NOT_IMPLEMENTED,
+            ),
+        };
+        failed(
+            operator,
+            &format!("{reason} converted from {kind} to {name}"),
+            code,
+        )
+    })
+}
+
+/// Why a value cannot be converted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Failure {
+    /// MongoDB has no conversion between the types.
+    Unsupported,
+    /// The value has no counterpart in the type.
+    Value,
+    /// A date whose year does not have four digits has no text.
+    Year,
+    /// MongoDB converts binary data, and this library does not.
+    Binary,
+}
+
+fn converted(value: &RawBson, target: ElementType) -> Result<RawBson, Failure> {
+    match target {
+        ElementType::Double => double(value).map(RawBson::Double),
+        ElementType::String => text(value).map(RawBson::String),
+        ElementType::ObjectId => object_id(value).map(RawBson::ObjectId),
+        ElementType::Boolean => Ok(RawBson::Boolean(truthy(value.as_raw_bson_ref()))),
+        ElementType::DateTime => date(value).map(RawBson::DateTime),
+        ElementType::Int32 => int(value).map(RawBson::Int32),
+        ElementType::Int64 => long(value).map(RawBson::Int64),
+        ElementType::Decimal128 => match value {
+            RawBson::Decimal128(_) => Ok(value.clone()),
+            value => decimal(value).map(|value| RawBson::Decimal128(value.pack())),
+        },
+        ElementType::Binary => match value {
+            RawBson::Double(_)
+            | RawBson::String(_)
+            | RawBson::Document(_)
+            | RawBson::Array(_)
+            | RawBson::Binary(_)
+            | RawBson::Int32(_)
+            | RawBson::Int64(_) => Err(Failure::Binary),
+            _ => Err(Failure::Unsupported),
+        },
+        ElementType::Array => match value {
+            RawBson::Binary(_) => Err(Failure::Binary),
+            _ => Err(Failure::Unsupported),
+        },
+        _ => Err(Failure::Unsupported),
+    }
+}
+
+fn double(value: &RawBson) -> Result<f64, Failure> {
+    match value {
+        RawBson::Double(value) => Ok(*value),
+        RawBson::Int32(value) => Ok((*value).into()),
+        RawBson::Int64(value) => Ok(*value as f64),
+        RawBson::Decimal128(value) => {
+            let text = Decimal::new(*value).pack().to_string();
+            texts::double(&text).ok_or(Failure::Value)
+        }
+        RawBson::Boolean(value) => Ok((*value).into()),
+        RawBson::DateTime(date) => Ok(date.timestamp_millis() as f64),
+        RawBson::String(text) => texts::double(text).ok_or(Failure::Value),
+        RawBson::Binary(_) => Err(Failure::Binary),
+        _ => Err(Failure::Unsupported),
+    }
+}
+
+fn int(value: &RawBson) -> Result<i32, Failure> {
+    match value {
+        RawBson::Int32(value) => Ok(*value),
+        RawBson::Int64(value) => i32::try_from(*value).map_err(|_| Failure::Value),
+        // The whole part is taken of a number that is in the range as it is.
+        RawBson::Double(value) => {
+            match f64::from(i32::MIN) <= *value && *value <= i32::MAX.into() {
+                true => Ok(*value as i32),
+                false => Err(Failure::Value),
+            }
+        }
+        RawBson::Decimal128(value) => {
+            let whole = Decimal::new(*value).truncated();
+            let int = whole.and_then(|whole| i32::try_from(whole).ok());
+            int.ok_or(Failure::Value)
+        }
+        RawBson::Boolean(value) => Ok((*value).into()),
+        RawBson::String(text) => text.parse().map_err(|_| Failure::Value),
+        RawBson::Binary(_) => Err(Failure::Binary),
+        _ => Err(Failure::Unsupported),
+    }
+}
+
+fn long(value: &RawBson) -> Result<i64, Failure> {
+    match value {
+        RawBson::DateTime(date) => Ok(date.timestamp_millis()),
+        RawBson::Boolean(value) => Ok((*value).into()),
+        RawBson::String(text) => text.parse().map_err(|_| Failure::Value),
+        RawBson::Int32(_) | RawBson::Int64(_) | RawBson::Double(_) | RawBson::Decimal128(_) => {
+            number::truncated(value.as_raw_bson_ref()).ok_or(Failure::Value)
+        }
+        RawBson::Binary(_) => Err(Failure::Binary),
+        _ => Err(Failure::Unsupported),
+    }
+}
+
+fn decimal(value: &RawBson) -> Result<Decimal, Failure> {
+    match value {
+        RawBson::Double(value) => Ok(Decimal::double(*value)),
+        RawBson::Int32(value) => Ok(Decimal::int((*value).into())),
+        RawBson::Int64(value) => Ok(Decimal::int(*value)),
+        RawBson::Decimal128(value) => Ok(Decimal::new(*value)),
+        RawBson::Boolean(value) => Ok(Decimal::int((*value).into())),
+        RawBson::DateTime(date) => Ok(Decimal::int(date.timestamp_millis())),
+        RawBson::String(text) => Decimal::parse(text).ok_or(Failure::Value),
+        _ => Err(Failure::Unsupported),
+    }
+}
+
+fn text(value: &RawBson) -> Result<String, Failure> {
+    match value {
+        RawBson::String(text) => Ok(text.clone()),
+        RawBson::Double(value) => Ok(double_text(*value)),
+        RawBson::Int32(value) => Ok(value.to_string()),
+        RawBson::Int64(value) => Ok(value.to_string()),
+        RawBson::Decimal128(value) => Ok(Decimal::new(*value).pack().to_string()),
+        RawBson::Boolean(value) => Ok(value.to_string()),
+        RawBson::DateTime(date) => date_text(*date).ok_or(Failure::Year),
+        RawBson::ObjectId(id) => Ok(id.to_hex()),
+        RawBson::Binary(_) => Err(Failure::Binary),
+        _ => Err(Failure::Unsupported),
+    }
+}
+
+fn date(value: &RawBson) -> Result<DateTime, Failure> {
+    let of_seconds = |seconds: i64| DateTime::from_millis(seconds.saturating_mul(1_000));
+    match value {
+        RawBson::DateTime(date) => Ok(*date),
+        RawBson::Int64(_) | RawBson::Double(_) | RawBson::Decimal128(_) => {
+            long(value).map(DateTime::from_millis)
+        }
+        RawBson::String(text) => texts::date(text).ok_or(Failure::Value),
+        RawBson::ObjectId(id) => {
+            // To MongoDB the time is a number with a sign.
+            let [a, b, c, d, ..] = id.bytes();
+            Ok(of_seconds(i32::from_be_bytes([a, b, c, d]).into()))
+        }
+        RawBson::Timestamp(timestamp) => Ok(of_seconds(timestamp.time.into())),
+        _ => Err(Failure::Unsupported),
+    }
+}
+
+fn object_id(value: &RawBson) -> Result<ObjectId, Failure> {
+    match value {
+        RawBson::ObjectId(id) => Ok(*id),
+        RawBson::String(text) => ObjectId::parse_str(text).map_err(|_| Failure::Value),
+        _ => Err(Failure::Unsupported),
+    }
+}
+
+#[cfg(test)]
+mod tests;
