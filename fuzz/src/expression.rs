@@ -4,7 +4,7 @@ use odm::bson::{Bson, Document, doc};
 
 use crate::Choices;
 
-const OPERATORS: [&str; 44] = [
+const OPERATORS: [&str; 51] = [
     "$eq",
     "$ne",
     "$gt",
@@ -49,10 +49,18 @@ const OPERATORS: [&str; 44] = [
     "$toBool",
     "$toDate",
     "$toObjectId",
+    "$concat",
+    "$toLower",
+    "$toUpper",
+    "$strLenCP",
+    "$substrCP",
+    "$concatArrays",
+    "$mergeObjects",
 ];
 
-/// The operators that are not compared with a server's: this library refuses the first one, and converts fewer texts and less binary data.
-const ALONE: [&str; 11] = [
+/// The operators that a plain expression leaves out: a server has the first one, converts more texts and binary data, and may find an error
+/// of a joined value before a null.
+const ALONE: [&str; 18] = [
     "$setUnion",
     "$isNumber",
     "$convert",
@@ -64,6 +72,13 @@ const ALONE: [&str; 11] = [
     "$toBool",
     "$toDate",
     "$toObjectId",
+    "$concat",
+    "$toLower",
+    "$toUpper",
+    "$strLenCP",
+    "$substrCP",
+    "$concatArrays",
+    "$mergeObjects",
 ];
 
 const PATHS: [&str; 12] = [

@@ -4,8 +4,10 @@ mod arrays;
 mod convert;
 mod evaluate;
 mod numbers;
+mod objects;
 mod operator;
 mod parse;
+mod texts;
 
 use std::borrow::Cow;
 
@@ -24,9 +26,9 @@ use crate::{
 /// The documentation of [`mql`](crate) lists the operators. A path through an array gives the values in the elements that are documents; a
 /// number in a path is a name.
 ///
-/// Operands are evaluated in order; `$and`, `$or`, `$cond`, `$ifNull` and `$switch` evaluate only the operands that they need. MongoDB's
-/// optimizer evaluates operands that read no field before all others: where `a` is 0, `{ $or: [{ $divide: [1, "$a"] }, true] }` fails here,
-/// and `{ $ifNull: ["$a", { $divide: [1, 0] }] }` there.
+/// Operands are evaluated in order; `$and`, `$or`, `$cond`, `$ifNull` and `$switch` evaluate only the operands that they need, `$concat` and
+/// `$concatArrays` those up to the first null. MongoDB's optimizer evaluates operands that read no field before all others: where `a` is 0,
+/// `{ $or: [{ $divide: [1, "$a"] }, true] }` fails here, and `{ $ifNull: ["$a", { $divide: [1, 0] }] }` there.
 ///
 /// `$convert` and its short forms convert as MongoDB 8.0 does, with these differences:
 ///
@@ -36,6 +38,8 @@ use crate::{
 /// - A double is read from decimal digits, `infinity` and `nan` alone, not from `-0x1p3` or `nan(1)`. It is written with all digits that it
 ///   needs, of which older servers write sixteen.
 /// - `$convert` has no `base`, `format` and `byteOrder`.
+///
+/// `$toLower`, `$toUpper` and `$substrCP` take numbers and dates as their texts, as in MongoDB, and not timestamps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expr(ExprNode);
 

@@ -15,7 +15,7 @@
 //! |---|---|
 //! | [filters](Filter) | `$eq` `$ne` `$gt` `$gte` `$lt` `$lte` `$in` `$nin`, `$and` `$or` `$nor` `$not`, `$exists` `$type`, `$regex` with `$options`, `$mod`, `$size` `$all` `$elemMatch`, `$bitsAllSet` `$bitsAllClear` `$bitsAnySet` `$bitsAnyClear`, `$expr` `$jsonSchema`, `$comment` |
 //! | [schemas](Schema) | the keywords of `$jsonSchema` |
-//! | [expressions](Expr) | paths, `$$ROOT` `$$CURRENT` `$$NOW` `$$REMOVE` and the [variables of a caller](Variables), `$literal`, `$eq` `$ne` `$gt` `$gte` `$lt` `$lte` `$cmp` `$in`, `$and` `$or` `$not`, `$add` `$subtract` `$multiply` `$divide` `$mod` `$abs` `$ceil` `$floor` `$round` `$trunc`, `$cond` `$ifNull` `$switch`, `$size` `$isArray` `$arrayElemAt` `$first` `$last` `$slice`, `$type` `$isNumber` `$convert` `$toDouble` `$toInt` `$toLong` `$toDecimal` `$toString` `$toBool` `$toDate` `$toObjectId` |
+//! | [expressions](Expr) | paths, `$$ROOT` `$$CURRENT` `$$NOW` `$$REMOVE` and the [variables of a caller](Variables), `$literal`, `$eq` `$ne` `$gt` `$gte` `$lt` `$lte` `$cmp` `$in`, `$and` `$or` `$not`, `$add` `$subtract` `$multiply` `$divide` `$mod` `$abs` `$ceil` `$floor` `$round` `$trunc`, `$cond` `$ifNull` `$switch`, `$size` `$isArray` `$arrayElemAt` `$first` `$last` `$slice` `$concatArrays`, `$concat` `$toLower` `$toUpper` `$strLenCP` `$substrCP`, `$mergeObjects`, `$type` `$isNumber` `$convert` `$toDouble` `$toInt` `$toLong` `$toDecimal` `$toString` `$toBool` `$toDate` `$toObjectId` |
 //! | [updates](Update) | `$set` `$unset` `$setOnInsert` `$rename` `$currentDate`, `$inc` `$mul` `$min` `$max` `$bit`, `$push` with `$each` `$position` `$slice` `$sort`, `$addToSet` with `$each`, `$pop` `$pull` `$pullAll`; in paths `$`, `$[]` and `$[name]` |
 //! | [projections](Projection) | 1, 0, `$slice` `$elemMatch`, `$` at the end of a path, and expressions |
 //! | [sorts](Sort) | 1, -1, `$natural` |
@@ -27,7 +27,7 @@
 //! |---|---|
 //! | filters | `$where` `$text` `$rand` `$sampleRate` `$near` `$nearSphere` `$geoNear` `$geoWithin` `$geoIntersects` `$within` `$meta` `$alwaysTrue` `$alwaysFalse` `$_internalSchemaType` |
 //! | schemas | `encrypt` `encryptMetadata` |
-//! | expressions | all operators of texts, dates, timestamps, objects, sets, bits, trigonometry, powers, logarithms and accumulators, such as `$concat` `$dateAdd` `$mergeObjects` `$setUnion` `$sqrt` `$sum`; of arrays `$map` `$filter` `$reduce` `$zip` `$range` `$concatArrays` `$indexOfArray` `$reverseArray` `$sortArray` `$firstN` `$lastN` `$maxN` `$minN` `$arrayToObject` `$objectToArray`; `$let` `$getField` `$rand` `$function` `$meta` `$toUUID`, and all other variables of the system |
+//! | expressions | all other operators of texts and of objects, all of dates, timestamps, sets, bits, trigonometry, powers, logarithms and accumulators, such as `$split` `$setField` `$dateToString` `$setUnion` `$sqrt` `$sum`; of arrays `$map` `$filter` `$reduce` `$zip` `$range` `$indexOfArray` `$reverseArray` `$sortArray` `$firstN` `$lastN` `$maxN` `$minN` `$arrayToObject` `$objectToArray`; `$let` `$getField` `$rand` `$function` `$meta` `$toUUID`, and all other variables of the system |
 //! | updates | pipelines: an update is a document |
 //! | projections | `$meta`, and a computed field inside of the field that `$` is about |
 //! | sorts | `$meta` |

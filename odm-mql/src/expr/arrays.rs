@@ -1,9 +1,10 @@
 //! The operators of expressions on arrays.
 
-use bson::{RawArray, RawArrayBuf, RawBson};
+use bson::{RawArray, RawArrayBuf, RawBson, RawDocument};
 
 use super::{
-    evaluate::{is_null, type_of},
+    ExprNode,
+    evaluate::{check_size, is_null, node, type_of},
     failed,
     operator::Operator,
 };
@@ -37,6 +38,28 @@ pub(super) fn operator(
         (_, [array, rest @ ..]) => slice(operator, array, rest),
         (_, []) => Ok(None),
     }
+}
+
+/// The elements of all arrays, or null at the first null.
+pub(super) fn concat(
+    operands: &[ExprNode],
+    document: &RawDocument,
+) -> Result<Option<RawBson>, Error> {
+    let mut all = RawArrayBuf::new();
+    for operand in operands {
+        let value = node(operand, document)?;
+        if is_null(&value) {
+            return Ok(Some(RawBson::Null));
+        }
+        for element in array_of(Operator::ConcatArrays, &value, 28_664)?
+            .into_iter()
+            .flatten()
+        {
+            all.push(element);
+        }
+        check_size(all.as_bytes().len())?;
+    }
+    Ok(Some(RawBson::Array(all)))
 }
 
 /// Null, unless the operator rejects an operand before the null or missing one.
@@ -116,7 +139,7 @@ fn array_of(operator: Operator, value: &Option<RawBson>, code: i32) -> Result<&R
 }
 
 /// A whole number of 32 bits, of any numeric type. The codes are for a value of another type and for another number.
-fn int(
+pub(super) fn int(
     operator: Operator,
     value: &Option<RawBson>,
     type_code: i32,

@@ -4,7 +4,7 @@ mod texts;
 
 use bson::{DateTime, RawBson, oid::ObjectId, spec::ElementType};
 
-pub(super) use self::texts::{date_text, double_text};
+use self::texts::{date_text, double_text};
 use super::evaluate::{is_null, truthy};
 use crate::{Error, decimal::Decimal, error::code, number, types};
 
@@ -83,6 +83,11 @@ pub(super) fn is_failure(error: &Error) -> bool {
     error.code() == code::CONVERSION_FAILURE
 }
 
+/// Converts a value to a text.
+pub(super) fn text(operator: &'static str, value: &RawBson) -> Result<String, Error> {
+    text_of(value).map_err(|failure| failed_conversion(operator, value, "string", failure))
+}
+
 /// Converts a value that is not null.
 pub(super) fn convert(
     operator: &'static str,
@@ -94,23 +99,30 @@ pub(super) fn convert(
         Target::Missing => (Err(Failure::Unsupported), "missing"),
         Target::Type(target) => (converted(value, target), types::name(target)),
     };
-    result.map_err(|failure| {
-        let kind = types::name(value.element_type());
-        let (reason, code) = match failure {
-            Failure::Unsupported => ("no value of this type can be", code::CONVERSION_FAILURE),
-            Failure::Value => ("this value cannot be", code::CONVERSION_FAILURE),
-            Failure::Year => ("the year is not of four digits: it cannot be", 18_537),
-            Failure::Binary => (
-                "conversions of binary data are not supported here: it is not",
-                code::NOT_IMPLEMENTED,
-            ),
-        };
-        failed(
-            operator,
-            &format!("{reason} converted from {kind} to {name}"),
-            code,
-        )
-    })
+    result.map_err(|failure| failed_conversion(operator, value, name, failure))
+}
+
+fn failed_conversion(
+    operator: &'static str,
+    value: &RawBson,
+    target: &str,
+    failure: Failure,
+) -> Error {
+    let kind = types::name(value.element_type());
+    let (reason, code) = match failure {
+        Failure::Unsupported => ("no value of this type can be", code::CONVERSION_FAILURE),
+        Failure::Value => ("this value cannot be", code::CONVERSION_FAILURE),
+        Failure::Year => ("the year is not of four digits: it cannot be", 18_537),
+        Failure::Binary => (
+            "conversions of binary data are not supported here: it is not",
+            code::NOT_IMPLEMENTED,
+        ),
+    };
+    failed(
+        operator,
+        &format!("{reason} converted from {kind} to {target}"),
+        code,
+    )
 }
 
 /// Why a value cannot be converted.
@@ -129,7 +141,7 @@ enum Failure {
 fn converted(value: &RawBson, target: ElementType) -> Result<RawBson, Failure> {
     match target {
         ElementType::Double => double(value).map(RawBson::Double),
-        ElementType::String => text(value).map(RawBson::String),
+        ElementType::String => text_of(value).map(RawBson::String),
         ElementType::ObjectId => object_id(value).map(RawBson::ObjectId),
         ElementType::Boolean => Ok(RawBson::Boolean(truthy(value.as_raw_bson_ref()))),
         ElementType::DateTime => date(value).map(RawBson::DateTime),
@@ -223,7 +235,7 @@ fn decimal(value: &RawBson) -> Result<Decimal, Failure> {
     }
 }
 
-fn text(value: &RawBson) -> Result<String, Failure> {
+fn text_of(value: &RawBson) -> Result<String, Failure> {
     match value {
         RawBson::String(text) => Ok(text.clone()),
         RawBson::Double(value) => Ok(double_text(*value)),

@@ -7,8 +7,9 @@ use bson::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentB
 use super::{
     Convert, ExprNode, arrays,
     convert::{self, Target},
-    numbers,
+    numbers, objects,
     operator::Operator,
+    texts,
 };
 use crate::steps;
 use crate::{Error, error::code, order, path, types, write::malformed};
@@ -26,7 +27,7 @@ pub(super) fn node(node: &ExprNode, document: &RawDocument) -> Result<Option<Raw
                 if let Some(value) = self::node(node, document)? {
                     let name = CString::try_from(name.as_str()).map_err(malformed)?;
                     object.append(name, value);
-                    check_size(object.as_bytes())?;
+                    check_size(object.as_bytes().len())?;
                 }
             }
             Ok(Some(RawBson::Document(object)))
@@ -35,7 +36,7 @@ pub(super) fn node(node: &ExprNode, document: &RawDocument) -> Result<Option<Raw
             let mut array = RawArrayBuf::new();
             for node in nodes {
                 array.push(self::node(node, document)?.unwrap_or(RawBson::Null));
-                check_size(array.as_bytes())?;
+                check_size(array.as_bytes().len())?;
             }
             Ok(Some(RawBson::Array(array)))
         }
@@ -79,9 +80,9 @@ fn converted(convert: &Convert, document: &RawDocument) -> Result<Option<RawBson
 }
 
 /// Checks that a computed value is not larger than several documents: an expression can refer to a document any number of times.
-fn check_size(value: &[u8]) -> Result<(), Error> {
+pub(super) fn check_size(bytes: usize) -> Result<(), Error> {
     const MOST: usize = 64 << 20;
-    match value.len() > MOST {
+    match bytes > MOST {
         true => Err(Error::Expression {
             operator: "$literal",
             reason: format!("a value has more than {MOST} bytes").into(),
@@ -188,6 +189,9 @@ fn operator(
             }
             return Ok(last);
         }
+        Operator::Concat => return texts::concat(operands, document),
+        Operator::ConcatArrays => return arrays::concat(operands, document),
+        Operator::MergeObjects => return objects::merge(operands, document),
         _ => {}
     }
     let values = operands.iter().map(|operand| node(operand, document));
@@ -231,6 +235,10 @@ fn operator(
             | Operator::Slice,
             values,
         ) => arrays::operator(operator, values),
+        (
+            Operator::ToLower | Operator::ToUpper | Operator::StrLenCp | Operator::SubstrCp,
+            values,
+        ) => texts::operator(operator, values),
         (operator, values) => numbers::calculate(operator, values),
     }
 }

@@ -44,12 +44,19 @@ pub(super) enum Operator {
     ToBool,
     ToDate,
     ToObjectId,
+    Concat,
+    ToLower,
+    ToUpper,
+    StrLenCp,
+    SubstrCp,
+    ConcatArrays,
+    MergeObjects,
 }
 
 use Operator::*;
 
 /// The operators with their names and with the least and the greatest number of operands.
-const OPERATORS: [(Operator, &str, usize, usize); 39] = [
+const OPERATORS: [(Operator, &str, usize, usize); 46] = [
     (Eq, "$eq", 2, 2),
     (Ne, "$ne", 2, 2),
     (Gt, "$gt", 2, 2),
@@ -89,6 +96,13 @@ const OPERATORS: [(Operator, &str, usize, usize); 39] = [
     (ToBool, "$toBool", 1, 1),
     (ToDate, "$toDate", 1, 1),
     (ToObjectId, "$toObjectId", 1, 1),
+    (Concat, "$concat", 0, usize::MAX),
+    (ToLower, "$toLower", 1, 1),
+    (ToUpper, "$toUpper", 1, 1),
+    (StrLenCp, "$strLenCP", 1, 1),
+    (SubstrCp, "$substrCP", 3, 3),
+    (ConcatArrays, "$concatArrays", 0, usize::MAX),
+    (MergeObjects, "$mergeObjects", 0, usize::MAX),
 ];
 
 impl Operator {

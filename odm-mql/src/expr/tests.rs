@@ -1,3 +1,5 @@
+mod joins;
+
 use bson::{RawDocumentBuf, doc};
 use proptest::prelude::*;
 
@@ -190,7 +192,7 @@ fn values_of_the_wrong_type_are_errors_with_the_codes_of_mongodb() {
 
 #[test]
 fn what_is_no_expression_is_refused() {
-    assert_eq!(code(doc! { "$concat": ["a", "b"] }.into()), 168);
+    assert_eq!(code(doc! { "$setUnion": ["a", "b"] }.into()), 168);
     assert_eq!(code(doc! { "$eq": [1] }.into()), 16_020);
     assert_eq!(code(doc! { "$first": [1, 2] }.into()), 16_020);
     assert_eq!(code(doc! { "$type": [] }.into()), 16_020);
@@ -292,7 +294,7 @@ fn parts_of_arrays_are_taken_by_positions_from_either_end() {
     }
 }
 
-const BINARY: [&str; 16] = [
+const BINARY: [&str; 19] = [
     "$eq",
     "$lt",
     "$cmp",
@@ -309,9 +311,12 @@ const BINARY: [&str; 16] = [
     "$in",
     "$arrayElemAt",
     "$slice",
+    "$concat",
+    "$concatArrays",
+    "$mergeObjects",
 ];
 
-const UNARY: [&str; 18] = [
+const UNARY: [&str; 21] = [
     "$abs",
     "$ceil",
     "$floor",
@@ -330,6 +335,9 @@ const UNARY: [&str; 18] = [
     "$toBool",
     "$toDate",
     "$toObjectId",
+    "$toLower",
+    "$toUpper",
+    "$strLenCP",
 ];
 
 /// Expressions of all operators on few values and paths.
@@ -354,6 +362,8 @@ fn expression() -> impl Strategy<Value = Bson> {
             (prop::sample::select(&UNARY), inner.clone())
                 .prop_map(|(operator, operand)| doc! { operator: [operand] }.into()),
             prop::collection::vec(inner.clone(), 3).prop_map(|all| doc! { "$cond": all }.into()),
+            prop::collection::vec(inner.clone(), 3)
+                .prop_map(|all| doc! { "$substrCP": all }.into()),
             conversion(inner.clone()),
             (inner.clone(), inner.clone()).prop_map(|(a, b)| doc! { "x": a, "y": [b] }.into()),
             (inner.clone(), inner).prop_map(|(case, then)| {

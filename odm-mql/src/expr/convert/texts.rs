@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use bson::DateTime;
 
 /// The shortest text that is this double, as C++ writes it: `1e+16` from 16 digits on, and `1e-05` after four zeros.
-pub(in super::super) fn double_text(value: f64) -> String {
+pub(super) fn double_text(value: f64) -> String {
     if value.is_nan() {
         return "NaN".to_owned();
     }
@@ -45,7 +45,7 @@ pub(super) fn double(text: &str) -> Option<f64> {
 const FOUR_DIGITS: RangeInclusive<i64> = -62_167_219_200_000..=253_402_300_799_999;
 
 /// The text of a date whose year has four digits.
-pub(in super::super) fn date_text(date: DateTime) -> Option<String> {
+pub(super) fn date_text(date: DateTime) -> Option<String> {
     let millis = Some(date.timestamp_millis()).filter(|millis| FOUR_DIGITS.contains(millis))?;
     let below = millis.rem_euclid(1_000);
     let seconds = DateTime::from_millis(millis.saturating_sub(below));
