@@ -40,6 +40,7 @@
 
 mod find;
 mod manage;
+mod retry;
 mod transaction;
 mod write;
 
@@ -52,6 +53,7 @@ use odm_store::{Durability, Error, ErrorKind, Result, Store};
 pub use find::{DocumentCursor, FindDocuments};
 pub use manage::CollectionInfo;
 pub use odm_store::{Direction, IndexFilter, IndexSpec};
+pub use retry::{DoneStatements, Retryable, Statement};
 pub use transaction::CollectionsTransaction;
 pub use write::{
     DeleteDocuments, DocumentUpdate, InsertDocuments, UpdateDocuments, WrittenDocuments,

@@ -44,7 +44,7 @@ pub(crate) use outbox::{
 pub(crate) use pending::{as_read, is_read_as_pending};
 pub(crate) use plan::plan;
 pub use plan::{PlanStep, PlannedChanges, WritePlan};
-pub(crate) use rewrites::Rewrites;
+pub(crate) use rewrites::{Rewrites, Told};
 pub(crate) use run::{Job, NamedDocument, NamedWrite, run};
 pub(crate) use sequence::{IdOfNumber, SequenceCounter, last_number};
 pub(crate) use unit::Doc;

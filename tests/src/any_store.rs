@@ -74,6 +74,10 @@ impl Store for AnyStore {
         self.store.ensure(collections).await
     }
 
+    async fn collections(&self) -> Result<Vec<CollectionSpec>> {
+        self.store.collections().await
+    }
+
     async fn validate(&self, validations: &[CollectionValidator]) -> Result<()> {
         self.store.validate(validations).await
     }

@@ -3,6 +3,7 @@
 // Another name for the library, for `#[document(crate = "..")]`.
 extern crate odm as renamed;
 
+mod collections;
 mod docs;
 mod everyday;
 mod joins;

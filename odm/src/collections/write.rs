@@ -2,7 +2,7 @@
 
 use std::{
     future::IntoFuture,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use bson::{RawBson, RawDocumentBuf};
@@ -18,6 +18,7 @@ use crate::{
     },
     model::ObjectId,
     repository::{PreparedWrite, WriteBuilder},
+    session::Session,
 };
 
 /// An insert, from [`Collection::insert`]. Awaiting it returns the `_id`s of the documents.
@@ -40,12 +41,9 @@ impl InsertDocuments {
     pub async fn plan(self) -> Result<WritePlan> {
         self.prepare()?.plan().await
     }
-}
 
-impl WriteBuilder for InsertDocuments {
-    type Returned = Vec<RawBson>;
-
-    fn prepare(self) -> Result<PreparedWrite<Vec<RawBson>>> {
+    /// The write, and the `_id`s of the documents.
+    fn into_parts(self) -> Result<(Session, Write, Vec<RawBson>)> {
         let Collection { session, name } = &self.collection;
         self.collection.check_writable()?;
         let mut ids = Vec::with_capacity(self.documents.len());
@@ -63,7 +61,21 @@ impl WriteBuilder for InsertDocuments {
             numbered: None,
             check_returned: self.collection.check_readable(),
         };
-        Ok(PreparedWrite::new(session.clone(), write, |_| Ok(ids)))
+        Ok((session.clone(), write, ids))
+    }
+
+    pub(super) fn into_statement(self) -> Result<(Write, Returned)> {
+        let (_, write, _) = self.into_parts()?;
+        Ok((write, Returned::default()))
+    }
+}
+
+impl WriteBuilder for InsertDocuments {
+    type Returned = Vec<RawBson>;
+
+    fn prepare(self) -> Result<PreparedWrite<Vec<RawBson>>> {
+        let (session, write, ids) = self.into_parts()?;
+        Ok(PreparedWrite::new(session, write, |_| Ok(ids)))
     }
 }
 
@@ -160,10 +172,8 @@ impl UpdateDocuments {
     }
 }
 
-impl WriteBuilder for UpdateDocuments {
-    type Returned = WrittenDocuments;
-
-    fn prepare(self) -> Result<PreparedWrite<WrittenDocuments>> {
+impl UpdateDocuments {
+    pub(super) fn into_statement(self) -> Result<(Write, Returned)> {
         let mut target = self.target;
         let change = match self.change {
             DocumentUpdate::Update(update) => {
@@ -175,7 +185,7 @@ impl WriteBuilder for UpdateDocuments {
                 WriteChange::Replace(Doc::new(sent(&target.collection.name, document)?))
             }
         };
-        target.prepare(|collection, target, returning| Write::Update {
+        target.into_statement(|collection, target, returning| Write::Update {
             collection,
             target,
             change,
@@ -184,6 +194,15 @@ impl WriteBuilder for UpdateDocuments {
             is_typed: false,
             returning,
         })
+    }
+}
+
+impl WriteBuilder for UpdateDocuments {
+    type Returned = WrittenDocuments;
+
+    fn prepare(self) -> Result<PreparedWrite<WrittenDocuments>> {
+        let session = self.target.collection.session.clone();
+        Ok(prepared(session, self.into_statement()?))
     }
 }
 
@@ -226,17 +245,31 @@ impl DeleteDocuments {
     }
 }
 
+impl DeleteDocuments {
+    pub(super) fn into_statement(self) -> Result<(Write, Returned)> {
+        let delete = |collection, target, returning| Write::Delete {
+            collection,
+            target,
+            returning,
+        };
+        self.target.into_statement(delete)
+    }
+}
+
 impl WriteBuilder for DeleteDocuments {
     type Returned = WrittenDocuments;
 
     fn prepare(self) -> Result<PreparedWrite<WrittenDocuments>> {
-        self.target
-            .prepare(|collection, target, returning| Write::Delete {
-                collection,
-                target,
-                returning,
-            })
+        let session = self.target.collection.session.clone();
+        Ok(prepared(session, self.into_statement()?))
     }
+}
+
+fn prepared(
+    session: Session,
+    (write, returned): (Write, Returned),
+) -> PreparedWrite<WrittenDocuments> {
+    PreparedWrite::new(session, write, move |outcome| Ok(returned.with(&outcome)))
 }
 
 /// The result of an update or a delete.
@@ -275,12 +308,11 @@ impl Matched {
         }
     }
 
-    fn prepare(
+    fn into_statement(
         self,
         write: impl FnOnce(String, WriteTarget, Option<ReturnDocument>) -> Write,
-    ) -> Result<PreparedWrite<WrittenDocuments>> {
+    ) -> Result<(Write, Returned)> {
         self.collection.check_writable()?;
-        let Collection { session, name } = self.collection;
         let target = match self.is_first {
             true => WriteTarget::First {
                 filter: self.filter,
@@ -288,32 +320,39 @@ impl Matched {
             },
             false => WriteTarget::Matching(self.filter),
         };
-        let returned = Arc::new(Mutex::new(Vec::new()));
+        let returned = Returned::default();
         let returning = self.returning.map(|before| {
             let returned = returned.clone();
             let check = ReturnedCheck::new(move |documents: &[Doc]| {
                 let documents = documents
                     .iter()
                     .map(|document| RawDocumentBuf::clone(document));
-                *returned.lock().unwrap_or_else(PoisonError::into_inner) = documents.collect();
+                *returned.lock() = documents.collect();
                 Ok(())
             });
             ReturnDocument { before, check }
         });
-        let write = write(name, target, returning);
-        Ok(PreparedWrite::new(
-            session,
-            write,
-            move |outcome: WriteOutcome| {
-                let mut returned = returned.lock().unwrap_or_else(PoisonError::into_inner);
-                Ok(WrittenDocuments {
-                    matched: outcome.matched,
-                    modified: outcome.modified,
-                    inserted_id: outcome.inserted_id,
-                    documents: std::mem::take(&mut *returned),
-                })
-            },
-        ))
+        Ok((write(self.collection.name, target, returning), returned))
+    }
+}
+
+/// The documents that a write returns, as its unit has last left them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Returned(Arc<Mutex<Vec<RawDocumentBuf>>>);
+
+impl Returned {
+    fn lock(&self) -> MutexGuard<'_, Vec<RawDocumentBuf>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The result of the write.
+    pub(super) fn with(&self, outcome: &WriteOutcome) -> WrittenDocuments {
+        WrittenDocuments {
+            matched: outcome.matched,
+            modified: outcome.modified,
+            inserted_id: outcome.inserted_id.clone(),
+            documents: std::mem::take(&mut *self.lock()),
+        }
     }
 }
 
