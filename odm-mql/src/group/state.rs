@@ -7,12 +7,12 @@ use crate::{decimal::Decimal, order};
 
 /// The state of an accumulator of one group.
 #[derive(Debug)]
-pub(super) enum State {
+pub(crate) enum State {
     Count(u64),
     Sum(Total),
     Avg(Total),
-    Min(Option<RawBson>),
-    Max(Option<RawBson>),
+    Min(KeptValue),
+    Max(KeptValue),
 }
 
 impl State {
@@ -21,8 +21,8 @@ impl State {
             Accumulator::Count => State::Count(0),
             Accumulator::Sum(_) => State::Sum(Total::default()),
             Accumulator::Avg(_) => State::Avg(Total::default()),
-            Accumulator::Min(_) => State::Min(None),
-            Accumulator::Max(_) => State::Max(None),
+            Accumulator::Min(_) => State::Min(KeptValue::default()),
+            Accumulator::Max(_) => State::Max(KeptValue::default()),
         }
     }
 
@@ -33,7 +33,7 @@ impl State {
     }
 
     /// Adds a value, and returns the memory that it takes.
-    pub(super) fn add(&mut self, value: RawBsonRef<'_>) -> usize {
+    pub(crate) fn add(&mut self, value: RawBsonRef<'_>) -> usize {
         match self {
             State::Count(_) => 0,
             State::Sum(total) | State::Avg(total) => total.add(value),
@@ -42,44 +42,70 @@ impl State {
         }
     }
 
-    pub(super) fn value(&self) -> RawBson {
+    pub(crate) fn value(&self) -> RawBson {
         match self {
             State::Count(count) => RawBson::Int64(i64::try_from(*count).unwrap_or(i64::MAX)),
             State::Sum(total) => total.sum(),
             State::Avg(total) => total.mean(),
-            State::Min(value) | State::Max(value) => value.clone().unwrap_or(RawBson::Null),
+            State::Min(kept) | State::Max(kept) => kept.value.clone().unwrap_or(RawBson::Null),
         }
     }
 }
 
+/// One of the values of a group.
+#[derive(Debug, Default)]
+pub(crate) struct KeptValue {
+    pub(crate) value: Option<RawBson>,
+    /// The most bytes of a value so far.
+    most_bytes: usize,
+}
+
+impl KeptValue {
+    /// Keeps another value, and returns the memory that it takes more than all before.
+    pub(crate) fn replace(&mut self, value: Option<RawBson>) -> usize {
+        let len = (value.as_ref()).map_or(0, |value| bytes(value.as_raw_bson_ref()));
+        let memory = len.saturating_sub(self.most_bytes);
+        self.most_bytes += memory;
+        self.value = value;
+        memory
+    }
+}
+
 fn keep(
-    kept: &mut Option<RawBson>,
+    kept: &mut KeptValue,
     value: RawBsonRef<'_>,
     is_better: fn(std::cmp::Ordering) -> bool,
 ) -> usize {
     if matches!(value, RawBsonRef::Null | RawBsonRef::Undefined) {
         return 0;
     }
-    let is_new = match kept {
+    let is_new = match &kept.value {
         None => true,
         Some(kept) => is_better(order::compare(value, kept.as_raw_bson_ref())),
     };
-    if !is_new {
-        return 0;
+    match is_new {
+        true => kept.replace(Some(value.into())),
+        false => 0,
     }
-    *kept = Some(value.into());
+}
+
+/// The number of bytes of a value of a type that has values of many bytes.
+pub(crate) fn bytes(value: RawBsonRef<'_>) -> usize {
     match value {
-        RawBsonRef::String(text) => text.len(),
+        RawBsonRef::String(text) | RawBsonRef::JavaScriptCode(text) | RawBsonRef::Symbol(text) => {
+            text.len()
+        }
         RawBsonRef::Document(document) => document.as_bytes().len(),
         RawBsonRef::Array(array) => array.as_bytes().len(),
         RawBsonRef::Binary(binary) => binary.bytes.len(),
+        RawBsonRef::JavaScriptCodeWithScope(code) => code.code.len() + code.scope.as_bytes().len(),
         _ => 0,
     }
 }
 
 /// A sum of numbers of all types, each type by itself.
 #[derive(Debug, Default)]
-pub(super) struct Total {
+pub(crate) struct Total {
     numbers: u64,
     /// The sum of the whole numbers. It would take more documents than possible to overflow it.
     whole: i128,

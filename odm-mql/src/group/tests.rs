@@ -235,6 +235,24 @@ fn a_group_by_the_start_of_a_unit_refuses_what_is_no_date() {
 }
 
 #[test]
+fn the_memory_of_a_greatest_value_is_that_of_the_longest_so_far() {
+    let group = Group {
+        accumulators: vec![Accumulator::Max("a".into())],
+        ..Group::default()
+    };
+    let mut grouping = group.begin().expect("a group");
+    let before = grouping.memory();
+    for number in 100..999 {
+        let document = raw(doc! { "a": format!("{number}{}", "x".repeat(number)) });
+        grouping.add(&document).expect("a document");
+        grouping
+            .add(&raw(doc! { "a": number.to_string() }))
+            .expect("a document");
+    }
+    assert_eq!(grouping.memory() - before, 3 + 998);
+}
+
+#[test]
 fn the_memory_of_groups_is_counted() {
     let group = Group {
         keys: keys(&["a"]),
