@@ -27,6 +27,9 @@ pub enum Error {
         /// MongoDB's code.
         code: i32,
     },
+    /// A stage of a pipeline that does not exist.
+    #[error("unrecognized pipeline stage name: `{0}`")]
+    UnknownStage(String),
     /// An operand that an operator does not accept.
     #[error("`{operator}` needs {expected}")]
     BadOperand {
@@ -167,11 +170,26 @@ pub enum Error {
         /// The greatest number of nulls.
         limit: usize,
     },
-    /// An update whose result is larger than a document can be.
-    #[error("update makes a document of more than {limit} bytes; store less in it")]
+    /// An update, a projection or a stage of a pipeline whose result is larger than a document can be.
+    #[error("the result is a document of more than {limit} bytes; put less into it")]
     TooLarge {
         /// The greatest number of bytes.
         limit: usize,
+    },
+    /// A stage of a pipeline whose result is nested too deeply.
+    #[error("the result is a document nested deeper than {0} levels")]
+    ResultTooDeep(usize),
+    /// A stage of a pipeline that holds more than its memory.
+    #[error(
+        "`{stage}` needs more than {limit} bytes of memory; leave documents or fields out before it"
+    )]
+    MemoryLimit {
+        /// The stage.
+        stage: &'static str,
+        /// The greatest number of bytes.
+        limit: usize,
+        /// MongoDB's code.
+        code: i32,
     },
     /// A positional `$` where the filter matched by no element of an array, or by an element that the array on the path does not have.
     #[error(
@@ -239,11 +257,13 @@ impl Error {
             | Error::ArrayFilter { code, .. }
             | Error::NoPosition { code, .. }
             | Error::InvalidSchema { code, .. }
+            | Error::MemoryLimit { code, .. }
             | Error::WrongType { code, .. } => *code,
             Error::MixedProjection { included, .. } => 31_254 - i32::from(*included),
             Error::InvalidRegex { .. } => 51_091,
             Error::RegexLimit { .. } => 51_156,
-            Error::TooDeep(_) => code::OVERFLOW,
+            Error::UnknownStage(_) => code::UNKNOWN_STAGE,
+            Error::TooDeep(_) | Error::ResultTooDeep(_) => code::OVERFLOW,
             Error::NotAnOperator(_) => code::FAILED_TO_PARSE,
             Error::Overflow { .. } | Error::NoElement { .. } => code::BAD_VALUE,
             Error::TooMuchPadding { .. } => code::CANNOT_BACKFILL_ARRAY,
@@ -289,6 +309,7 @@ impl Error {
                 | Error::Overflow { .. }
                 | Error::TooMuchPadding { .. }
                 | Error::TooLarge { .. }
+                | Error::ResultTooDeep(_)
                 | Error::Immutable(_)
                 | Error::RenameInArray { .. }
                 | Error::ParallelArrays { .. }

@@ -13,7 +13,7 @@ use bson::{
     raw::{CString, cstr},
 };
 
-use self::{encoded::EncodedKey, state::State};
+use self::encoded::EncodedKey;
 use super::{
     Error,
     error::code,
@@ -24,6 +24,7 @@ use super::{
 };
 
 pub use date::DateUnit;
+pub(crate) use state::{KeptValue, State, Total, bytes};
 
 /// Groups of documents with equal keys, and the aggregates of each group: the stages `$unwind` and `$group`.
 ///

@@ -1,5 +1,5 @@
-//! MongoDB's query language as pure functions on BSON: comparison, filters, updates, sorts and
-//! projections. No I/O and no models.
+//! MongoDB's query language as pure functions on BSON: comparison, filters, updates, sorts,
+//! projections and aggregation pipelines. No I/O and no models.
 //!
 //! ```
 //! use odm_mql::{Filter, bson::{doc, rawdoc}};
@@ -20,6 +20,8 @@
 //! | [projections](Projection) | 1, 0, `$slice` `$elemMatch`, `$` at the end of a path, and expressions |
 //! | [sorts](Sort) | 1, -1, `$natural` |
 //! | [groups](Group) | `$unwind` and `$group`, as a value, with `$sum` `$avg` `$min` `$max` `$count`, and `$dateTrunc` to full units in UTC |
+//! | [pipelines](Pipeline) | `$match` `$sort` `$skip` `$limit` `$sample`, `$project` `$set` `$addFields` `$unset` `$replaceRoot` `$replaceWith`, `$group` `$count` `$sortByCount` `$bucket`, `$unwind` `$lookup` `$facet` |
+//! | [accumulators](Pipeline) | `$sum` `$avg` `$min` `$max` `$count` `$first` `$last` `$push` `$addToSet` `$mergeObjects` |
 //!
 //! Any other operator is an error that names it. MongoDB also has these:
 //!
@@ -31,9 +33,11 @@
 //! | updates | pipelines: an update is a document |
 //! | projections | `$meta`, and a computed field inside of the field that `$` is about |
 //! | sorts | `$meta` |
+//! | pipelines | `$bucketAuto` `$changeStream` `$changeStreamSplitLargeEvent` `$collStats` `$currentOp` `$densify` `$documents` `$fill` `$geoNear` `$graphLookup` `$indexStats` `$listClusterCatalog` `$listLocalSessions` `$listSampledQueries` `$listSearchIndexes` `$listSessions` `$merge` `$out` `$planCacheStats` `$queryStats` `$querySettings` `$rankFusion` `$redact` `$score` `$scoreFusion` `$search` `$searchMeta` `$setWindowFields` `$shardedDataDistribution` `$unionWith` `$vectorSearch` |
+//! | accumulators | `$accumulator` `$bottom` `$bottomN` `$concatArrays` `$firstN` `$lastN` `$maxN` `$median` `$minN` `$percentile` `$setUnion` `$stdDevPop` `$stdDevSamp` `$top` `$topN` |
 //!
-//! There are no other stages of aggregation and no views. In the place of collations a [sort](Sort::ignoring_case) and an
-//! index can ignore case, and so can a [pattern](Pattern).
+//! There are no views. In the place of collations a [sort](Sort::ignoring_case) and an index can ignore case, and so can a
+//! [pattern](Pattern).
 //!
 //! Regular expressions follow PCRE2: see [`Pattern`]. Decimals have 34 digits, rounded half to even. The types grow with the language, by a
 //! new minor version. Matches on them are exhaustive, so that the compiler reports a new operator to code that translates them.
@@ -58,6 +62,7 @@ mod number;
 pub mod order;
 #[doc(hidden)]
 pub mod path;
+mod pipeline;
 mod project;
 mod schema;
 mod show;
@@ -79,6 +84,7 @@ pub use expr::Expr;
 pub use filter::{Bits, Filter, Pattern, Test, Values};
 pub use group::Group;
 pub use odm_pattern::Error as PatternError;
+pub use pipeline::{LookupRequest, Pipeline, PipelineRun, QueryPrefix, Step};
 pub use project::Projection;
 pub use schema::{Schema, Violation};
 pub use sort::{Direction, Sort};

@@ -10,8 +10,12 @@ use std::{
 
 use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
 
+use self::parse::ProjectionUse;
 use crate::{
-    Error, Expr, Filter, Test, Variables, error::code, path::overlap, types::bad_as,
+    Error, Expr, Filter, Test, Variables,
+    error::code,
+    path::{self, overlap},
+    types::bad_as,
     variables::Substitution,
 };
 
@@ -41,10 +45,6 @@ impl ProjectionNodes {
         self.by_name.get(name).copied()
     }
 
-    fn get(&self, name: &str) -> Option<&ProjectionNode> {
-        self.position(name).map(|at| &self.all[at].1)
-    }
-
     fn push(&mut self, name: &str, node: ProjectionNode) {
         self.by_name.insert(name.to_owned(), self.all.len());
         self.all.push((name.to_owned(), node));
@@ -59,6 +59,8 @@ enum Mode {
     /// They are included.
     #[default]
     Exclude,
+    /// They are included too, and the named ones are computed in their place.
+    Set,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -100,9 +102,69 @@ impl Projection {
 
     /// Parses a projection in MongoDB's form, with the values of [variables](Variables) in the place of their names.
     pub fn parse_with(document: &Document, variables: &Variables) -> Result<Self, Error> {
+        let variables = Substitution::new(variables);
+        Projection::parse_as(ProjectionUse::Find, document, &variables)
+    }
+
+    /// Parses the projection of the stage `$project`, which has no `$slice` of `find`, no `$elemMatch` and no positional `$`.
+    pub(super) fn parse_stage(
+        document: &Document,
+        variables: &Substitution<'_>,
+    ) -> Result<Self, Error> {
+        Projection::parse_as(ProjectionUse::Stage, document, variables)
+    }
+
+    fn parse_as(
+        used: ProjectionUse,
+        document: &Document,
+        variables: &Substitution<'_>,
+    ) -> Result<Self, Error> {
         let mut fields = Vec::new();
-        parse::fields(document, "", &Substitution::new(variables), &mut fields)?;
+        parse::fields(document, "", used, variables, &mut fields)?;
         Projection::new(fields)
+    }
+
+    /// Parses the fields of the stage `$set`.
+    ///
+    /// The other fields stay, and a field that exists is computed in its place. A path through an array leads into each element, and a value
+    /// on a path that is neither a document nor an array becomes a document.
+    pub(super) fn parse_set(
+        document: &Document,
+        variables: &Substitution<'_>,
+    ) -> Result<Self, Error> {
+        let mut fields = Vec::new();
+        parse::set_fields(document, "", variables, &mut fields)?;
+        let mut tree = ProjectionNodes::default();
+        for (path, rule) in &fields {
+            insert(&mut tree, path, path, rule).map_err(|(other, _)| Error::ConflictingPaths {
+                path: path.to_string(),
+                other,
+                code: 40_176,
+            })?;
+        }
+        Ok(Projection {
+            mode: Mode::Set,
+            fields,
+            tree,
+        })
+    }
+
+    /// Creates a projection to all fields but these.
+    pub(super) fn exclude(
+        paths: impl IntoIterator<Item = impl Into<Cow<'static, str>>>,
+    ) -> Result<Self, Error> {
+        let excluded = |path: Cow<'static, str>| {
+            path::check_strictly(&path)?;
+            Ok((path, Rule::Exclude))
+        };
+        let fields = paths.into_iter().map(|path| excluded(path.into()));
+        Projection::new(fields.collect::<Result<_, Error>>()?)
+    }
+
+    /// Whether it computes a field.
+    pub(super) fn computes(&self) -> bool {
+        let mut fields = self.fields.iter();
+        fields.any(|(_, rule)| matches!(rule, Rule::Computed(_)))
     }
 
     /// Creates a projection to these fields and `_id`. A path within another one has no effect.
@@ -250,7 +312,7 @@ impl Projection {
             }
         }
         if let Some(at) = first(positional) {
-            let (array, _) = crate::path::split(&fields[at].0);
+            let (array, _) = path::split(&fields[at].0);
             let mut fields = fields.iter();
             if fields.any(|(path, rule)| matches!(rule, Rule::Computed(_)) && overlap(array, path))
             {
@@ -296,7 +358,7 @@ fn insert(
     path: &str,
     rule: &Rule,
 ) -> Result<(), (String, i32)> {
-    let (name, rest) = crate::path::split(path);
+    let (name, rest) = path::split(path);
     let found = nodes.position(name);
     let upto = || whole[..whole.len() - rest.map_or(0, |rest| rest.len() + 1)].to_owned();
     match (rest, found) {

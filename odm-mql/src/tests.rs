@@ -104,6 +104,40 @@ fn the_operators_that_the_documentation_lists_are_known_and_the_others_are_refus
     assert!(listed("sorts").into_iter().all(sort));
 }
 
+#[test]
+fn the_stages_that_the_documentation_lists_are_known_and_the_others_are_refused_by_name() {
+    let variables = Variables::default();
+    let stage = |name: &str| Pipeline::parse(&[doc! { name: {} }], &variables).map(|_| ());
+    let accumulator = |name: &str| {
+        let group = doc! { "$group": { "_id": null, "a": { name: {} } } };
+        Pipeline::parse(&[group], &variables).map(|_| ())
+    };
+    let code = |result: Result<(), Error>| result.map_err(|error| error.code());
+    let stages = listed("[pipelines](Pipeline)");
+    assert_eq!(stages.len(), 18);
+    for name in stages {
+        assert_ne!(code(stage(name)), Err(40_324), "{name}");
+    }
+    for name in listed("[accumulators](Pipeline)") {
+        assert!(!is_unknown(accumulator(name), name), "{name}");
+    }
+    assert_eq!(
+        (listed("pipelines").len(), listed("accumulators").len()),
+        (31, 15)
+    );
+    let is_named = |name: &str, refused: Result<(), Error>| matches!(refused, Err(Error::NotSupported { operator, .. }) if operator == name);
+    assert!(
+        listed("pipelines")
+            .into_iter()
+            .all(|name| is_named(name, stage(name)))
+    );
+    assert!(
+        listed("accumulators")
+            .into_iter()
+            .all(|name| is_named(name, accumulator(name)))
+    );
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
@@ -126,5 +160,25 @@ proptest! {
         };
         let update = Update::parse(&update, &[]).expect("an update");
         let _ = update.apply(&document, false, DateTime::from_millis(0));
+
+        let variables = Variables::default();
+        for stage in [
+            doc! { "$set": { "a.b": "$c" } },
+            doc! { "$unwind": { "path": "$a", "includeArrayIndex": "b.c" } },
+            doc! { "$group": { "_id": "$a.b", "a": { "$push": "$$ROOT" }, "b": { "$mergeObjects": "$b" } } },
+            doc! { "$lookup": { "from": "x", "localField": "a.b", "foreignField": "c", "as": "b.c" } },
+            doc! { "$sort": { "a": 1 } },
+            doc! { "$facet": { "a": [{ "$replaceWith": "$a" }] } },
+        ] {
+            let pipeline = Pipeline::parse(&[stage], &variables).expect("a pipeline");
+            let mut run = pipeline.begin(Pipeline::MEMORY_LIMIT);
+            run.push(vec![document.clone()]);
+            run.end();
+            while let Ok(step @ (Step::Documents(_) | Step::Lookup(_))) = run.step() {
+                if let Step::Lookup(_) = step {
+                    run.answer(vec![other.clone()]);
+                }
+            }
+        }
     }
 }

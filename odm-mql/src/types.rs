@@ -7,6 +7,19 @@ use crate::{Error, error::code, number};
 /// The greatest depth of a filter or a value in a request.
 pub(super) const MAX_NESTING: usize = 180;
 
+/// The greatest number of bytes of a computed value or document: it can refer to the whole document any number of times.
+const MAX_COMPUTED: usize = 64 << 20;
+
+/// Checks the number of bytes of a computed document.
+pub(super) fn check_computed_size(bytes: usize) -> Result<(), Error> {
+    match bytes > MAX_COMPUTED {
+        true => Err(Error::TooLarge {
+            limit: MAX_COMPUTED,
+        }),
+        false => Ok(()),
+    }
+}
+
 const TYPES: [(&str, i32, ElementType); 21] = [
     ("minKey", -1, ElementType::MinKey),
     ("double", 1, ElementType::Double),

@@ -26,6 +26,11 @@ impl Writer {
         }
     }
 
+    /// The number of bytes that were written.
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
     pub(super) fn begin(&mut self) -> Open {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(&[0; 4]);

@@ -18,9 +18,12 @@ pub(crate) const IMMUTABLE_FIELD: i32 = 66;
 pub(crate) const INVALID_PIPELINE_OPERATOR: i32 = 168;
 pub(crate) const CANNOT_INDEX_PARALLEL_ARRAYS: i32 = 171;
 pub(crate) const QUERY_FEATURE_NOT_ALLOWED: i32 = 224;
+pub(crate) const TOO_MANY_SUB_PIPELINES: i32 = 232;
 pub(crate) const NOT_IMPLEMENTED: i32 = 238;
 pub(crate) const CONVERSION_FAILURE: i32 = 241;
+pub(crate) const MEMORY_LIMIT: i32 = 292;
 pub const OBJECT_TOO_LARGE: i32 = 10_334;
+pub(crate) const UNKNOWN_STAGE: i32 = 40_324;
 /// A NUL in the path of an update.
 pub(crate) const NUL_IN_PATH: i32 = 9_867_600;
 
@@ -45,8 +48,10 @@ const NAMES: &[(i32, &str)] = &[
     (INVALID_PIPELINE_OPERATOR, "InvalidPipelineOperator"),
     (CANNOT_INDEX_PARALLEL_ARRAYS, "CannotIndexParallelArrays"),
     (QUERY_FEATURE_NOT_ALLOWED, "QueryFeatureNotAllowed"),
+    (TOO_MANY_SUB_PIPELINES, "MaxSubPipelineDepthExceeded"),
     (NOT_IMPLEMENTED, "NotImplemented"),
     (CONVERSION_FAILURE, "ConversionFailure"),
+    (MEMORY_LIMIT, "QueryExceededMemoryLimitNoDiskUseAllowed"),
     (OBJECT_TOO_LARGE, "BSONObjectTooLarge"),
     (11_000, "DuplicateKey"),
 ];

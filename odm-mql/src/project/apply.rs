@@ -6,7 +6,8 @@ use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, spec::ElementType}
 
 use super::{Mode, Projection, ProjectionNode, ProjectionNodes, Rule, Slice};
 use crate::{
-    Error, Test,
+    Error, Expr, Test,
+    types::check_computed_size,
     write::{Element, Name, Writer, elements, fields},
 };
 
@@ -15,7 +16,7 @@ pub(super) fn apply(
     document: &RawDocument,
     position: Option<usize>,
 ) -> Result<RawDocumentBuf, Error> {
-    if projection.mode == Mode::Exclude && projection.tree.all.is_empty() {
+    if projection.mode != Mode::Include && projection.tree.all.is_empty() {
         return Ok(document.to_owned());
     }
     let mut projector = Projector {
@@ -42,19 +43,49 @@ struct Projector<'p> {
 
 impl Projector<'_> {
     fn fields(&mut self, document: &RawDocument, nodes: &ProjectionNodes) -> Result<(), Error> {
+        let mut met = match self.mode {
+            Mode::Include | Mode::Exclude => Vec::new(),
+            Mode::Set => vec![false; nodes.all.len()],
+        };
         for element in fields(document) {
             let element = element?;
             let name = Name::Field(element.name());
-            match nodes.get(element.name()) {
-                None => self.unnamed(&element),
-                Some(ProjectionNode::Rule(rule)) => self.rule(rule, &element)?,
-                Some(ProjectionNode::Fields(nodes)) => self.nested(name, &element, nodes)?,
+            let Some(at) = nodes.position(element.name()) else {
+                self.unnamed(&element);
+                continue;
+            };
+            if let Some(met) = met.get_mut(at) {
+                *met = true;
+            }
+            match &nodes.all[at].1 {
+                ProjectionNode::Rule(rule) => self.rule(rule, &element)?,
+                ProjectionNode::Fields(nodes) => self.nested(name, &element, nodes)?,
             }
         }
         match self.mode {
             Mode::Include => self.added(Some(document), nodes),
             Mode::Exclude => Ok(()),
+            Mode::Set => {
+                let nodes = nodes.all.iter().zip(met);
+                let mut missing = nodes.filter(|(_, met)| !met);
+                missing.try_for_each(|((name, node), _)| match node {
+                    ProjectionNode::Rule(Rule::Computed(expr)) => self.compute(name, expr),
+                    ProjectionNode::Rule(_) => Ok(()),
+                    ProjectionNode::Fields(nodes) => self.computed(Name::Field(name), nodes),
+                })
+            }
         }
+    }
+
+    /// Writes the value of an expression, unless it is missing.
+    fn compute(&mut self, name: &str, expr: &Expr) -> Result<(), Error> {
+        if let Some(value) = expr.evaluate(self.whole)? {
+            let value = value.as_raw_bson_ref();
+            self.out.element(Name::Field(name), value);
+            // Each element of an array can get a value that is as long as the whole document.
+            check_computed_size(self.out.len())?;
+        }
+        Ok(())
     }
 
     /// Writes the fields that follow the fields of the document: the computed fields and the fields of `$elemMatch`.
@@ -67,12 +98,7 @@ impl Projector<'_> {
         let mut named = None;
         for (name, node) in &nodes.all {
             match node {
-                ProjectionNode::Rule(Rule::Computed(expr)) => {
-                    if let Some(value) = expr.evaluate(self.whole)? {
-                        let value = value.as_raw_bson_ref();
-                        self.out.element(Name::Field(name), value);
-                    }
-                }
+                ProjectionNode::Rule(Rule::Computed(expr)) => self.compute(name, expr)?,
                 ProjectionNode::Rule(Rule::ElemMatch(test)) => {
                     if let Some(element) = by_name(&mut named, document)?.get(name.as_str()) {
                         self.first_match(test, element)?;
@@ -102,7 +128,7 @@ impl Projector<'_> {
     }
 
     fn unnamed(&mut self, element: &Element<'_>) {
-        if self.mode == Mode::Exclude {
+        if self.mode != Mode::Include {
             self.out.copy(element);
         }
     }
@@ -123,6 +149,8 @@ impl Projector<'_> {
             },
             // Among included fields these come last.
             Rule::ElemMatch(_) if self.mode == Mode::Include => {}
+            Rule::Computed(expr) if self.mode == Mode::Set => self.compute(element.name(), expr)?,
+            // They come last, too.
             Rule::Computed(_) => {}
             Rule::ElemMatch(test) => self.first_match(test, element)?,
         }
@@ -165,12 +193,14 @@ impl Projector<'_> {
                 self.out.end(open)
             }
             // The value has no such field, to include or to exclude.
-            _ => {
-                if self.mode == Mode::Exclude {
+            _ => match self.mode {
+                Mode::Include => Ok(()),
+                Mode::Exclude => {
                     self.out.copy_as(name, element);
+                    Ok(())
                 }
-                Ok(())
-            }
+                Mode::Set => self.computed(name, nodes),
+            },
         }
     }
 

@@ -13,20 +13,28 @@ use crate::{
     variables::Substitution,
 };
 
+/// The request that a projection is a part of.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum ProjectionUse {
+    Find,
+    /// The stage `$project`.
+    Stage,
+}
+
 /// Collects the fields of a projection, and of a nested one under a longer path.
 pub(super) fn fields(
     document: &Document,
     prefix: &str,
+    used: ProjectionUse,
     variables: &Substitution<'_>,
     out: &mut Vec<(Cow<'static, str>, Rule)>,
 ) -> Result<(), Error> {
     for (key, value) in document {
         check_nesting(value, MAX_NESTING)?;
-        let path = if prefix.is_empty() {
-            key.clone()
-        } else {
-            format!("{prefix}.{key}")
-        };
+        let path = join(prefix, key);
+        if used == ProjectionUse::Stage && path.split('.').any(|part| part == "$") {
+            return Err(path::bad(&path, "a stage has no positional `$`", 31_324));
+        }
         if let Some(array) = path.strip_suffix(".$") {
             path::check_strictly(array).map_err(|error| in_the_middle(array, error))?;
             out.push((array.to_owned().into(), positional(&path, value)?));
@@ -40,10 +48,10 @@ pub(super) fn fields(
                         let expected = "to be the only operator of its field";
                         return Err(bad_as(16_410, operator, expected));
                     }
-                    self::operator(operator, operand, &path, variables)?
+                    self::operator(operator, operand, &path, used, variables)?
                 }
                 Some(_) => {
-                    fields(inner, &path, variables, out)?;
+                    fields(inner, &path, used, variables, out)?;
                     continue;
                 }
                 None => {
@@ -54,12 +62,60 @@ pub(super) fn fields(
             value => match included(value) {
                 Some(true) => Rule::Include,
                 Some(false) => Rule::Exclude,
-                None => computed(value, variables)?,
+                None => computed(value, used, variables)?,
             },
         };
         out.push((path.into(), rule));
     }
     Ok(())
+}
+
+fn join(prefix: &str, name: &str) -> String {
+    match prefix.is_empty() {
+        true => name.to_owned(),
+        false => format!("{prefix}.{name}"),
+    }
+}
+
+/// Collects the fields of the stage `$set`, and of a document in it under a longer path. Each is computed.
+pub(super) fn set_fields(
+    document: &Document,
+    prefix: &str,
+    variables: &Substitution<'_>,
+    out: &mut Vec<(Cow<'static, str>, Rule)>,
+) -> Result<(), Error> {
+    for (name, value) in document {
+        check_nesting(value, MAX_NESTING)?;
+        let path = join(prefix, name);
+        if !prefix.is_empty() && name.contains('.') {
+            let reason = "a field of a document in it has a dot; name the whole path outside";
+            return Err(path::bad(&path, reason, 40_183));
+        }
+        path::check_strictly(&path)?;
+        match value {
+            Bson::Document(inner) if !inner.is_empty() && !has_operator(inner)? => {
+                set_fields(inner, &path, variables, out)?;
+            }
+            value => out.push((
+                path.into(),
+                Rule::Computed(Expr::parse_in(value, variables)?),
+            )),
+        }
+    }
+    Ok(())
+}
+
+/// Whether a document is an operator with its operands.
+fn has_operator(document: &Document) -> Result<bool, Error> {
+    let mut names = document.keys();
+    match names.find(|name| name.starts_with('$')) {
+        Some(operator) if document.len() > 1 => Err(bad_as(
+            40_181,
+            operator,
+            "to be the only operator of its field",
+        )),
+        operator => Ok(operator.is_some()),
+    }
 }
 
 /// Whether a number or a boolean includes a field.
@@ -95,10 +151,14 @@ fn operator(
     operator: &str,
     operand: &Bson,
     path: &str,
+    used: ProjectionUse,
     variables: &Substitution<'_>,
 ) -> Result<Rule, Error> {
     match operator {
-        "$slice" => slice(operand, variables),
+        "$slice" if used == ProjectionUse::Find => slice(operand, variables),
+        "$elemMatch" if used == ProjectionUse::Stage => {
+            Err(unknown(code::INVALID_PIPELINE_OPERATOR, operator))
+        }
         "$elemMatch" if path.contains('.') => {
             Err(bad_as(31_275, operator, "a field that is not nested"))
         }
@@ -120,16 +180,21 @@ fn operator(
             code: code::NOT_IMPLEMENTED,
         }),
         other if Expr::has_operator(other) => {
-            computed(&bson::doc! { other: operand }.into(), variables)
+            computed(&bson::doc! { other: operand }.into(), used, variables)
         }
         other => Err(unknown(31_325, other)),
     }
 }
 
-/// An expression. If it reads no field, it fails here and not on the first document.
-fn computed(value: &Bson, variables: &Substitution<'_>) -> Result<Rule, Error> {
+/// An expression. If it reads no field, it fails here and not on the first document; in a stage this may be a document of a `$lookup`, for
+/// which its variables get other values.
+fn computed(
+    value: &Bson,
+    used: ProjectionUse,
+    variables: &Substitution<'_>,
+) -> Result<Rule, Error> {
     let expr = Expr::parse_in(value, variables)?;
-    if expr.paths().is_empty() {
+    if used == ProjectionUse::Find && expr.paths().is_empty() {
         expr.evaluate(&RawDocumentBuf::new())?;
     }
     Ok(Rule::Computed(expr))
@@ -156,7 +221,10 @@ fn slice(operand: &Bson, variables: &Substitution<'_>) -> Result<Rule, Error> {
     };
     match limit {
         Some(limit) => Ok(Rule::Slice(Slice { skip, limit })),
-        None => computed(&bson::doc! { "$slice": operand }.into(), variables),
+        None => {
+            let slice = bson::doc! { "$slice": operand };
+            computed(&slice.into(), ProjectionUse::Find, variables)
+        }
     }
 }
 

@@ -4,6 +4,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::testing::{document, path, raw};
 
+mod stages;
+
 fn project(projection: Document, document: Document) -> Document {
     let parsed = Projection::parse(&projection).expect("a projection");
     assert_eq!(Projection::parse(&parsed.to_document()), Ok(parsed.clone()));

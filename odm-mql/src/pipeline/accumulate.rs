@@ -1,0 +1,269 @@
+//! The accumulators of `$group`.
+
+use std::collections::{HashMap, HashSet};
+
+use bson::{Bson, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString};
+
+use super::parse::StageScope;
+use crate::{
+    Error, Expr,
+    error::code,
+    group::{KeptValue, State, Total, bytes},
+    key, types,
+    types::{bad_as, unknown},
+    write::{fields, malformed},
+};
+
+/// An accumulator, with the expression whose values it takes.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct StageAccumulator {
+    kind: AccumulatorKind,
+    pub(super) expr: Expr,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum AccumulatorKind {
+    Sum,
+    Avg,
+    Min,
+    Max,
+    First,
+    Last,
+    Push,
+    AddToSet,
+    MergeObjects,
+}
+
+use AccumulatorKind::*;
+
+/// `$count` is `{ $sum: 1 }`.
+const ACCUMULATORS: [(&str, AccumulatorKind); 10] = [
+    ("$sum", Sum),
+    ("$count", Sum),
+    ("$avg", Avg),
+    ("$min", Min),
+    ("$max", Max),
+    ("$first", First),
+    ("$last", Last),
+    ("$push", Push),
+    ("$addToSet", AddToSet),
+    ("$mergeObjects", MergeObjects),
+];
+
+/// Accumulators of MongoDB that are not supported.
+const UNSUPPORTED: [&str; 15] = [
+    "$accumulator",
+    "$bottom",
+    "$bottomN",
+    "$concatArrays",
+    "$firstN",
+    "$lastN",
+    "$maxN",
+    "$median",
+    "$minN",
+    "$percentile",
+    "$setUnion",
+    "$stdDevPop",
+    "$stdDevSamp",
+    "$top",
+    "$topN",
+];
+
+impl StageAccumulator {
+    /// Parses `{ $sum: .. }` and the like.
+    pub(super) fn parse(
+        name: &str,
+        value: &Bson,
+        scope: &StageScope<'_>,
+    ) -> Result<StageAccumulator, Error> {
+        let Bson::Document(document) = value else {
+            let expected = "an accumulator, in a document, as each field but `_id`";
+            return Err(bad_as(40_234, "$group", expected));
+        };
+        if name.contains('.') {
+            return Err(bad_as(40_235, name, "to be a name without a dot"));
+        }
+        if name.starts_with('$') {
+            return Err(bad_as(
+                40_236,
+                name,
+                "to be a name without `$` at its begin",
+            ));
+        }
+        let mut operators = document.iter();
+        let (Some((operator, operand)), None) = (operators.next(), operators.next()) else {
+            return Err(bad_as(40_238, name, "just one accumulator"));
+        };
+        let found = ACCUMULATORS.iter().find(|(other, _)| other == operator);
+        let Some((_, kind)) = found else {
+            return Err(match UNSUPPORTED.contains(&operator.as_str()) {
+                true => Error::NotSupported {
+                    operator: operator.clone(),
+                    instead: "collect values by `$push`, and compute with them after the group",
+                    code: 15_952,
+                },
+                false => unknown(15_952, operator),
+            });
+        };
+        if let Bson::Array(_) = operand {
+            return Err(bad_as(40_237, operator, "one operand, not an array"));
+        }
+        let expr = match (operator.as_str(), operand) {
+            ("$count", Bson::Document(empty)) if empty.is_empty() => Expr::parse(&1.into())?,
+            ("$count", _) => {
+                return Err(bad_as(code::TYPE_MISMATCH, operator, "an empty document"));
+            }
+            (_, operand) => scope.expr(operand)?,
+        };
+        Ok(StageAccumulator { kind: *kind, expr })
+    }
+
+    /// The number of the documents.
+    pub(super) fn count() -> Result<StageAccumulator, Error> {
+        let expr = Expr::parse(&1.into())?;
+        Ok(StageAccumulator { kind: Sum, expr })
+    }
+
+    pub(super) fn begin(&self) -> AccumulatorState {
+        match self.kind {
+            Sum => AccumulatorState::Plain(State::Sum(Total::default())),
+            Avg => AccumulatorState::Plain(State::Avg(Total::default())),
+            Min => AccumulatorState::Plain(State::Min(KeptValue::default())),
+            Max => AccumulatorState::Plain(State::Max(KeptValue::default())),
+            First => AccumulatorState::First(None),
+            Last => AccumulatorState::Last(KeptValue::default()),
+            Push => AccumulatorState::Push(RawArrayBuf::new()),
+            AddToSet => AccumulatorState::AddToSet(Box::default()),
+            MergeObjects => AccumulatorState::MergeObjects(Box::default()),
+        }
+    }
+}
+
+/// The state of an accumulator of one group.
+#[derive(Debug)]
+pub(super) enum AccumulatorState {
+    Plain(State),
+    /// The value of the first document, which may be missing.
+    First(Option<Option<RawBson>>),
+    /// The value of the last document.
+    Last(KeptValue),
+    Push(RawArrayBuf),
+    AddToSet(Box<ValueSet>),
+    MergeObjects(Box<MergedFields>),
+}
+
+impl AccumulatorState {
+    /// Adds a value, and returns the memory that it takes.
+    pub(super) fn add(&mut self, value: Option<RawBson>) -> Result<usize, Error> {
+        let as_ref = value.as_ref().map(RawBson::as_raw_bson_ref);
+        Ok(match (self, as_ref) {
+            (AccumulatorState::First(Some(_)), _) => 0,
+            (AccumulatorState::First(first), as_ref) => {
+                let memory = as_ref.map_or(0, bytes);
+                *first = Some(value);
+                memory
+            }
+            (AccumulatorState::Last(last), _) => last.replace(value),
+            (_, None) => 0,
+            (AccumulatorState::Plain(state), Some(value)) => state.add(value),
+            (AccumulatorState::Push(array), Some(value)) => push(array, value),
+            (AccumulatorState::AddToSet(set), Some(value)) => set.add(value),
+            (AccumulatorState::MergeObjects(_), Some(RawBsonRef::Null | RawBsonRef::Undefined)) => {
+                0
+            }
+            (AccumulatorState::MergeObjects(merged), Some(RawBsonRef::Document(document))) => {
+                merged.add(document)?
+            }
+            (AccumulatorState::MergeObjects(_), Some(other)) => {
+                return Err(Error::Expression {
+                    operator: "$mergeObjects",
+                    reason: format!(
+                        "it needs an object, not {}",
+                        types::name(other.element_type())
+                    )
+                    .into(),
+                    code: 40_400,
+                });
+            }
+        })
+    }
+
+    /// The value of the group. A missing one is null.
+    pub(super) fn into_value(self) -> RawBson {
+        match self {
+            AccumulatorState::Plain(state) => state.value(),
+            AccumulatorState::First(first) => first.flatten().unwrap_or(RawBson::Null),
+            AccumulatorState::Last(last) => last.value.unwrap_or(RawBson::Null),
+            AccumulatorState::Push(array) => RawBson::Array(array),
+            AccumulatorState::AddToSet(set) => RawBson::Array(set.values),
+            AccumulatorState::MergeObjects(merged) => RawBson::Document(merged.into_document()),
+        }
+    }
+}
+
+fn push(array: &mut RawArrayBuf, value: RawBsonRef<'_>) -> usize {
+    let before = array.as_bytes().len();
+    array.push(value);
+    array.as_bytes().len() - before
+}
+
+/// Values that differ, in the order in which they were met.
+#[derive(Debug, Default)]
+pub(super) struct ValueSet {
+    keys: HashSet<Vec<u8>, ahash::RandomState>,
+    values: RawArrayBuf,
+}
+
+impl ValueSet {
+    fn add(&mut self, value: RawBsonRef<'_>) -> usize {
+        let key = key::of(value);
+        let memory = key.len() + 2 * size_of::<Vec<u8>>();
+        match self.keys.insert(key) {
+            true => memory + push(&mut self.values, value),
+            false => 0,
+        }
+    }
+}
+
+/// The fields of several documents, each with its last value.
+#[derive(Debug, Default)]
+pub(super) struct MergedFields {
+    fields: Vec<(CString, RawBson)>,
+    positions: HashMap<String, usize, ahash::RandomState>,
+    bytes: usize,
+    most_bytes: usize,
+}
+
+impl MergedFields {
+    fn add(&mut self, document: &RawDocument) -> Result<usize, Error> {
+        for field in fields(document) {
+            let field = field?;
+            let (name, value) = (field.name(), field.value()?);
+            self.bytes += bytes(value);
+            match self.positions.get(name) {
+                Some(at) => {
+                    let old = std::mem::replace(&mut self.fields[*at].1, value.into());
+                    self.bytes -= bytes(old.as_raw_bson_ref());
+                }
+                None => {
+                    self.bytes += 2 * (name.len() + size_of::<(CString, RawBson)>());
+                    let place = self.fields.len();
+                    self.positions.insert(name.to_owned(), place);
+                    let name = CString::try_from(name).map_err(malformed)?;
+                    self.fields.push((name, value.into()));
+                }
+            }
+        }
+        let memory = self.bytes.saturating_sub(self.most_bytes);
+        self.most_bytes += memory;
+        Ok(memory)
+    }
+
+    fn into_document(self) -> RawDocumentBuf {
+        let mut document = RawDocumentBuf::new();
+        for (name, value) in self.fields {
+            document.append(name, value);
+        }
+        document
+    }
+}

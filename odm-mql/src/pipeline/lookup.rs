@@ -1,0 +1,277 @@
+//! `$lookup`: the documents of another collection that belong to a document.
+
+use std::{collections::HashMap, sync::Arc};
+
+use bson::{Document, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+
+use super::{Pipeline, Stage, bounds::made, nested::with_value, parse};
+use crate::{
+    Error, Expr, Filter, Test, Variables, key,
+    path::{self, Leaf, visit},
+};
+
+/// The documents of another collection that a run needs: those that leave the pipeline.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LookupRequest {
+    /// The name of the collection, in the same database.
+    pub from: String,
+    /// The stages that its documents pass. Those of a join by equal fields are one `$match`.
+    pub pipeline: Pipeline,
+}
+
+/// The stage.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct LookupStage {
+    pub(super) from: String,
+    /// The path of the array, which leads through documents only.
+    pub(super) to: String,
+    /// The paths of the local and of the foreign field of a join by equal fields.
+    pub(super) fields: Option<(String, String)>,
+    pub(super) inner: InnerPipeline,
+    /// Whether `$facet` is a stage of its pipeline, or of a pipeline in that.
+    pub(super) has_facet: bool,
+}
+
+/// The stages that the documents of the other collection pass.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum InnerPipeline {
+    None,
+    /// The same stages for each local document.
+    Fixed(Pipeline),
+    /// Stages with variables, which each local document gives other values.
+    Bound(BoundPipeline),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct BoundPipeline {
+    /// The names in `let`, with their expressions on the local document.
+    pub(super) bindings: Vec<(String, Expr)>,
+    pub(super) stages: Vec<Document>,
+    /// The variables outside.
+    pub(super) variables: Arc<Variables>,
+    pub(super) depth: usize,
+}
+
+impl BoundPipeline {
+    fn bind(&self, local: &RawDocument) -> Result<Pipeline, Error> {
+        let mut variables = Variables::clone(&self.variables);
+        for (name, expr) in &self.bindings {
+            variables.bind(name.as_str(), expr.evaluate(local)?)?;
+        }
+        parse::pipeline(&self.stages, &Arc::new(variables), self.depth)
+    }
+}
+
+/// Documents that wait for those of the other collection.
+#[derive(Debug)]
+pub(super) struct LookupRun {
+    stage: Arc<LookupStage>,
+    waiting: Vec<RawDocumentBuf>,
+    /// The one answer for all local documents, once it is there.
+    answer: Option<Arc<RawArrayBuf>>,
+}
+
+/// The greatest number of documents of one join by equal fields.
+const BATCH: usize = 128;
+
+impl LookupRun {
+    pub(super) fn new(stage: LookupStage) -> LookupRun {
+        LookupRun {
+            stage: Arc::new(stage),
+            waiting: Vec::new(),
+            answer: None,
+        }
+    }
+
+    /// Whether one answer is that of all local documents.
+    fn is_uncorrelated(&self) -> bool {
+        self.stage.fields.is_none() && matches!(self.stage.inner, InnerPipeline::Fixed(_))
+    }
+
+    /// Takes documents, and asks for those of the other collection, unless they are known.
+    pub(super) fn take(
+        &mut self,
+        documents: &mut impl Iterator<Item = RawDocumentBuf>,
+    ) -> Result<Option<LookupRequest>, Error> {
+        let most = match (self.is_uncorrelated(), &self.stage.inner) {
+            (true, _) | (false, InnerPipeline::None) => BATCH,
+            // Each document has a pipeline of its own.
+            (false, _) => 1,
+        };
+        self.waiting.extend(documents.take(most));
+        match self.waiting.is_empty() || self.answer.is_some() {
+            true => Ok(None),
+            false => self.request().map(Some),
+        }
+    }
+
+    fn request(&self) -> Result<LookupRequest, Error> {
+        let stage = &self.stage;
+        let mut pipeline = match (&stage.inner, self.waiting.first()) {
+            (InnerPipeline::Fixed(pipeline), _) => pipeline.clone(),
+            (InnerPipeline::Bound(bound), Some(local)) => bound.bind(local)?,
+            (InnerPipeline::Bound(_), None) | (InnerPipeline::None, _) => Pipeline::default(),
+        };
+        if let Some((local, foreign)) = &stage.fields {
+            let filter = equal_to_some(&self.waiting, local, foreign);
+            pipeline.stages.insert(0, Stage::Match(filter));
+        }
+        Ok(LookupRequest {
+            from: stage.from.clone(),
+            pipeline,
+        })
+    }
+
+    /// The documents that have waited, once the others are there.
+    pub(super) fn answer(
+        &mut self,
+        foreign: Vec<RawDocumentBuf>,
+    ) -> Box<dyn Iterator<Item = Result<RawDocumentBuf, Error>> + Send> {
+        let stage = self.stage.clone();
+        let Some((local_field, foreign_field)) = &stage.fields else {
+            let all = Arc::new(array(foreign.iter()));
+            if self.is_uncorrelated() {
+                self.answer = Some(all.clone());
+            }
+            return self.attach_all(all);
+        };
+        let locals = std::mem::take(&mut self.waiting);
+        if !matches!(stage.inner, InnerPipeline::None) {
+            // The one document has matched them before they passed the pipeline.
+            let all = array(foreign.iter());
+            let locals = locals.into_iter();
+            return Box::new(locals.map(move |local| attach(&local, &stage.to, &all)));
+        }
+        let found = matches(&locals, local_field, &foreign, foreign_field);
+        let each = locals.into_iter().zip(found);
+        Box::new(each.map(move |(local, found)| {
+            let found = array(found.iter().map(|at| &foreign[*at]));
+            attach(&local, &stage.to, &found)
+        }))
+    }
+
+    /// The documents that have waited, if the one answer for all is there.
+    pub(super) fn known(
+        &mut self,
+    ) -> Option<Box<dyn Iterator<Item = Result<RawDocumentBuf, Error>> + Send>> {
+        let all = self.answer.clone()?;
+        Some(self.attach_all(all))
+    }
+
+    fn attach_all(
+        &mut self,
+        all: Arc<RawArrayBuf>,
+    ) -> Box<dyn Iterator<Item = Result<RawDocumentBuf, Error>> + Send> {
+        let (stage, locals) = (self.stage.clone(), std::mem::take(&mut self.waiting));
+        let locals = locals.into_iter();
+        Box::new(locals.map(move |local| attach(&local, &stage.to, &all)))
+    }
+}
+
+fn array<'d>(documents: impl Iterator<Item = &'d RawDocumentBuf>) -> RawArrayBuf {
+    let mut array = RawArrayBuf::new();
+    for document in documents {
+        array.push(RawBsonRef::Document(document));
+    }
+    array
+}
+
+fn attach(
+    local: &RawDocument,
+    path: &str,
+    documents: &RawArrayBuf,
+) -> Result<RawDocumentBuf, Error> {
+    made(with_value(local, path, Some(RawBsonRef::Array(documents)))?)
+}
+
+/// The values of a local field by which documents are joined: an array counts as its elements, and null stands for no value.
+fn local_values<'a>(local: &'a RawDocument, path: &str) -> Vec<RawBsonRef<'a>> {
+    let mut values = Vec::new();
+    visit_local(local, path, &mut |value| values.push(value));
+    if values.is_empty() {
+        values.push(RawBsonRef::Null);
+    }
+    values
+}
+
+/// Unlike in a filter a number in a path is only a position if it comes after an array.
+fn visit_local<'a>(document: &'a RawDocument, path: &str, each: &mut impl FnMut(RawBsonRef<'a>)) {
+    let (name, mut rest) = path::split(path);
+    let mut value = path::get(document, name);
+    while let (Some(RawBsonRef::Array(array)), Some(path)) = (value, rest)
+        && let (name, after) = path::split(path)
+        && let Some(at) = path::position(name)
+    {
+        (value, rest) = (path::elements(array).nth(at), after);
+    }
+    match (value, rest) {
+        (Some(RawBsonRef::Array(array)), None) => path::elements(array).for_each(each),
+        (Some(value), None) => each(value),
+        (Some(RawBsonRef::Document(inner)), Some(rest)) => visit_local(inner, rest, each),
+        (Some(RawBsonRef::Array(array)), Some(rest)) => {
+            for element in path::elements(array) {
+                if let RawBsonRef::Document(inner) = element {
+                    visit_local(inner, rest, each);
+                }
+            }
+        }
+        (Some(_), Some(_)) | (None, _) => {}
+    }
+}
+
+/// The condition that a foreign document belongs to one of the local ones.
+fn equal_to_some(locals: &[RawDocumentBuf], local: &str, foreign: &str) -> Filter {
+    let mut values: HashMap<Vec<u8>, RawBson, ahash::RandomState> = HashMap::default();
+    for document in locals {
+        for value in local_values(document, local) {
+            let values = values.entry(key::of(value));
+            values.or_insert_with(|| value.into());
+        }
+    }
+    let mut values: Vec<(Vec<u8>, RawBson)> = values.into_iter().collect();
+    values.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    let mut values: Vec<RawBson> = values.into_iter().map(|(_, value)| value).collect();
+    let test = match values.len() {
+        1 => Test::Eq(values.remove(0)),
+        _ => Test::In(values.into()),
+    };
+    Filter::Path(foreign.to_owned().into(), test)
+}
+
+/// The positions of the foreign documents that belong to each local one.
+fn matches(
+    locals: &[RawDocumentBuf],
+    local_field: &str,
+    foreign: &[RawDocumentBuf],
+    foreign_field: &str,
+) -> Vec<Vec<usize>> {
+    let keys = locals.iter().map(|local| {
+        let values = local_values(local, local_field).into_iter();
+        values.map(key::of).collect::<Vec<_>>()
+    });
+    let keys: Vec<Vec<Vec<u8>>> = keys.collect();
+    let mut found: HashMap<&[u8], Vec<usize>, ahash::RandomState> = HashMap::default();
+    for key in keys.iter().flatten() {
+        found.entry(key).or_default();
+    }
+    for (at, document) in foreign.iter().enumerate() {
+        // The values that a filter sees.
+        visit(document, foreign_field, Leaf::Elements, &mut |value| {
+            let key = key::of(value.unwrap_or(RawBsonRef::Null));
+            if let Some(found) = found.get_mut(&*key)
+                && found.last() != Some(&at)
+            {
+                found.push(at);
+            }
+            false
+        });
+    }
+    let of_keys = |keys: &Vec<Vec<u8>>| {
+        let all = keys.iter().filter_map(|key| found.get(&**key));
+        let mut all: Vec<usize> = all.flatten().copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    };
+    keys.iter().map(of_keys).collect()
+}

@@ -1,0 +1,164 @@
+//! `$lookup` and `$facet`: the stages with pipelines in them.
+
+use std::sync::Arc;
+
+use bson::{Bson, Document};
+
+use super::{StageScope, pipeline, string, unknown_option};
+use crate::{
+    Error, Variables,
+    error::code,
+    path,
+    pipeline::{
+        Pipeline, Stage,
+        lookup::{BoundPipeline, InnerPipeline, LookupStage},
+    },
+    types::bad_as,
+};
+
+/// The greatest number of pipelines of `$lookup` in each other.
+const MAX_LOOKUPS: usize = 20;
+
+impl StageScope<'_> {
+    pub(super) fn lookup(&self, document: &Document) -> Result<LookupStage, Error> {
+        let bad = |expected| bad_as(code::FAILED_TO_PARSE, "$lookup", expected);
+        let (mut from, mut to, mut local, mut foreign) = (None, None, None, None);
+        let (mut variables, mut stages) = (None, None);
+        for (name, value) in document {
+            let field = match name.as_str() {
+                "from" => &mut from,
+                "as" => &mut to,
+                "localField" => &mut local,
+                "foreignField" => &mut foreign,
+                "let" => {
+                    let Bson::Document(document) = value else {
+                        return Err(bad("an object as `let`"));
+                    };
+                    variables = Some(document);
+                    continue;
+                }
+                "pipeline" => {
+                    stages = Some(stages_of("$lookup", value, code::TYPE_MISMATCH)?);
+                    continue;
+                }
+                other => return Err(unknown_option(code::FAILED_TO_PARSE, "$lookup", other)),
+            };
+            let text = string(name, value, code::FAILED_TO_PARSE)?;
+            *field = Some(text).filter(|text| !text.is_empty());
+        }
+        let from = from.ok_or_else(|| bad("the collection as `from`"))?;
+        let to = to.ok_or_else(|| bad("the path of the result as `as`"))?;
+        path::check_strictly(to)?;
+        let fields = match (local, foreign) {
+            (Some(local), Some(foreign)) => {
+                path::check_strictly(local)?;
+                path::check_strictly(foreign)?;
+                Some((local.to_owned(), foreign.to_owned()))
+            }
+            (None, None) => None,
+            _ => return Err(bad("both `localField` and `foreignField`, or none of them")),
+        };
+        let (inner, has_facet) = match stages {
+            Some(stages) => self.inner(variables, stages)?,
+            None if fields.is_none() => {
+                return Err(bad("a `pipeline`, or `localField` and `foreignField`"));
+            }
+            None if variables.is_some() => return Err(bad("a `pipeline` with `let`")),
+            None => (InnerPipeline::None, false),
+        };
+        Ok(LookupStage {
+            from: from.to_owned(),
+            to: to.to_owned(),
+            fields,
+            inner,
+            has_facet,
+        })
+    }
+
+    /// The pipeline of a `$lookup`, and whether there is a `$facet` in it.
+    fn inner(
+        &self,
+        bound: Option<&Document>,
+        stages: Vec<Document>,
+    ) -> Result<(InnerPipeline, bool), Error> {
+        let depth = self.depth + 1;
+        if depth > MAX_LOOKUPS {
+            let expected = "at most 20 pipelines in each other";
+            return Err(bad_as(code::TOO_MANY_SUB_PIPELINES, "$lookup", expected));
+        }
+        let mut bindings = Vec::new();
+        let mut variables = Variables::clone(self.variables);
+        for (name, value) in bound.into_iter().flatten() {
+            bindings.push((name.clone(), self.expr(value)?));
+            // The stages are checked with missing values, and parsed again with those of each document.
+            variables.bind(name.as_str(), None)?;
+        }
+        let checked = match bindings.is_empty() {
+            true => {
+                // The values of all variables together are bounded.
+                let scope = StageScope { depth, ..*self };
+                scope.pipeline(&stages)?
+            }
+            false => pipeline(&stages, &Arc::new(variables), depth)?,
+        };
+        let has_facet = checked.facet().is_some();
+        let inner = match bindings.is_empty() {
+            true => InnerPipeline::Fixed(checked),
+            false => InnerPipeline::Bound(BoundPipeline {
+                bindings,
+                stages,
+                variables: Arc::clone(self.variables),
+                depth,
+            }),
+        };
+        Ok((inner, has_facet))
+    }
+
+    pub(super) fn facets(&self, document: &Document) -> Result<Vec<(String, Pipeline)>, Error> {
+        if document.is_empty() {
+            return Err(bad_as(40_169, "$facet", "at least one pipeline"));
+        }
+        let facet = |(name, value): (&String, &Bson)| {
+            check_name(name)?;
+            let Bson::Array(_) = value else {
+                return Err(bad_as(40_170, "$facet", "an array for each pipeline"));
+            };
+            let stages = stages_of("$facet", value, 40_171)?;
+            let pipeline = self.pipeline(&stages)?;
+            match pipeline.facet() {
+                Some(stage) => Err(bad_as(40_600, stage, "to be outside of `$facet`")),
+                None => Ok((name.clone(), pipeline)),
+            }
+        };
+        document.iter().map(facet).collect()
+    }
+}
+
+impl Pipeline {
+    /// The stage that is a `$facet`, or has one in its pipeline.
+    fn facet(&self) -> Option<&'static str> {
+        self.stages.iter().find_map(|stage| match stage {
+            Stage::Facet(_) => Some("$facet"),
+            Stage::Lookup(lookup) if lookup.has_facet => Some("$lookup"),
+            _ => None,
+        })
+    }
+}
+
+fn stages_of(stage: &str, value: &Bson, code: i32) -> Result<Vec<Document>, Error> {
+    let expected = || bad_as(code, stage, "a pipeline, which is an array of objects");
+    let stages = value.as_array().ok_or_else(expected)?;
+    let stages = stages.iter().map(|stage| stage.as_document().cloned());
+    stages.collect::<Option<_>>().ok_or_else(expected)
+}
+
+fn check_name(name: &str) -> Result<(), Error> {
+    let bad = |reason, code| Err(path::bad(name, reason, code));
+    match name {
+        "" => bad("the name of a pipeline is empty", 15_998),
+        name if name.starts_with('$') => bad("the name of a pipeline begins with `$`", 16_410),
+        name if name.contains('\0') => bad("the name of a pipeline has a NUL", 16_411),
+        name if name.contains('.') => bad("the name of a pipeline has a dot", 16_412),
+        _ => Ok(()),
+    }
+}
