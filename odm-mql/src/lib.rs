@@ -22,6 +22,7 @@
 //! | [groups](Group) | `$unwind` and `$group`, as a value, with `$sum` `$avg` `$min` `$max` `$count`, and `$dateTrunc` to full units in UTC |
 //! | [pipelines](Pipeline) | `$match` `$sort` `$skip` `$limit` `$sample`, `$project` `$set` `$addFields` `$unset` `$replaceRoot` `$replaceWith`, `$group` `$count` `$sortByCount` `$bucket`, `$unwind` `$lookup` `$facet` |
 //! | [accumulators](Pipeline) | `$sum` `$avg` `$min` `$max` `$count` `$first` `$last` `$push` `$addToSet` `$mergeObjects` |
+//! | [updates by a pipeline](UpdatePipeline) | `$set` `$addFields` `$unset` `$project` `$replaceRoot` `$replaceWith` |
 //!
 //! Any other operator is an error that names it. MongoDB also has these:
 //!
@@ -30,7 +31,6 @@
 //! | filters | `$where` `$text` `$rand` `$sampleRate` `$near` `$nearSphere` `$geoNear` `$geoWithin` `$geoIntersects` `$within` `$meta` `$alwaysTrue` `$alwaysFalse` `$_internalSchemaType` |
 //! | schemas | `encrypt` `encryptMetadata` |
 //! | expressions | all other operators of texts and of objects, all of dates, timestamps, sets, bits, trigonometry, powers, logarithms and accumulators, such as `$split` `$setField` `$dateToString` `$setUnion` `$sqrt` `$sum`; of arrays `$map` `$filter` `$reduce` `$zip` `$range` `$indexOfArray` `$reverseArray` `$sortArray` `$firstN` `$lastN` `$maxN` `$minN` `$arrayToObject` `$objectToArray`; `$let` `$getField` `$rand` `$function` `$meta` `$toUUID`, and all other variables of the system |
-//! | updates | pipelines: an update is a document |
 //! | projections | `$meta`, and a computed field inside of the field that `$` is about |
 //! | sorts | `$meta` |
 //! | pipelines | `$bucketAuto` `$changeStream` `$changeStreamSplitLargeEvent` `$collStats` `$currentOp` `$densify` `$documents` `$fill` `$geoNear` `$graphLookup` `$indexStats` `$listClusterCatalog` `$listLocalSessions` `$listSampledQueries` `$listSearchIndexes` `$listSessions` `$merge` `$out` `$planCacheStats` `$queryStats` `$querySettings` `$rankFusion` `$redact` `$score` `$scoreFusion` `$search` `$searchMeta` `$setWindowFields` `$shardedDataDistribution` `$unionWith` `$vectorSearch` |
@@ -84,7 +84,7 @@ pub use expr::Expr;
 pub use filter::{Bits, Filter, Pattern, Test, Values};
 pub use group::Group;
 pub use odm_pattern::Error as PatternError;
-pub use pipeline::{LookupRequest, Pipeline, PipelineRun, QueryPrefix, Step};
+pub use pipeline::{LookupRequest, Pipeline, PipelineRun, QueryPrefix, Step, UpdatePipeline};
 pub use project::Projection;
 pub use schema::{Schema, Violation};
 pub use sort::{Direction, Sort};

@@ -11,6 +11,7 @@ mod parse;
 mod run;
 mod sort;
 mod unwind;
+mod update;
 
 use std::sync::Arc;
 
@@ -21,6 +22,7 @@ use crate::{Error, Expr, Filter, Projection, Sort, Variables};
 
 pub use lookup::LookupRequest;
 pub use run::{PipelineRun, Step};
+pub use update::UpdatePipeline;
 
 /// An aggregation pipeline: stages, each of which turns the documents of the stage before into others.
 ///

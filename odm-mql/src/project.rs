@@ -167,6 +167,19 @@ impl Projection {
         fields.any(|(_, rule)| matches!(rule, Rule::Computed(_)))
     }
 
+    /// The paths of its fields.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().map(|(path, _)| &**path)
+    }
+
+    /// The paths that its expressions read, where the empty path is the whole document.
+    pub(super) fn computed_from(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().flat_map(|(_, rule)| match rule {
+            Rule::Computed(expr) => expr.paths(),
+            _ => Vec::new(),
+        })
+    }
+
     /// Creates a projection to these fields and `_id`. A path within another one has no effect.
     pub fn include(
         paths: impl IntoIterator<Item = impl Into<Cow<'static, str>>>,

@@ -118,6 +118,11 @@ fn the_stages_that_the_documentation_lists_are_known_and_the_others_are_refused_
     for name in stages {
         assert_ne!(code(stage(name)), Err(40_324), "{name}");
     }
+    for name in listed("[updates by a pipeline](UpdatePipeline)") {
+        let update = UpdatePipeline::parse(&[doc! { name: {} }], &variables);
+        let code = code(update.map(|_| ()));
+        assert!(![Err(72), Err(40_324)].contains(&code), "{name}");
+    }
     for name in listed("[accumulators](Pipeline)") {
         assert!(!is_unknown(accumulator(name), name), "{name}");
     }

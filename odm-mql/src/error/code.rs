@@ -15,6 +15,7 @@ pub const INVALID_ID_FIELD: i32 = 53;
 pub(crate) const NOT_SINGLE_VALUE_FIELD: i32 = 54;
 pub(crate) const EMPTY_FIELD_NAME: i32 = 56;
 pub(crate) const IMMUTABLE_FIELD: i32 = 66;
+pub(crate) const INVALID_OPTIONS: i32 = 72;
 pub(crate) const INVALID_PIPELINE_OPERATOR: i32 = 168;
 pub(crate) const CANNOT_INDEX_PARALLEL_ARRAYS: i32 = 171;
 pub(crate) const QUERY_FEATURE_NOT_ALLOWED: i32 = 224;
@@ -43,6 +44,7 @@ const NAMES: &[(i32, &str)] = &[
     (NOT_SINGLE_VALUE_FIELD, "NotSingleValueField"),
     (EMPTY_FIELD_NAME, "EmptyFieldName"),
     (IMMUTABLE_FIELD, "ImmutableField"),
+    (INVALID_OPTIONS, "InvalidOptions"),
     (112, "WriteConflict"),
     (121, "DocumentValidationFailure"),
     (INVALID_PIPELINE_OPERATOR, "InvalidPipelineOperator"),

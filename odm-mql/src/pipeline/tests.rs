@@ -10,6 +10,7 @@ mod lookups;
 mod properties;
 mod runs;
 mod stages;
+mod updates;
 
 /// The collections that a `$lookup` can name.
 type Collections = BTreeMap<&'static str, Vec<RawDocumentBuf>>;

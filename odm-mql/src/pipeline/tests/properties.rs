@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::{Collections, Pipeline, QueryPrefix, Variables, parse, parsed, raws, run_in_chunks};
 use crate::{
-    Group, Sort,
+    Group, Sort, UpdatePipeline,
     group::{Accumulator, GroupKey},
     order, path,
     pipeline::nested::with_value,
@@ -290,6 +290,9 @@ proptest! {
         let documents = raws(documents);
         if let Ok(pipeline) = Pipeline::parse(&stages, &variables) {
             let _ = run_in_chunks(pipeline, &documents, 2, &Collections::new());
+        }
+        if let Ok(update) = UpdatePipeline::parse(&stages, &variables) {
+            documents.iter().for_each(|document| drop(update.apply(document)));
         }
         // The first field of each document is a stage of its own.
         for stage in stages.iter().filter_map(|stage| stage.iter().next()) {
