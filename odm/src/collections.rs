@@ -38,6 +38,7 @@
 //! [`Repository::raw`](crate::Repository::raw). The cold parts of a split document are documents of a collection of their own, which only
 //! writes of the whole document change.
 
+mod aggregate;
 mod find;
 mod manage;
 mod retry;
@@ -47,9 +48,10 @@ mod write;
 use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
-use odm_mql::Filter;
+use odm_mql::{Filter, Pipeline};
 use odm_store::{Durability, Error, ErrorKind, Result, Store};
 
+pub use aggregate::{AggregateCursor, AggregateDocuments};
 pub use find::{DocumentCursor, FindDocuments};
 pub use manage::CollectionInfo;
 pub use odm_store::{Direction, IndexFilter, IndexSpec};
@@ -240,6 +242,31 @@ impl Collection {
         FindDocuments::new(self, filter)
     }
 
+    /// Passes the documents of the collection through the stages of a pipeline.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::doc, mql::{Pipeline, Variables}};
+    ///
+    /// let stages = [
+    ///     doc! { "$match": { "stars": { "$gte": 3 } } },
+    ///     doc! { "$lookup": { "from": "products", "localField": "product", "foreignField": "_id", "as": "product" } },
+    ///     doc! { "$unwind": "$product" },
+    ///     doc! { "$sortByCount": "$product.name" },
+    /// ];
+    /// let pipeline = Pipeline::parse(&stages, &Variables::default())?;
+    /// let praised = Collections::of(&shop).collection("reviews").aggregate(pipeline).await?;
+    /// assert_eq!(praised[0].get_str("_id").unwrap(), "shelf");
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When it is awaited: the errors of the stages, `Limit` if one of them needs too much memory.
+    pub fn aggregate(&self, pipeline: Pipeline) -> AggregateDocuments {
+        AggregateDocuments::new(self, pipeline)
+    }
+
     /// Stores new documents as one unit. A document without an `_id` gets a new `ObjectId`. Awaiting it returns the `_id`s, in the order of
     /// the documents.
     ///
@@ -267,7 +294,7 @@ impl Collection {
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
-    /// use odm::{Collections, bson::{doc, rawdoc}, mql::{Filter, Update}};
+    /// use odm::{Collections, bson::{doc, rawdoc}, mql::{Filter, Update, UpdatePipeline, Variables}};
     ///
     /// let parts = Collections::of(&shop).collection("parts");
     /// let sale = Update::parse(&doc! { "$mul": { "price": 0.5 } }, &[])?;
@@ -278,6 +305,12 @@ impl Collection {
     /// let other = rawdoc! { "name": "nut", "qty": 1_i64, "price": 0.1, "tags": [] };
     /// parts.update(nut, other).first().await?;
     /// # assert_eq!(shop.parts.get(2).await?.qty, 1);
+    ///
+    /// // The stages of a pipeline compute values of others.
+    /// let stages = [doc! { "$set": { "note": { "$concat": ["so many: ", { "$toString": "$qty" }] } } }];
+    /// let noted = UpdatePipeline::parse(&stages, &Variables::default())?;
+    /// parts.update(Filter::default(), noted).await?;
+    /// assert_eq!(shop.parts.get(1).await?.note.unwrap(), "so many: 90");
     /// # Ok(()) });
     /// ```
     ///

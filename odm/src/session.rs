@@ -29,7 +29,7 @@ pub(crate) use cold::ColdPart;
 pub(crate) use guard::{AbortOnDrop, refuse_inside_transaction, run_inside};
 pub(crate) use outbox::Outbox;
 pub use retries::{DoneStatements, Retryable};
-pub(crate) use snapshot::Snapshot;
+pub(crate) use snapshot::{Snapshot, SnapshotGuard};
 pub(crate) use view::ReadView;
 pub(crate) use worker::Worker;
 

@@ -7,7 +7,7 @@ use odm::{
     Collections, ErrorKind, OpenOptions,
     bson::{self, Bson, Document, RawBson, RawDocument, RawDocumentBuf, doc, rawdoc},
     collections::{Direction, DoneStatements, IndexSpec, Retryable, Statement, WrittenDocuments},
-    mql::{Filter, Projection, Sort, Update},
+    mql::{Filter, Pipeline, Projection, Sort, Update, UpdatePipeline, Variables},
     prelude::*,
     store::contract::Store,
 };
@@ -92,6 +92,10 @@ async fn filled(store: AnyStore) -> (Library, Collections) {
     let books = collections.collection("books").insert(books).await;
     books.expect("they are stored");
     (library, collections)
+}
+
+fn stages(stages: &[Document]) -> UpdatePipeline {
+    UpdatePipeline::parse(stages, &Variables::default()).expect("they are stages of an update")
 }
 
 /// Carries out a part of a command that updates all books.
@@ -354,6 +358,101 @@ on_every_store! {
             books.delete(Filter::default()).await.map(drop)
         });
         assert_eq!(refused.await.unwrap_err().kind(), ErrorKind::ReadOnly);
+    }
+
+    async fn the_stages_of_an_update_compute_documents_whose_derived_fields_follow(store: AnyStore) {
+        let (library, collections) = filled(store).await;
+        let (books, shelves) = (collections.collection("books"), collections.collection("shelves"));
+        let later = stages(&[doc! { "$set": { "year": { "$add": ["$year", "$_id"] }, "shelf": { "$literal": 2_i64 } } }]);
+        let written = books.update(filter(doc! { "year": { "$gt": 2002 } }), later).await.expect("they are changed");
+        assert_eq!((written.matched, written.modified), (2, 2));
+        let low = library.shelves.get(2).await.expect("it is there");
+        assert_eq!((low.books, low.newest.iter().map(|book| book.year).collect()), (3, vec![2008, 2006]));
+        assert_eq!(library.books.get(4).await.expect("it is there").shelf_name, "shelf 2");
+        // Nothing changes where the values are the same.
+        let same = stages(&[doc! { "$set": { "year": "$year" } }]);
+        assert_eq!(books.update(Filter::default(), same).await.expect("it runs").modified, 0);
+        // A new document has its derived fields computed, and keeps its `_id`.
+        let new = stages(&[doc! { "$replaceWith": { "shelf": "$shelf", "year": 7_i64, "shelf_name": "a lie" } }]);
+        let written = books.update(filter(doc! { "year": 2001 }), new.clone()).returning().await.expect("it is changed");
+        assert_eq!(written.documents[0].get_str("shelf_name").unwrap(), "shelf 2");
+        assert_eq!(id(&written.documents[0]), Bson::Int64(1));
+        let made = books.update(filter(doc! { "_id": 9_i64, "shelf": 1_i64 }), new).upsert().await.expect("it is inserted");
+        assert_eq!(made.inserted_id, Some(RawBson::Int64(9)));
+        assert_right(&library).await;
+
+        for (stage, code) in [
+            (doc! { "$set": { "shelf_name": "a lie" } }, None),
+            (doc! { "$unset": "version" }, None),
+            (doc! { "$set": { "_id": 5 } }, Some(66)),
+            (doc! { "$set": { "year": { "$divide": [1, 0] } } }, Some(2)),
+            (doc! { "$set": { "year": "$shelf_name" } }, Some(121)),
+        ] {
+            let error = books.update(Filter::default(), stages(std::slice::from_ref(&stage))).await.unwrap_err();
+            assert!(code.is_none() || error.code() == code, "{stage}: {:?} {error}", error.code());
+        }
+        for stage in [
+            doc! { "$set": { "notes": { "text": "x" } } },
+            doc! { "$set": { "name": "$notes.text" } },
+            doc! { "$replaceWith": { "$mergeObjects": ["$$ROOT", { "name": "x" }] } },
+            doc! { "$project": { "name": 1 } },
+        ] {
+            let error = shelves.update(Filter::default(), stages(&[stage])).await.unwrap_err();
+            assert!(error.to_string().contains("`shelves.notes` is a cold part"), "{error}");
+        }
+        assert_right(&library).await;
+    }
+
+    async fn a_pipeline_reads_several_collections(store: AnyStore) {
+        let (_, collections) = filled(store).await;
+        let aggregate = |from: &str, stages: &[Document]| {
+            let pipeline = Pipeline::parse(stages, &Variables::default()).expect("it is a pipeline");
+            collections.collection(from).aggregate(pipeline)
+        };
+        let by_shelf = [
+            doc! { "$match": { "year": { "$gt": 2001 } } },
+            doc! { "$sort": { "year": -1 } },
+            doc! { "$lookup": { "from": "shelves", "localField": "shelf", "foreignField": "_id", "as": "on" } },
+            doc! { "$unwind": "$on" },
+            doc! { "$group": { "_id": "$on.name", "years": { "$push": "$year" }, "n": { "$sum": 1 } } },
+            doc! { "$sort": { "_id": 1 } },
+        ];
+        let expected = [
+            rawdoc! { "_id": "shelf 1", "years": [2004_i64, 2002_i64], "n": 2 },
+            rawdoc! { "_id": "shelf 2", "years": [2003_i64], "n": 1 },
+        ];
+        assert_eq!(aggregate("books", &by_shelf).await.expect("it runs"), expected);
+        let correlated = [
+            doc! { "$lookup": {
+                "from": "books",
+                "let": { "shelf": "$_id" },
+                "pipeline": [{ "$match": { "$expr": { "$eq": ["$shelf", "$$shelf"] } } }, { "$count": "n" }],
+                "as": "counted",
+            } },
+            doc! { "$project": { "counted": 1 } },
+        ];
+        let counted = aggregate("shelves", &correlated).await.expect("it runs");
+        assert_eq!(counted, [1_i64, 2].map(|id| rawdoc! { "_id": id, "counted": [{ "n": 2 }] }));
+        assert_eq!(aggregate("nowhere", &[doc! { "$count": "n" }]).await.expect("it runs"), []);
+
+        // More documents than one portion, and a stage that would hold too many.
+        let numbers = collections.collection("numbers");
+        numbers.insert((0..3000).map(|n| rawdoc! { "_id": n, "by": n % 7 })).await.expect("they are stored");
+        let by = [doc! { "$sort": { "by": -1 } }, doc! { "$skip": 10 }, doc! { "$match": { "by": { "$lt": 3 } } }, doc! { "$count": "n" }];
+        assert_eq!(aggregate("numbers", &by).await.expect("it runs"), [rawdoc! { "n": 1287 }]);
+        let pushed = [doc! { "$group": { "_id": null, "all": { "$push": "$_id" } } }];
+        let refused = aggregate("numbers", &pushed).memory_limit(10_000).await.unwrap_err();
+        assert_eq!((refused.kind(), refused.code()), (ErrorKind::Limit, Some(292)));
+        let crossed = [doc! { "$lookup": { "from": "numbers", "pipeline": [], "as": "all" } }];
+        let refused = aggregate("shelves", &crossed).memory_limit(10_000).await.unwrap_err();
+        assert_eq!((refused.kind(), refused.code()), (ErrorKind::Limit, Some(292)));
+        let mut cursor = aggregate("numbers", &[doc! { "$unset": "by" }]).cursor().await.expect("it begins");
+        let mut read = 0;
+        while let Some(document) = cursor.try_next().await.expect("it is read") {
+            assert_eq!(document, rawdoc! { "_id": read });
+            read += 1;
+        }
+        assert_eq!(read, 3000);
     }
 
     async fn a_command_that_is_sent_again_is_carried_out_once(store: AnyStore) {

@@ -22,7 +22,7 @@ pub(crate) const QUERY_FEATURE_NOT_ALLOWED: i32 = 224;
 pub(crate) const TOO_MANY_SUB_PIPELINES: i32 = 232;
 pub(crate) const NOT_IMPLEMENTED: i32 = 238;
 pub(crate) const CONVERSION_FAILURE: i32 = 241;
-pub(crate) const MEMORY_LIMIT: i32 = 292;
+pub const MEMORY_LIMIT: i32 = 292;
 pub const OBJECT_TOO_LARGE: i32 = 10_334;
 pub(crate) const UNKNOWN_STAGE: i32 = 40_324;
 /// A NUL in the path of an update.

@@ -7,7 +7,7 @@ use std::{
 
 use bson::{RawBson, RawDocumentBuf};
 use futures_core::future::BoxFuture;
-use odm_mql::{Filter, Sort, Update};
+use odm_mql::{Filter, Sort, Update, UpdatePipeline};
 use odm_store::{Error, ErrorKind, Result, check_document, check_values, id_first, stamped};
 
 use super::Collection;
@@ -88,11 +88,20 @@ pub enum DocumentUpdate {
     /// The fields of a whole document, which replace those of the first document that matches. Its `_id` stays. Derived fields of the new
     /// document count for nothing: they are computed.
     Replace(RawDocumentBuf),
+    /// The stages of a pipeline, which compute the new document from the stored one, in which [pending](crate::Database::pending_backfills)
+    /// fields may be missing. They can name and read no cold part.
+    Pipeline(UpdatePipeline),
 }
 
 impl From<Update> for DocumentUpdate {
     fn from(update: Update) -> Self {
         DocumentUpdate::Update(update)
+    }
+}
+
+impl From<UpdatePipeline> for DocumentUpdate {
+    fn from(pipeline: UpdatePipeline) -> Self {
+        DocumentUpdate::Pipeline(pipeline)
     }
 }
 
@@ -180,6 +189,7 @@ impl UpdateDocuments {
                 update.check()?;
                 WriteChange::Update(update)
             }
+            DocumentUpdate::Pipeline(pipeline) => WriteChange::Pipeline(pipeline),
             DocumentUpdate::Replace(document) => {
                 target.is_first = true;
                 WriteChange::Replace(Doc::new(sent(&target.collection.name, document)?))

@@ -1,6 +1,6 @@
 //! Derived fields and the fields that record writes are read-only: no update names them. So are collections of cold parts.
 
-use odm_mql::{Filter, Update, path};
+use odm_mql::{Filter, path};
 use odm_store::{Error, ErrorKind, Result};
 
 use super::write::{OnConflict, Write};
@@ -20,18 +20,18 @@ pub(super) fn check(catalog: &Catalog, write: &Write) -> Result<()> {
         return Err(Error::new(ErrorKind::InvalidQuery, message).at(&split.cold, None, None));
     }
     // A document that an upsert inserts must match its filter.
-    let (update, upsert) = match write {
+    let (named, upsert) = match write {
         Write::Update {
             target,
             change,
             upsert,
             ..
-        } => (change.as_update(), upsert.then(|| target.condition())),
+        } => (change.paths(), upsert.then(|| target.condition())),
         Write::UpsertBy {
             key, on_conflict, ..
         } => match on_conflict {
-            OnConflict::Update { change, .. } => (Some(change), Some(key)),
-            OnConflict::Replace | OnConflict::Keep => (None, Some(key)),
+            OnConflict::Update { change, .. } => (change.paths().collect(), Some(key)),
+            OnConflict::Replace | OnConflict::Keep => (Vec::new(), Some(key)),
         },
         _ => return Ok(()),
     };
@@ -52,7 +52,7 @@ pub(super) fn check(catalog: &Catalog, write: &Write) -> Result<()> {
                 ),
             );
         }
-        if let Some(path) = update.and_then(|update| named(update, &field)) {
+        if let Some(path) = naming(&named, &field) {
             return refuse(
                 path,
                 format!(
@@ -62,10 +62,10 @@ pub(super) fn check(catalog: &Catalog, write: &Write) -> Result<()> {
             );
         }
     }
-    let (Some(fields), Some(update)) = (catalog.write_fields(collection), update) else {
+    let Some(fields) = catalog.write_fields(collection) else {
         return Ok(());
     };
-    if let Some(path) = fields.version.as_deref().and_then(|of| named(update, of)) {
+    if let Some(path) = fields.version.as_deref().and_then(|of| naming(&named, of)) {
         return refuse(
             path,
             format!(
@@ -74,7 +74,7 @@ pub(super) fn check(catalog: &Catalog, write: &Write) -> Result<()> {
             ),
         );
     }
-    match fields.times().find_map(|time| named(update, time)) {
+    match fields.times().find_map(|time| naming(&named, time)) {
         None => Ok(()),
         Some(path) => refuse(
             path,
@@ -86,9 +86,9 @@ pub(super) fn check(catalog: &Catalog, write: &Write) -> Result<()> {
     }
 }
 
-/// The path of an update that is the field or in it. The path of an enclosing value is shorter.
-fn named<'u>(update: &'u Update, field: &str) -> Option<&'u str> {
-    update.paths().find(|path| {
+/// The named path that is the field or in it. The path of an enclosing value is shorter.
+fn naming<'p>(named: &[&'p str], field: &str) -> Option<&'p str> {
+    named.iter().copied().find(|path| {
         let path = without_positions(path);
         path::overlap(&path, field) && path.len() >= field.len()
     })

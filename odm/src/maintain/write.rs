@@ -8,7 +8,7 @@ use std::{
 };
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
-use odm_mql::{Filter, Sort, Test, Update};
+use odm_mql::{Filter, Sort, Test, Update, UpdatePipeline};
 use odm_store::{Cost, Result};
 
 use super::{
@@ -101,14 +101,17 @@ pub(crate) enum WriteChange {
     Update(Update),
     /// The fields of another document, without its `_id`. The target is one document.
     Replace(Doc),
+    /// The stages of a pipeline.
+    Pipeline(UpdatePipeline),
 }
 
 impl WriteChange {
-    /// The changes by paths, if it has some.
-    pub(super) fn as_update(&self) -> Option<&Update> {
+    /// The paths that the change names.
+    pub(super) fn paths(&self) -> Vec<&str> {
         match self {
-            WriteChange::Update(update) => Some(update),
-            WriteChange::Replace(_) => None,
+            WriteChange::Update(update) => update.paths().collect(),
+            WriteChange::Replace(_) => Vec::new(),
+            WriteChange::Pipeline(pipeline) => pipeline.named_paths().collect(),
         }
     }
 }

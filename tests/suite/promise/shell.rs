@@ -5,7 +5,7 @@ use odm::{
     Audit, Collection, Collections, Embedded, Error, ErrorKind, Result,
     bson::{Document, RawDocumentBuf, doc},
     collections::{DeleteDocuments, InsertDocuments, UpdateDocuments},
-    mql::{Filter, Sort, Update},
+    mql::{Filter, Sort, Update, UpdatePipeline, Variables},
 };
 
 use super::{
@@ -79,7 +79,11 @@ async fn sent(collections: &Collections, write: &Write) -> Result<Option<Sent>> 
             Sent::Update(replacement(&collection, document).await?.upsert().returning_before())
         }
         Change::Modify(id, base) => {
-            let update = update(filter(doc! { name: id }), &doc! { "$set": base })?;
+            let values = base.iter();
+            let values = values.map(|(name, value)| (name.clone(), doc! { "$literal": value }));
+            let stage = doc! { "$set": values.collect::<Document>() };
+            let pipeline = UpdatePipeline::parse(&[stage], &Variables::default())?;
+            let update = collection.update(filter(doc! { name: id }), pipeline);
             Sent::Update(update.first().returning())
         }
         Change::Update(id, changes) => {

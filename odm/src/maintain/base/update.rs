@@ -1,11 +1,12 @@
 //! Updates of the documents that match a filter.
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
-use odm_mql::{Update, order, path};
-use odm_store::{Change, Error, Result, UpdateWrite, id_first};
+use odm_mql::{Update, UpdatePipeline, order, path};
+use odm_store::{Change, Error, ErrorKind, Result, UpdateWrite, id_first};
 
 use super::{WriteSummary, check_version, has_to_wait, is_followed, replace_at, statement};
 use crate::{
+    catalog::Catalog,
     maintain::{
         cold::{self, UpdateParts},
         unit::{Doc, Unit, id},
@@ -22,6 +23,12 @@ pub(super) struct DocumentUpdate<'w> {
     pub(super) change: &'w WriteChange,
     pub(super) upsert: bool,
     pub(super) is_typed: bool,
+}
+
+/// A change of the documents of a page.
+enum PageChange<'c> {
+    Parts(UpdateParts<'c>),
+    Pipeline(&'c UpdatePipeline),
 }
 
 impl DocumentUpdate<'_> {
@@ -56,6 +63,15 @@ impl DocumentUpdate<'_> {
         let summary = match self.change {
             WriteChange::Update(update) => self.update(unit, update, is_returning).await?,
             WriteChange::Replace(document) => self.replace(unit, document).await?,
+            WriteChange::Pipeline(pipeline) => {
+                check_cold(unit.catalog, self.collection, pipeline)?;
+                let named = pipeline.named_paths();
+                let is_read = is_returning
+                    || pipeline.replaces()
+                    || unit.catalog.is_update_read(self.collection, named);
+                let change = PageChange::Pipeline(pipeline);
+                self.change_pages(unit, change, is_read).await?
+            }
         };
         if summary.matched > 0 || summary.inserted || !self.upsert {
             return Ok(summary);
@@ -65,6 +81,7 @@ impl DocumentUpdate<'_> {
         let made = match self.change {
             WriteChange::Update(update) => update.apply(&seed, true, unit.time())?.unwrap_or(seed),
             WriteChange::Replace(document) => with_seeded_id(&seed, document)?,
+            WriteChange::Pipeline(pipeline) => pipeline.apply(&seed)?,
         };
         let made = match path::get(&made, "_id") {
             Some(_) => made,
@@ -103,15 +120,34 @@ impl DocumentUpdate<'_> {
             return statement(unit, &write).await;
         }
         let parts = UpdateParts::new(catalog, collection, change)?;
-        // If no later step reads the images, each page is forgotten.
         let is_read = is_returning || catalog.is_update_read(collection, change.paths());
+        self.change_pages(unit, PageChange::Parts(parts), is_read)
+            .await
+    }
+
+    /// Changes the documents that match, page by page. If no later step reads the images, each page is forgotten.
+    async fn change_pages(
+        &self,
+        unit: &mut Unit<'_>,
+        change: PageChange<'_>,
+        is_read: bool,
+    ) -> Result<WriteSummary> {
+        let (catalog, collection) = (unit.catalog, self.collection);
+        let left_by = LeftBy::update(self.is_typed);
         let mut summary = WriteSummary::default();
         let mut pages = cold::pages_of(unit, collection, self.target, false).await?;
         while pages.has_more() {
             let page = pages.next(unit).await?;
             summary.matched += page.len() as u64;
-            let condition = self.target.condition();
-            let changed = cold::update(unit, collection, condition, &parts, page).await?;
+            let changed = match &change {
+                PageChange::Parts(parts) => {
+                    let condition = self.target.condition();
+                    cold::update(unit, collection, condition, parts, page).await?
+                }
+                PageChange::Pipeline(pipeline) => {
+                    apply_pipeline(unit, collection, pipeline, page).await?
+                }
+            };
             summary.modified += changed.len() as u64;
             summary.positions.extend(changed);
             if !is_read && pages.has_more() {
@@ -146,6 +182,44 @@ impl DocumentUpdate<'_> {
             ..WriteSummary::changed(1, vec![at])
         })
     }
+}
+
+/// Refuses a pipeline that names or reads a cold part: its stages get the document without it.
+fn check_cold(catalog: &Catalog, collection: &str, pipeline: &UpdatePipeline) -> Result<()> {
+    for split in catalog.splits_of(collection) {
+        let mut paths = pipeline.named_paths().chain(pipeline.read_paths());
+        if paths.any(|path| path.is_empty() || path::overlap(path, &split.path)) {
+            let message = format!(
+                "invalid update: `{collection}.{}` is a cold part, stored in `{}`, which the stages of a pipeline cannot use, also not by \
+                 the whole document; update it by its paths",
+                split.path, split.cold
+            );
+            let error = Error::new(ErrorKind::InvalidQuery, message);
+            return Err(error.at(collection, Some(&split.path), None));
+        }
+    }
+    Ok(())
+}
+
+/// Applies a pipeline to documents by their positions, and returns the positions of the changed documents.
+async fn apply_pipeline(
+    unit: &mut Unit<'_>,
+    collection: &str,
+    pipeline: &UpdatePipeline,
+    mut positions: Vec<usize>,
+) -> Result<Vec<usize>> {
+    for &at in &positions {
+        if let Some(document) = unit.document(collection, at) {
+            let after = pipeline.apply(document);
+            let after = after.map_err(|error| Error::of_update(collection, document, error))?;
+            if after.as_bytes() != document.as_bytes() {
+                unit.change(collection, at, after).await?;
+            }
+        }
+    }
+    let images = unit.images(collection);
+    positions.retain(|&at| images.at(at).is_changed());
+    Ok(positions)
 }
 
 /// The document that an upsert inserts in the place of a replacement: with the `_id` that its filter fixes, unless it brings its own.

@@ -33,7 +33,7 @@ impl Work for Write {
             | Write::UpsertBy { .. }
             | Write::Modify { .. }
             | Write::Update {
-                change: WriteChange::Replace(_),
+                change: WriteChange::Replace(_) | WriteChange::Pipeline(_),
                 ..
             } => Policy::DOCUMENTS,
             Write::Update { .. } | Write::Delete { .. } => Policy::CHANGE,

@@ -1,0 +1,222 @@
+//! Aggregation pipelines.
+
+use std::{collections::VecDeque, fmt, future::IntoFuture};
+
+use bson::RawDocumentBuf;
+use futures_core::future::BoxFuture;
+use odm_mql::{Error as QueryError, LookupRequest, Pipeline, PipelineRun, Step, code};
+use odm_store::{Find, Result};
+
+use super::Collection;
+use crate::{
+    repository::DocumentStream,
+    session::{Session, SnapshotGuard},
+};
+
+/// How many documents a run is given at once.
+const CHUNK: usize = 256;
+
+/// An aggregation, from [`Collection::aggregate`]. Awaiting it returns the documents that leave the pipeline.
+///
+/// All of it reads one state of the data. The first stages are a query of the store, as far as they can be.
+#[derive(Debug)]
+#[must_use = "a query does nothing until it is awaited"]
+pub struct AggregateDocuments {
+    session: Session,
+    collection: String,
+    pipeline: Pipeline,
+    memory_limit: usize,
+}
+
+impl AggregateDocuments {
+    pub(super) fn new(collection: &Collection, pipeline: Pipeline) -> Self {
+        AggregateDocuments {
+            session: collection.session.clone(),
+            collection: collection.name.clone(),
+            pipeline,
+            memory_limit: Pipeline::MEMORY_LIMIT,
+        }
+    }
+
+    /// Sets the memory that each stage may take, and each `$lookup` for the documents that it finds, in bytes:
+    /// [`Pipeline::MEMORY_LIMIT`] by default.
+    pub fn memory_limit(mut self, bytes: usize) -> Self {
+        self.memory_limit = bytes;
+        self
+    }
+
+    /// Reads the documents one after another, as they leave the pipeline, for results that are too large to be held. The store keeps the
+    /// state of the data as long as the cursor lives.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::doc, mql::{Pipeline, Variables}};
+    ///
+    /// let cheap = Pipeline::parse(&[doc! { "$unwind": "$tags" }], &Variables::default())?;
+    /// let mut tags = Collections::of(&shop).collection("parts").aggregate(cheap).cursor().await?;
+    /// while let Some(part) = tags.try_next().await? {
+    ///     println!("{}", part.get_str("tags").unwrap());
+    /// }
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The errors of the store.
+    pub async fn cursor(self) -> Result<AggregateCursor> {
+        self.session.follow_catalog().await?;
+        let (session, ending) = self.session.snapshot()?;
+        let run = Run::new(&session, self.collection, self.pipeline, self.memory_limit);
+        Ok(AggregateCursor {
+            run,
+            results: VecDeque::new(),
+            _ending: ending,
+        })
+    }
+}
+
+impl IntoFuture for AggregateDocuments {
+    type Output = Result<Vec<RawDocumentBuf>>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let mut cursor = self.cursor().await?;
+            let mut documents = Vec::new();
+            while let Some(more) = cursor.run.next().await? {
+                documents.extend(more);
+            }
+            Ok(documents)
+        })
+    }
+}
+
+/// Documents that leave a pipeline one after another, from [`AggregateDocuments::cursor`].
+#[must_use = "a cursor does nothing unless it is read"]
+pub struct AggregateCursor {
+    run: Run,
+    results: VecDeque<RawDocumentBuf>,
+    _ending: SnapshotGuard,
+}
+
+impl AggregateCursor {
+    /// Waits for the next document. `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the stages. Nothing follows an error.
+    pub async fn try_next(&mut self) -> Result<Option<RawDocumentBuf>> {
+        loop {
+            if let Some(document) = self.results.pop_front() {
+                return Ok(Some(document));
+            }
+            match self.run.next().await? {
+                Some(more) => self.results.extend(more),
+                None => return Ok(None),
+            }
+        }
+    }
+}
+
+impl fmt::Debug for AggregateCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AggregateCursor").finish_non_exhaustive()
+    }
+}
+
+/// A pipeline, and the documents of the collection that have not passed it yet.
+struct Run {
+    session: Session,
+    documents: DocumentStream<RawDocumentBuf>,
+    pipeline: PipelineRun,
+    memory_limit: usize,
+    has_ended: bool,
+}
+
+impl Run {
+    fn new(session: &Session, collection: String, pipeline: Pipeline, memory_limit: usize) -> Self {
+        let (query, rest) = pipeline.split_query();
+        let find = Find {
+            collection,
+            filter: query.filter,
+            sort: query.sort.unwrap_or_default(),
+            skip: query.skip,
+            limit: query.limit,
+            ..Find::default()
+        };
+        Run {
+            documents: DocumentStream::of_find(session.clone(), find),
+            session: session.clone(),
+            pipeline: rest.begin(memory_limit),
+            memory_limit,
+            has_ended: false,
+        }
+    }
+
+    /// The next documents that leave the pipeline. `None` at the end, and after an error.
+    async fn next(&mut self) -> Result<Option<Vec<RawDocumentBuf>>> {
+        if self.has_ended {
+            return Ok(None);
+        }
+        let next = self.run().await;
+        self.has_ended = !matches!(next, Ok(Some(_)));
+        next
+    }
+
+    async fn run(&mut self) -> Result<Option<Vec<RawDocumentBuf>>> {
+        loop {
+            match self.pipeline.step()? {
+                Step::Documents(documents) => return Ok(Some(documents)),
+                Step::Done => return Ok(None),
+                Step::Read => {
+                    let chunk = self.read().await?;
+                    match chunk.is_empty() {
+                        true => self.pipeline.end(),
+                        false => self.pipeline.push(chunk),
+                    }
+                }
+                Step::Lookup(request) => {
+                    let found = look_up(&self.session, request, self.memory_limit).await?;
+                    self.pipeline.answer(found);
+                }
+            }
+        }
+    }
+
+    async fn read(&mut self) -> Result<Vec<RawDocumentBuf>> {
+        let mut chunk = Vec::new();
+        while chunk.len() < CHUNK {
+            match self.documents.try_next().await? {
+                Some(document) => chunk.push(document),
+                None => break,
+            }
+        }
+        Ok(chunk)
+    }
+}
+
+/// All documents that leave the pipeline of a `$lookup`.
+fn look_up(
+    session: &Session,
+    request: LookupRequest,
+    memory_limit: usize,
+) -> BoxFuture<'_, Result<Vec<RawDocumentBuf>>> {
+    Box::pin(async move {
+        let mut run = Run::new(session, request.from, request.pipeline, memory_limit);
+        let (mut found, mut bytes) = (Vec::new(), 0_usize);
+        while let Some(documents) = run.next().await? {
+            let sizes = documents.iter().map(|document| document.as_bytes().len());
+            bytes = sizes.fold(bytes, usize::saturating_add);
+            if bytes > memory_limit {
+                let error = QueryError::MemoryLimit {
+                    stage: "$lookup",
+                    limit: memory_limit,
+                    code: code::MEMORY_LIMIT,
+                };
+                return Err(error.into());
+            }
+            found.extend(documents);
+        }
+        Ok(found)
+    })
+}
