@@ -13,11 +13,9 @@ mod sort;
 mod unwind;
 mod update;
 
-use std::sync::Arc;
-
 use bson::Document;
 
-use self::{group::GroupStage, lookup::LookupStage, unwind::UnwindStage};
+use self::{group::GroupStage, lookup::LookupStage, parse::PipelineContext, unwind::UnwindStage};
 use crate::{Error, Expr, Filter, Projection, Sort, Variables};
 
 pub use lookup::LookupRequest;
@@ -30,8 +28,8 @@ pub use update::UpdatePipeline;
 /// collection, and asks for those of others.
 ///
 /// The stages mean what they mean in MongoDB, with these differences: groups come in the order of their first documents, and documents that
-/// are equal in the order of `$sort` keep theirs; a document between two stages has at most 64 MiB and 200 levels; `$$NOW` is the time at
-/// which its expression is parsed.
+/// are equal in the order of `$sort` keep theirs; a document between two stages has at most 64 MiB and 200 levels. `$$NOW` is the time at
+/// which the pipeline is parsed, in the pipelines in it too.
 ///
 /// ```
 /// use odm_mql::{Pipeline, Step, Variables, bson::{doc, rawdoc}};
@@ -101,7 +99,7 @@ impl Pipeline {
     /// have; the errors of the filters, expressions, projections and sorts in the stages; [`BadOperand`](Error::BadOperand) for any other
     /// argument that a stage does not accept.
     pub fn parse(stages: &[Document], variables: &Variables) -> Result<Pipeline, Error> {
-        parse::pipeline(stages, &Arc::new(variables.clone()), 0)
+        parse::pipeline(stages, &PipelineContext::new(variables))
     }
 
     /// Splits the pipeline into a query of the collection and the stages after it.

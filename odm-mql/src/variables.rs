@@ -2,7 +2,7 @@
 
 use std::{cell::Cell, collections::BTreeMap};
 
-use bson::{Document, RawBson, RawDocumentBuf};
+use bson::{DateTime, Document, RawBson, RawDocumentBuf};
 
 use crate::{
     Error, Expr,
@@ -39,11 +39,12 @@ impl Variables {
     /// reads a field or the whole document.
     pub fn parse(document: &Document) -> Result<Variables, Error> {
         let mut variables = Variables::default();
-        let mut left = MOST;
+        let (mut left, now) = (MOST, DateTime::now());
         for (name, value) in document {
             check_name(name)?;
             let substitution = Substitution {
                 variables: &variables,
+                now,
                 left: Cell::new(left),
             };
             let expr = Expr::parse_in(value, &substitution)?;
@@ -110,15 +111,27 @@ const MOST: usize = 64 << 20;
 #[derive(Debug, PartialEq)]
 pub(super) struct Substitution<'v> {
     variables: &'v Variables,
+    /// The value of `$$NOW`.
+    now: DateTime,
     left: Cell<usize>,
 }
 
 impl<'v> Substitution<'v> {
     pub(super) fn new(variables: &'v Variables) -> Self {
+        Substitution::at(DateTime::now(), variables)
+    }
+
+    /// The variables in a part of a request that was made at a time.
+    pub(super) fn at(now: DateTime, variables: &'v Variables) -> Self {
         Substitution {
             variables,
+            now,
             left: Cell::new(MOST),
         }
+    }
+
+    pub(super) fn now(&self) -> DateTime {
+        self.now
     }
 
     /// The value at a path in a variable, which may be missing, or `None` if there is no such variable.

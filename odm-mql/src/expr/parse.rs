@@ -1,6 +1,6 @@
 //! The parser of MongoDB's form of an expression.
 
-use bson::{Bson, DateTime, Document, RawBson};
+use bson::{Bson, Document, RawBson};
 
 use super::{Convert, ExprNode, operator::Operator};
 use crate::{
@@ -82,7 +82,7 @@ fn field(text: &str, rest: &str, variables: &Substitution<'_>) -> Result<ExprNod
         ("ROOT" | "CURRENT", rest) => {
             Ok(ExprNode::Path(rest.unwrap_or_default().to_owned().into()))
         }
-        ("NOW", None) => Ok(ExprNode::Literal(RawBson::DateTime(DateTime::now()))),
+        ("NOW", None) => Ok(ExprNode::Literal(RawBson::DateTime(variables.now()))),
         // A date has no fields.
         ("REMOVE" | "NOW", _) => Ok(ExprNode::Missing),
         (name, rest) => match variables.value(name, rest)? {

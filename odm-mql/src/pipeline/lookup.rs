@@ -4,9 +4,14 @@ use std::{collections::HashMap, sync::Arc};
 
 use bson::{Document, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use super::{Pipeline, Stage, bounds::made, nested::with_value, parse};
+use super::{
+    Pipeline, Stage,
+    bounds::made,
+    nested::with_value,
+    parse::{self, PipelineContext},
+};
 use crate::{
-    Error, Expr, Filter, Test, Variables, key,
+    Error, Expr, Filter, Test, key,
     path::{self, Leaf, visit},
 };
 
@@ -47,18 +52,15 @@ pub(super) struct BoundPipeline {
     /// The names in `let`, with their expressions on the local document.
     pub(super) bindings: Vec<(String, Expr)>,
     pub(super) stages: Vec<Document>,
-    /// The variables outside.
-    pub(super) variables: Arc<Variables>,
-    pub(super) depth: usize,
+    /// The context without these variables.
+    pub(super) context: PipelineContext,
 }
 
 impl BoundPipeline {
     fn bind(&self, local: &RawDocument) -> Result<Pipeline, Error> {
-        let mut variables = Variables::clone(&self.variables);
-        for (name, expr) in &self.bindings {
-            variables.bind(name.as_str(), expr.evaluate(local)?)?;
-        }
-        parse::pipeline(&self.stages, &Arc::new(variables), self.depth)
+        let value = |(name, expr): &(String, Expr)| Ok((name.clone(), expr.evaluate(local)?));
+        let context = self.context.bind(self.bindings.iter().map(value))?;
+        parse::pipeline(&self.stages, &context)
     }
 }
 

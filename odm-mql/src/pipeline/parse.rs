@@ -5,7 +5,7 @@ mod joined;
 
 use std::sync::Arc;
 
-use bson::{Bson, Document, RawBsonRef};
+use bson::{Bson, DateTime, Document, RawBson, RawBsonRef};
 
 use super::{Pipeline, Stage, unwind::UnwindStage};
 use crate::{
@@ -62,26 +62,55 @@ const NO_STATISTICS: &str = "a pipeline reads no statistics of a server";
 const NO_SEARCH: &str = "match documents by `$match`";
 const WRITE: &str = "write the results after the pipeline";
 
-/// Parses a pipeline that is in so many pipelines of `$lookup`.
-pub(super) fn pipeline(
-    stages: &[Document],
-    variables: &Arc<Variables>,
-    depth: usize,
-) -> Result<Pipeline, Error> {
+/// Parses a pipeline.
+pub(super) fn pipeline(stages: &[Document], context: &PipelineContext) -> Result<Pipeline, Error> {
     let scope = StageScope {
-        variables,
-        substitution: &Substitution::new(variables),
-        depth,
+        context,
+        substitution: &Substitution::at(context.now, &context.variables),
     };
     scope.pipeline(stages)
 }
 
+/// What surrounds a pipeline.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct PipelineContext {
+    variables: Arc<Variables>,
+    /// The time of the whole request.
+    now: DateTime,
+    /// The number of the pipelines of `$lookup` that it is in.
+    depth: usize,
+}
+
+impl PipelineContext {
+    pub(super) fn new(variables: &Variables) -> PipelineContext {
+        PipelineContext {
+            variables: Arc::new(variables.clone()),
+            now: DateTime::now(),
+            depth: 0,
+        }
+    }
+
+    /// The same context with more variables, some of which may be missing.
+    pub(super) fn bind(
+        &self,
+        values: impl IntoIterator<Item = Result<(String, Option<RawBson>), Error>>,
+    ) -> Result<PipelineContext, Error> {
+        let mut variables = Variables::clone(&self.variables);
+        for value in values {
+            let (name, value) = value?;
+            variables.bind(name, value)?;
+        }
+        Ok(PipelineContext {
+            variables: Arc::new(variables),
+            ..self.clone()
+        })
+    }
+}
+
 /// What stages can refer to.
 pub(super) struct StageScope<'v> {
-    variables: &'v Arc<Variables>,
+    context: &'v PipelineContext,
     substitution: &'v Substitution<'v>,
-    /// The number of the pipelines of `$lookup` around them.
-    depth: usize,
 }
 
 struct StageParser<'s> {

@@ -1,14 +1,12 @@
 //! Updates by a pipeline.
 
-use std::sync::Arc;
-
 use bson::{Document, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use super::{
     Stage,
     bounds::check_result,
     each::{project, replace_root},
-    parse,
+    parse::{self, PipelineContext},
 };
 use crate::{
     Error, Expr, Projection, Variables,
@@ -53,7 +51,7 @@ impl UpdatePipeline {
     /// The errors of [`Pipeline::parse`](super::Pipeline::parse), and [`BadOperand`](Error::BadOperand) for a stage that an update cannot
     /// have.
     pub fn parse(stages: &[Document], variables: &Variables) -> Result<UpdatePipeline, Error> {
-        let parsed = parse::pipeline(stages, &Arc::new(variables.clone()), 0)?;
+        let parsed = parse::pipeline(stages, &PipelineContext::new(variables))?;
         let names = stages.iter().filter_map(|stage| stage.keys().next());
         let mut all = Vec::with_capacity(stages.len());
         // A stage that is parsed to several is not allowed, and the first one is reported.

@@ -1,12 +1,10 @@
 //! `$lookup` and `$facet`: the stages with pipelines in them.
 
-use std::sync::Arc;
-
 use bson::{Bson, Document};
 
-use super::{StageScope, pipeline, string, unknown_option};
+use super::{PipelineContext, StageScope, pipeline, string, unknown_option};
 use crate::{
-    Error, Variables,
+    Error, Expr,
     error::code,
     path,
     pipeline::{
@@ -81,25 +79,31 @@ impl StageScope<'_> {
         bound: Option<&Document>,
         stages: Vec<Document>,
     ) -> Result<(InnerPipeline, bool), Error> {
-        let depth = self.depth + 1;
-        if depth > MAX_LOOKUPS {
+        let context = PipelineContext {
+            depth: self.context.depth + 1,
+            ..self.context.clone()
+        };
+        if context.depth > MAX_LOOKUPS {
             let expected = "at most 20 pipelines in each other";
             return Err(bad_as(code::TOO_MANY_SUB_PIPELINES, "$lookup", expected));
         }
-        let mut bindings = Vec::new();
-        let mut variables = Variables::clone(self.variables);
-        for (name, value) in bound.into_iter().flatten() {
-            bindings.push((name.clone(), self.expr(value)?));
-            // The stages are checked with missing values, and parsed again with those of each document.
-            variables.bind(name.as_str(), None)?;
-        }
+        let bindings = bound.into_iter().flatten();
+        let bindings = bindings.map(|(name, value)| Ok((name.clone(), self.expr(value)?)));
+        let bindings: Vec<(String, Expr)> = bindings.collect::<Result<_, Error>>()?;
         let checked = match bindings.is_empty() {
             true => {
                 // The values of all variables together are bounded.
-                let scope = StageScope { depth, ..*self };
+                let scope = StageScope {
+                    context: &context,
+                    ..*self
+                };
                 scope.pipeline(&stages)?
             }
-            false => pipeline(&stages, &Arc::new(variables), depth)?,
+            false => {
+                // The stages are checked with missing values, and parsed again with those of each document.
+                let missing = bindings.iter().map(|(name, _)| Ok((name.clone(), None)));
+                pipeline(&stages, &context.bind(missing)?)?
+            }
         };
         let has_facet = checked.facet().is_some();
         let inner = match bindings.is_empty() {
@@ -107,8 +111,7 @@ impl StageScope<'_> {
             false => InnerPipeline::Bound(BoundPipeline {
                 bindings,
                 stages,
-                variables: Arc::clone(self.variables),
-                depth,
+                context,
             }),
         };
         Ok((inner, has_facet))

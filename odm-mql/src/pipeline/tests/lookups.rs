@@ -298,6 +298,22 @@ fn documents_of_one_chunk_join_by_one_request() {
 }
 
 #[test]
+fn a_pipeline_has_one_time() {
+    let now = || doc! { "$set": { "at": "$$NOW" } };
+    let stages = [
+        now(),
+        doc! { "$lookup": { "from": "others", "let": { "x": 1 }, "pipeline": [now()], "as": "found" } },
+    ];
+    let pipeline = parsed(&stages);
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    let collections = Collections::from([("others", raws(vec![doc! {}]))]);
+    let results = run_in_chunks(pipeline, &raws(vec![doc! {}]), 1, &collections);
+    let results = plain(results.expect("documents"));
+    let at = results[0].get_datetime("at").expect("a date");
+    assert_eq!(results, [doc! { "at": at, "found": [{ "at": at }] }]);
+}
+
+#[test]
 fn lookups_are_in_facets_and_in_each_other() {
     let inner = doc! { "$lookup": {
         "from": "c",
