@@ -9,6 +9,7 @@ use super::{
     bounds::made,
     nested::with_value,
     parse::{self, PipelineContext},
+    run::Documents,
 };
 use crate::{
     Error, Expr, Filter, Test, key,
@@ -69,25 +70,26 @@ impl BoundPipeline {
 pub(super) struct LookupRun {
     stage: Arc<LookupStage>,
     waiting: Vec<RawDocumentBuf>,
+    /// The number of documents that the next join by equal fields takes.
+    batch: usize,
     /// The one answer for all local documents, once it is there.
     answer: Option<Arc<RawArrayBuf>>,
 }
 
-/// The greatest number of documents of one join by equal fields.
-const BATCH: usize = 128;
+/// The number of documents of the first join by equal fields, and the greatest number.
+const BATCHES: (usize, usize) = (32, 256);
+
+/// The number of bytes of an answer after which the next join takes fewer documents.
+const LARGE_ANSWER: usize = 4 << 20;
 
 impl LookupRun {
     pub(super) fn new(stage: LookupStage) -> LookupRun {
         LookupRun {
             stage: Arc::new(stage),
             waiting: Vec::new(),
+            batch: BATCHES.0,
             answer: None,
         }
-    }
-
-    /// Whether one answer is that of all local documents.
-    fn is_uncorrelated(&self) -> bool {
-        self.stage.fields.is_none() && matches!(self.stage.inner, InnerPipeline::Fixed(_))
     }
 
     /// Takes documents, and asks for those of the other collection, unless they are known.
@@ -95,10 +97,10 @@ impl LookupRun {
         &mut self,
         documents: &mut impl Iterator<Item = RawDocumentBuf>,
     ) -> Result<Option<LookupRequest>, Error> {
-        let most = match (self.is_uncorrelated(), &self.stage.inner) {
-            (true, _) | (false, InnerPipeline::None) => BATCH,
+        let most = match (&self.stage.fields, &self.stage.inner) {
+            (_, InnerPipeline::None) | (None, InnerPipeline::Fixed(_)) => self.batch,
             // Each document has a pipeline of its own.
-            (false, _) => 1,
+            (Some(_), InnerPipeline::Fixed(_)) | (_, InnerPipeline::Bound(_)) => 1,
         };
         self.waiting.extend(documents.take(most));
         match self.waiting.is_empty() || self.answer.is_some() {
@@ -125,47 +127,41 @@ impl LookupRun {
     }
 
     /// The documents that have waited, once the others are there.
-    pub(super) fn answer(
-        &mut self,
-        foreign: Vec<RawDocumentBuf>,
-    ) -> Box<dyn Iterator<Item = Result<RawDocumentBuf, Error>> + Send> {
-        let stage = self.stage.clone();
-        let Some((local_field, foreign_field)) = &stage.fields else {
-            let all = Arc::new(array(foreign.iter()));
-            if self.is_uncorrelated() {
-                self.answer = Some(all.clone());
-            }
-            return self.attach_all(all);
-        };
-        let locals = std::mem::take(&mut self.waiting);
-        if !matches!(stage.inner, InnerPipeline::None) {
-            // The one document has matched them before they passed the pipeline.
-            let all = array(foreign.iter());
-            let locals = locals.into_iter();
-            return Box::new(locals.map(move |local| attach(&local, &stage.to, &all)));
+    pub(super) fn answer(&mut self, foreign: Vec<RawDocumentBuf>) -> Documents {
+        let stage = Arc::clone(&self.stage);
+        if let (Some((local_field, foreign_field)), InnerPipeline::None) =
+            (&stage.fields, &stage.inner)
+        {
+            let bytes: usize = foreign.iter().map(|other| other.as_bytes().len()).sum();
+            self.batch = match bytes > LARGE_ANSWER {
+                true => (self.batch / 2).max(1),
+                false => (self.batch * 2).min(BATCHES.1),
+            };
+            let locals = std::mem::take(&mut self.waiting);
+            let found = matches(&locals, local_field, &foreign, foreign_field);
+            let each = locals.into_iter().zip(found);
+            return Box::new(each.map(move |(local, found)| {
+                let found = array(found.iter().map(|at| &foreign[*at]));
+                attach(&local, &stage.to, &found)
+            }));
         }
-        let found = matches(&locals, local_field, &foreign, foreign_field);
-        let each = locals.into_iter().zip(found);
-        Box::new(each.map(move |(local, found)| {
-            let found = array(found.iter().map(|at| &foreign[*at]));
-            attach(&local, &stage.to, &found)
-        }))
+        // A join by equal fields has chosen them before they passed the pipeline.
+        let all = Arc::new(array(foreign.iter()));
+        if let (None, InnerPipeline::Fixed(_)) = (&stage.fields, &stage.inner) {
+            self.answer = Some(all.clone());
+        }
+        self.attach_all(all)
     }
 
     /// The documents that have waited, if the one answer for all is there.
-    pub(super) fn known(
-        &mut self,
-    ) -> Option<Box<dyn Iterator<Item = Result<RawDocumentBuf, Error>> + Send>> {
+    pub(super) fn known(&mut self) -> Option<Documents> {
         let all = self.answer.clone()?;
         Some(self.attach_all(all))
     }
 
-    fn attach_all(
-        &mut self,
-        all: Arc<RawArrayBuf>,
-    ) -> Box<dyn Iterator<Item = Result<RawDocumentBuf, Error>> + Send> {
-        let (stage, locals) = (self.stage.clone(), std::mem::take(&mut self.waiting));
-        let locals = locals.into_iter();
+    fn attach_all(&mut self, all: Arc<RawArrayBuf>) -> Documents {
+        let stage = Arc::clone(&self.stage);
+        let locals = std::mem::take(&mut self.waiting).into_iter();
         Box::new(locals.map(move |local| attach(&local, &stage.to, &all)))
     }
 }

@@ -81,8 +81,8 @@ pub struct PipelineRun {
     /// The documents before each stage, and after the last one.
     queues: Vec<VecDeque<RawDocumentBuf>>,
     has_ended: bool,
-    /// The stage that waits for an answer, with its request.
-    waiting: Option<(usize, LookupRequest)>,
+    /// The stages that wait for an answer, with their requests. Each comes after those before it in the list, and is answered first.
+    waiting: Vec<(usize, LookupRequest)>,
 }
 
 /// Documents that are made one by one.
@@ -160,7 +160,7 @@ impl PipelineRun {
             queues: (0..=states.len()).map(|_| VecDeque::new()).collect(),
             stages: states,
             has_ended: false,
-            waiting: None,
+            waiting: Vec::new(),
         }
     }
 
@@ -183,7 +183,7 @@ impl PipelineRun {
 
     /// Answers a [request](Step::Lookup) with all documents that leave its pipeline, in their order. Without a request it has no effect.
     pub fn answer(&mut self, documents: Vec<RawDocumentBuf>) {
-        if let Some((at, _)) = self.waiting.take() {
+        if let Some((at, _)) = self.waiting.pop() {
             let stage = &mut self.stages[at];
             match &mut stage.run {
                 StageRun::Lookup(lookup) => stage.pending = Some(lookup.answer(documents)),
@@ -203,24 +203,26 @@ impl PipelineRun {
     pub fn step(&mut self) -> Result<Step, Error> {
         let last = self.stages.len();
         loop {
-            if let Some((_, request)) = &self.waiting {
-                return Ok(Step::Lookup(request.clone()));
-            }
             if !self.queues[last].is_empty() {
                 let documents = Vec::from(std::mem::take(&mut self.queues[last]));
                 let mut each = documents.iter();
                 each.try_for_each(|document| check_result(document))?;
                 return Ok(Step::Documents(documents));
             }
-            // What is near the end leaves first, so that little is held.
-            match (0..last).rev().find(|at| self.can_run(*at)) {
-                Some(at) => match self.run_stage(at)? {
+            // What is near the end leaves first: little is held, and a limit comes before a request.
+            let first = self.waiting.last().map_or(0, |(at, _)| at + 1);
+            match (
+                (first..last).rev().find(|at| self.can_run(*at)),
+                self.waiting.last(),
+            ) {
+                (Some(at), _) => match self.run_stage(at)? {
                     StageStep::Passed => {}
                     StageStep::Ended => self.end_before(at),
-                    StageStep::Lookup(request) => self.waiting = Some((at, request)),
+                    StageStep::Lookup(request) => self.waiting.push((at, request)),
                 },
-                None if self.gets_no_more(last) => return Ok(Step::Done),
-                None => return Ok(Step::Read),
+                (None, Some((_, request))) => return Ok(Step::Lookup(request.clone())),
+                (None, None) if self.gets_no_more(last) => return Ok(Step::Done),
+                (None, None) => return Ok(Step::Read),
             }
         }
     }
@@ -313,6 +315,7 @@ impl PipelineRun {
     /// Ends all stages before one that takes no more documents.
     fn end_before(&mut self, at: usize) {
         self.has_ended = true;
+        self.waiting.clear();
         for stage in &mut self.stages[..at] {
             stage.has_ended = true;
             stage.pending = None;

@@ -121,6 +121,62 @@ fn all_requests_for_documents_are_made_before_more_are_read() {
                 Step::Read | Step::Done => break,
             }
         }
-        assert_eq!(requests, 300_usize.div_ceil(128));
+        // Of 32, 64, 128 and 76 documents.
+        assert_eq!(requests, 4);
+    }
+}
+
+#[test]
+fn a_join_with_large_answers_takes_fewer_documents() {
+    let lookup =
+        doc! { "$lookup": { "from": "b", "localField": "a", "foreignField": "a", "as": "c" } };
+    let mut run = parsed(&[lookup]).begin(Pipeline::MEMORY_LIMIT);
+    run.push(raws(numbered("a", 0..100)));
+    let large = raws(vec![doc! { "a": 1, "text": "x".repeat(5 << 20) }]);
+    let mut joined = Vec::new();
+    while let Ok(step @ (Step::Lookup(_) | Step::Documents(_))) = run.step() {
+        match step {
+            Step::Lookup(_) => {
+                joined.push(0);
+                run.answer(large.clone());
+            }
+            Step::Documents(documents) => *joined.last_mut().expect("a request") += documents.len(),
+            Step::Read | Step::Done => {}
+        }
+    }
+    assert_eq!(joined[..7], [32, 16, 8, 4, 2, 1, 1]);
+}
+
+#[test]
+fn a_limit_comes_before_a_request() {
+    let lookup =
+        doc! { "$lookup": { "from": "b", "localField": "a", "foreignField": "b", "as": "c" } };
+    let facet = doc! { "$facet": { "x": [lookup.clone(), { "$limit": 2 }] } };
+    let limit = doc! { "$limit": 32 };
+    for (stages, expected) in [
+        (vec![lookup.clone(), limit.clone()], 1),
+        (vec![lookup.clone(), lookup.clone(), limit.clone()], 2),
+        (
+            vec![lookup.clone(), lookup, limit, doc! { "$sort": { "a": 1 } }],
+            2,
+        ),
+        (vec![facet, doc! { "$unwind": "$x" }], 1),
+    ] {
+        let mut run = parsed(&stages).begin(Pipeline::MEMORY_LIMIT);
+        run.push(raws(numbered("a", 0..300)));
+        let (mut requests, mut results) = (0, 0);
+        loop {
+            match run.step().expect("a step") {
+                Step::Lookup(_) => {
+                    requests += 1;
+                    run.answer(Vec::new());
+                }
+                Step::Documents(documents) => results += documents.len(),
+                Step::Read => panic!("it needs no more documents"),
+                Step::Done => break,
+            }
+        }
+        assert_eq!(requests, expected, "{stages:?}");
+        assert!(results > 0);
     }
 }
