@@ -551,7 +551,9 @@ impl StdError for Error {
 impl From<mql::Error> for Error {
     fn from(error: mql::Error) -> Self {
         let kind = match &error {
-            mql::Error::TooLarge { .. } | mql::Error::MemoryLimit { .. } => ErrorKind::Limit,
+            mql::Error::TooLarge { .. }
+            | mql::Error::MemoryLimit { .. }
+            | mql::Error::ResultTooDeep(_) => ErrorKind::Limit,
             error if error.is_about_document() => ErrorKind::InvalidUpdate,
             _ => ErrorKind::InvalidQuery,
         };
