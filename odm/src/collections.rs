@@ -43,6 +43,7 @@ mod find;
 mod manage;
 mod retry;
 mod transaction;
+mod watch;
 mod write;
 
 use std::sync::Arc;
@@ -57,6 +58,7 @@ pub use manage::CollectionInfo;
 pub use odm_store::{Direction, IndexFilter, IndexSpec};
 pub use retry::{DoneStatements, Retryable, Statement};
 pub use transaction::CollectionsTransaction;
+pub use watch::{DocumentChanges, DocumentEvent, WatchDocuments};
 pub use write::{
     DeleteDocuments, DocumentUpdate, InsertDocuments, UpdateDocuments, WrittenDocuments,
 };
@@ -265,6 +267,26 @@ impl Collection {
     /// When it is awaited: the errors of the stages, `Limit` if one of them needs too much memory.
     pub fn aggregate(&self, pipeline: Pipeline) -> AggregateDocuments {
         AggregateDocuments::new(self, pipeline)
+    }
+
+    /// Watches the documents that match a filter: awaiting it returns the stream of their changes, which begins then.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, mql::Filter};
+    ///
+    /// let mut changes = Collections::of(&shop).collection("parts").watch(Filter::default()).await?;
+    /// shop.parts.update(1).inc(Part::fields().qty, 1).await?;
+    /// let change = changes.try_next().await?.expect("the store is open");
+    /// assert_eq!(change.after.unwrap().get_i64("qty").unwrap(), 91);
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When it is awaited, the errors of [`Repository::watch`](crate::Repository::watch).
+    pub fn watch(&self, filter: Filter) -> WatchDocuments {
+        WatchDocuments::new(self, filter)
     }
 
     /// Stores new documents as one unit. A document without an `_id` gets a new `ObjectId`. Awaiting it returns the `_id`s, in the order of

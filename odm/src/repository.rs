@@ -118,6 +118,7 @@ pub use returning::Returning;
 pub use stream::DocumentStream;
 pub use update::{MatchingDocuments, OneDocument, UpdateResult};
 pub use upsert::UpsertBy;
+pub(crate) use watch::BUFFER as WATCH_BUFFER;
 pub use watch::{ChangeEvent, ChangeStream, Watch};
 
 use odm_store::{self as store, Durability};

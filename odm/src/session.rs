@@ -31,6 +31,7 @@ pub(crate) use outbox::Outbox;
 pub use retries::{DoneStatements, Retryable};
 pub(crate) use snapshot::{Snapshot, SnapshotGuard};
 pub(crate) use view::ReadView;
+pub(crate) use watch::MatchingChanges;
 pub(crate) use worker::Worker;
 
 use odm_store::{

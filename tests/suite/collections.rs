@@ -9,10 +9,10 @@ use odm::{
     collections::{Direction, DoneStatements, IndexSpec, Retryable, Statement, WrittenDocuments},
     mql::{Filter, Pipeline, Projection, Sort, Update, UpdatePipeline, Variables},
     prelude::*,
-    store::contract::Store,
+    store::{Cause, contract::Store},
 };
 use serde::{Deserialize, Serialize};
-use tests::{AnyStore, on_every_store, on_serializable_stores};
+use tests::{AnyStore, on_every_store, on_serializable_stores, on_watched_stores};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "shelves")]
@@ -524,6 +524,21 @@ on_every_store! {
         assert!(refused.to_string().contains("`library`"), "{refused}");
         assert!(books.drop_index("mine").await.expect("it is dropped"));
         assert!(!books.drop_index("mine").await.expect("there is none"));
+    }
+}
+
+on_watched_stores! {
+    async fn a_watch_shows_what_relations_have_changed(store: AnyStore) {
+        let (_, collections) = filled(store).await;
+        let (shelves, books) = (collections.collection("shelves"), collections.collection("books"));
+        let mut changes = shelves.watch(filter(doc! { "books": { "$gte": 2_i64 } })).await.expect("it begins");
+        let begun = changes.token().clone();
+        books.insert([rawdoc! { "_id": 9_i64, "shelf": 1_i64, "year": 1_i64 }]).await.expect("it is stored");
+        let change = changes.try_next().await.expect("it is shown").expect("the store is open");
+        assert_eq!((change.id, change.cause), (RawBson::Int64(1), Cause::Relation));
+        assert_eq!(change.after.expect("it is there").get_i64("books").unwrap(), 3);
+        let mut again = shelves.watch(Filter::default()).resume_after(begun).await.expect("it goes on");
+        assert_eq!(again.try_next().await.expect("it is shown").expect("the store is open").token, change.token);
     }
 }
 

@@ -10,21 +10,19 @@ use std::{
 };
 
 use bson::{RawBson, RawDocumentBuf};
-use futures_core::{Stream, future::BoxFuture, stream::BoxStream};
+use futures_core::{Stream, future::BoxFuture};
 use odm_mql as mql;
-use odm_store::{
-    Cause, DocumentChange, Error, Result, ResumeToken, StoreWatch, WatchRequest, WatchedChange,
-};
+use odm_store::{Cause, DocumentChange, Result, ResumeToken, WatchRequest};
 
 use super::{impl_debug, rows};
 use crate::{
     model::{Document, Ref},
     query::Filter,
-    session::Session,
+    session::{MatchingChanges, Session},
 };
 
 /// How many commits a watch keeps for its reader, unless [`Watch::buffer`] says otherwise.
-const BUFFER: usize = 1024;
+pub(crate) const BUFFER: usize = 1024;
 
 /// A watch that has not begun, from [`Repository::watch`](super::Repository::watch). Awaiting it returns the stream
 /// of changes, which begins then.
@@ -117,12 +115,9 @@ impl<M: Document> IntoFuture for Watch<M> {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let filter = self.filter?;
-            let request = WatchRequest::new(M::COLLECTION, filter.clone(), self.buffer, self.after);
-            let StoreWatch { token, changes, .. } = self.session.watch(request).await?;
+            let request = WatchRequest::new(M::COLLECTION, filter, self.buffer, self.after);
             Ok(ChangeStream {
-                changes,
-                token,
-                filter,
+                changes: self.session.watch_matching(request).await?,
                 model: PhantomData,
             })
         })
@@ -182,29 +177,11 @@ pub struct ChangeEvent<M: Document> {
 /// ```
 #[must_use = "a stream does nothing unless it is polled"]
 pub struct ChangeStream<M> {
-    changes: BoxStream<'static, Result<WatchedChange>>,
-    token: ResumeToken,
-    filter: mql::Filter,
+    changes: MatchingChanges,
     model: PhantomData<fn() -> M>,
 }
 
 impl<M: Document> ChangeStream<M> {
-    /// The change with its documents read as the model, if it matches.
-    fn event(&self, change: &DocumentChange) -> Option<Result<ChangeEvent<M>>> {
-        let images = [&change.before, &change.after];
-        for image in images.into_iter().flatten() {
-            match self.filter.matches(image) {
-                Ok(true) => return Some(event(change, self.token.clone())),
-                Ok(false) => {}
-                Err(error) => {
-                    let failed = Error::failed_filter(M::COLLECTION, change.id(), error);
-                    return Some(Err(failed));
-                }
-            }
-        }
-        None
-    }
-
     /// The place after the last change that was taken, or else the start of the stream.
     ///
     /// A program that reads the documents after it has begun to watch them keeps a copy of the collection: a change that the read included
@@ -220,7 +197,7 @@ impl<M: Document> ChangeStream<M> {
     /// # Ok(()) });
     /// ```
     pub fn token(&self) -> &ResumeToken {
-        &self.token
+        &self.changes.token
     }
 
     /// Waits for the next change. `None` when the store is closed.
@@ -278,26 +255,15 @@ impl<M: Document> Stream for ChangeStream<M> {
     type Item = Result<ChangeEvent<M>>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        loop {
-            match ready!(self.changes.as_mut().poll_next(cx)) {
-                Some(Ok(WatchedChange { change, token, .. })) => {
-                    self.token = token;
-                    if let Some(event) = change.and_then(|change| self.event(&change)) {
-                        return Poll::Ready(Some(event));
-                    }
-                }
-                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
-                None => return Poll::Ready(None),
-            }
-        }
+        let change = ready!(self.changes.poll_next(cx));
+        let token = || self.changes.token.clone();
+        Poll::Ready(change.map(|change| event(&change?, token())))
     }
 }
 
 impl<M> fmt::Debug for ChangeStream<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChangeStream")
-            .field("filter", &self.filter)
-            .finish_non_exhaustive()
+        f.debug_struct("ChangeStream").finish_non_exhaustive()
     }
 }
 

@@ -1,18 +1,80 @@
 //! Watches of collections.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    task::{Context, Poll, ready},
+};
 
 use bson::Document;
+use futures_core::stream::BoxStream;
 use futures_util::stream::StreamExt;
-use odm_mql::{Projection, Sort};
-use odm_store::{Cause, DocumentChange, Error, ErrorKind, Result, StoreWatch, WatchRequest};
+use odm_mql::{Filter, Projection, Sort};
+use odm_store::{
+    Cause, DocumentChange, Error, ErrorKind, Result, ResumeToken, StoreWatch, WatchRequest,
+    WatchedChange,
+};
 
 use super::{Session, guard::refuse_inside_transaction};
 use crate::catalog::{Catalog, Edge, OnDelete};
 
+/// The changes of a collection whose documents match a filter, before or after.
+pub(crate) struct MatchingChanges {
+    collection: String,
+    filter: Filter,
+    changes: BoxStream<'static, Result<WatchedChange>>,
+    /// The place after the last change that was taken, or else the start.
+    pub(crate) token: ResumeToken,
+}
+
+impl MatchingChanges {
+    pub(crate) fn poll_next(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<DocumentChange>>> {
+        loop {
+            match ready!(self.changes.as_mut().poll_next(cx)) {
+                Some(Ok(WatchedChange { change, token, .. })) => {
+                    self.token = token;
+                    let Some(change) = change else { continue };
+                    match self.matches(&change) {
+                        Ok(true) => return Poll::Ready(Some(Ok(change))),
+                        Ok(false) => {}
+                        Err(error) => return Poll::Ready(Some(Err(error))),
+                    }
+                }
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                None => return Poll::Ready(None),
+            }
+        }
+    }
+
+    fn matches(&self, change: &DocumentChange) -> Result<bool> {
+        for image in [&change.before, &change.after].into_iter().flatten() {
+            let matches = self.filter.matches(image);
+            let failed = |error| Error::failed_filter(&self.collection, change.id(), error);
+            if matches.map_err(failed)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
 impl Session {
+    /// Receives the changes of a collection whose documents match a filter, from now on, or after a token.
+    pub(crate) async fn watch_matching(&self, request: WatchRequest) -> Result<MatchingChanges> {
+        let (collection, filter) = (request.collection.clone(), request.filter.clone());
+        let StoreWatch { token, changes, .. } = self.watch(request).await?;
+        Ok(MatchingChanges {
+            collection,
+            filter,
+            changes,
+            token,
+        })
+    }
+
     /// Receives all changes of a collection from now on, or after a token. Waits for the writes that are under way.
-    pub(crate) async fn watch(&self, request: WatchRequest) -> Result<StoreWatch> {
+    async fn watch(&self, request: WatchRequest) -> Result<StoreWatch> {
         let collection = &request.collection;
         let refused = |kind, why: &str| {
             let message = format!("watch of `{collection}` refused: {why}");
