@@ -3,7 +3,7 @@
 use futures_util::future::{FutureExt, LocalBoxFuture};
 use odm::{
     Audit, Collection, Collections, Embedded, Error, ErrorKind, Result,
-    bson::{Document, RawDocumentBuf, doc},
+    bson::{Bson, Document, RawDocumentBuf, doc},
     collections::{DeleteDocuments, InsertDocuments, UpdateDocuments},
     mql::{Filter, Sort, Update, UpdatePipeline, Variables},
 };
@@ -80,7 +80,8 @@ async fn sent(collections: &Collections, write: &Write) -> Result<Option<Sent>> 
         }
         Change::Modify(id, base) => {
             let values = base.iter();
-            let values = values.map(|(name, value)| (name.clone(), doc! { "$literal": value }));
+            let values =
+                values.map(|(name, value)| (name.clone(), Bson::from(doc! { "$literal": value })));
             let stage = doc! { "$set": values.collect::<Document>() };
             let pipeline = UpdatePipeline::parse(&[stage], &Variables::default())?;
             let update = collection.update(filter(doc! { name: id }), pipeline);
