@@ -1,0 +1,191 @@
+//! Errors of commands: MongoDB's codes, and how an error of the library becomes one.
+
+use std::borrow::Cow;
+
+use odm::{
+    ErrorKind,
+    bson::{RawBson, RawDocumentBuf, raw::CString, rawdoc},
+    mql,
+};
+
+pub(crate) type Result<T> = std::result::Result<T, CommandError>;
+
+/// MongoDB's numbers of errors that the server itself makes.
+pub(crate) mod code {
+    pub(crate) const BAD_VALUE: i32 = 2;
+    pub(crate) const UNKNOWN_ERROR: i32 = 8;
+    pub(crate) const FAILED_TO_PARSE: i32 = 9;
+    pub(crate) const UNAUTHORIZED: i32 = 13;
+    pub(crate) const TYPE_MISMATCH: i32 = 14;
+    pub(crate) const OVERFLOW: i32 = 15;
+    pub(crate) const INVALID_LENGTH: i32 = 16;
+    pub(crate) const PROTOCOL_ERROR: i32 = 17;
+    pub(crate) const AUTHENTICATION_FAILED: i32 = 18;
+    pub(crate) const ILLEGAL_OPERATION: i32 = 20;
+    pub(crate) const INVALID_BSON: i32 = 22;
+    pub(crate) const NAMESPACE_NOT_FOUND: i32 = 26;
+    pub(crate) const INDEX_NOT_FOUND: i32 = 27;
+    pub(crate) const CURSOR_NOT_FOUND: i32 = 43;
+    pub(crate) const NAMESPACE_EXISTS: i32 = 48;
+    pub(crate) const MAX_TIME_EXPIRED: i32 = 50;
+    pub(crate) const COMMAND_NOT_FOUND: i32 = 59;
+    pub(crate) const CANNOT_CREATE_INDEX: i32 = 67;
+    pub(crate) const INVALID_OPTIONS: i32 = 72;
+    pub(crate) const INVALID_NAMESPACE: i32 = 73;
+    pub(crate) const INDEX_OPTIONS_CONFLICT: i32 = 85;
+    pub(crate) const INDEX_KEY_SPECS_CONFLICT: i32 = 86;
+    pub(crate) const SHUTDOWN_IN_PROGRESS: i32 = 91;
+    pub(crate) const WRITE_CONFLICT: i32 = 112;
+    pub(crate) const CONFLICTING_OPERATION_IN_PROGRESS: i32 = 117;
+    pub(crate) const NOT_A_REPLICA_SET: i32 = 123;
+    pub(crate) const EXCEEDED_MEMORY_LIMIT: i32 = 146;
+    pub(crate) const CURSOR_KILLED: i32 = 237;
+    pub(crate) const NOT_IMPLEMENTED: i32 = 238;
+    pub(crate) const SNAPSHOT_TOO_OLD: i32 = 239;
+    pub(crate) const NO_SUCH_TRANSACTION: i32 = 251;
+    pub(crate) const TRANSACTION_EXCEEDED_LIFETIME: i32 = 290;
+    pub(crate) const UNSUPPORTED_OP_QUERY: i32 = 352;
+    pub(crate) const BSON_OBJECT_TOO_LARGE: i32 = 10_334;
+    pub(crate) const CURSOR_IN_USE: i32 = 12_051;
+    pub(crate) const DISTINCT_TOO_BIG: i32 = 17_217;
+    pub(crate) const UNRECOGNIZED_STAGE: i32 = 40_324;
+    pub(crate) const DUPLICATE_FIELD: i32 = 40_413;
+    pub(crate) const MISSING_FIELD: i32 = 40_414;
+    pub(crate) const UNKNOWN_FIELD: i32 = 40_415;
+    pub(crate) const BODIES_IN_MESSAGE: i32 = 40_430;
+    pub(crate) const CURSOR_WITHOUT_SESSION: i32 = 50_736;
+    pub(crate) const CURSOR_OF_SESSION: i32 = 50_737;
+    pub(crate) const CURSOR_OF_OTHER_SESSION: i32 = 50_738;
+    pub(crate) const OUT_OF_RANGE: i32 = 51_024;
+}
+
+/// The names of the codes that the query language has no name for.
+const NAMES: &[(i32, &str)] = &[
+    (code::UNAUTHORIZED, "Unauthorized"),
+    (code::INVALID_LENGTH, "InvalidLength"),
+    (code::PROTOCOL_ERROR, "ProtocolError"),
+    (code::AUTHENTICATION_FAILED, "AuthenticationFailed"),
+    (code::ILLEGAL_OPERATION, "IllegalOperation"),
+    (code::NAMESPACE_NOT_FOUND, "NamespaceNotFound"),
+    (code::INDEX_NOT_FOUND, "IndexNotFound"),
+    (code::CURSOR_NOT_FOUND, "CursorNotFound"),
+    (code::NAMESPACE_EXISTS, "NamespaceExists"),
+    (code::MAX_TIME_EXPIRED, "MaxTimeMSExpired"),
+    (code::COMMAND_NOT_FOUND, "CommandNotFound"),
+    (code::CANNOT_CREATE_INDEX, "CannotCreateIndex"),
+    (code::INVALID_OPTIONS, "InvalidOptions"),
+    (code::INVALID_NAMESPACE, "InvalidNamespace"),
+    (code::INDEX_OPTIONS_CONFLICT, "IndexOptionsConflict"),
+    (code::INDEX_KEY_SPECS_CONFLICT, "IndexKeySpecsConflict"),
+    (code::SHUTDOWN_IN_PROGRESS, "ShutdownInProgress"),
+    (
+        code::CONFLICTING_OPERATION_IN_PROGRESS,
+        "ConflictingOperationInProgress",
+    ),
+    (code::NOT_A_REPLICA_SET, "NotAReplicaSet"),
+    (code::EXCEEDED_MEMORY_LIMIT, "ExceededMemoryLimit"),
+    (code::CURSOR_KILLED, "CursorKilled"),
+    (code::SNAPSHOT_TOO_OLD, "SnapshotTooOld"),
+    (code::NO_SUCH_TRANSACTION, "NoSuchTransaction"),
+    (
+        code::TRANSACTION_EXCEEDED_LIFETIME,
+        "TransactionExceededLifetimeLimitSeconds",
+    ),
+    (code::UNSUPPORTED_OP_QUERY, "UnsupportedOpQueryCommand"),
+    (code::CURSOR_IN_USE, "CursorInUse"),
+    (code::MISSING_FIELD, "IDLFailedToParse"),
+    (code::UNKNOWN_FIELD, "IDLUnknownField"),
+];
+
+/// The error of a command, or of one statement of it.
+#[derive(Debug, Clone)]
+pub(crate) struct CommandError {
+    pub(crate) code: i32,
+    message: String,
+    details: Details,
+}
+
+/// What an error says besides its message.
+#[derive(Debug, Clone)]
+enum Details {
+    Nothing,
+    /// The key that another document has.
+    DuplicateKey {
+        collection: String,
+        index: String,
+        pattern: RawDocumentBuf,
+        value: RawDocumentBuf,
+    },
+    /// The rules that a document violates.
+    Violations(RawDocumentBuf),
+}
+
+impl CommandError {
+    pub(crate) fn new(code: i32, message: impl Into<String>) -> Self {
+        CommandError {
+            code,
+            message: message.into(),
+            details: Details::Nothing,
+        }
+    }
+
+    /// The name of the code.
+    pub(crate) fn code_name(&self) -> Cow<'static, str> {
+        match NAMES.iter().find(|(code, _)| *code == self.code) {
+            Some((_, name)) => (*name).into(),
+            None => mql::code_name(self.code),
+        }
+    }
+
+    /// The reply of a command in this database that has failed.
+    pub(crate) fn reply(&self, database: &str) -> RawDocumentBuf {
+        let mut reply = rawdoc! { "ok": 0.0, "errmsg": self.message(database), "code": self.code };
+        reply.append(c"codeName".into_key(), &*self.code_name());
+        self.append_details(&mut reply);
+        reply
+    }
+
+    /// The error of the statement at a position of a write command, with its message or without.
+    pub(crate) fn write_error(
+        &self,
+        database: &str,
+        index: i32,
+        with_message: bool,
+    ) -> RawDocumentBuf {
+        let message = match with_message {
+            true => self.message(database),
+            false => String::new(),
+        };
+        let mut error = rawdoc! { "index": index, "code": self.code, "errmsg": message };
+        self.append_details(&mut error);
+        error
+    }
+
+    /// The message. That of a duplicate key begins as MongoDB's does, since programs look at it.
+    fn message(&self, database: &str) -> String {
+        match &self.details {
+            Details::DuplicateKey {
+                collection,
+                index,
+                value,
+                ..
+            } => format!(
+                "E11000 duplicate key error collection: {database}.{collection} index: {index} dup key: {}; {}",
+                mql::show(odm::bson::RawBsonRef::Document(value)),
+                self.message
+            ),
+            Details::Nothing | Details::Violations(_) => self.message.clone(),
+        }
+    }
+
+    fn append_details(&self, reply: &mut RawDocumentBuf) {
+        match &self.details {
+            Details::Nothing => {}
+            Details::DuplicateKey { pattern, value, .. } => {
+                reply.append(c"keyPattern".into_key(), pattern);
+                reply.append(c"keyValue".into_key(), value);
+            }
+            Details::Violations(details) => reply.append(c"errInfo".into_key(), details),
+        }
+    }
+}
