@@ -4,7 +4,11 @@ use std::borrow::Cow;
 
 use odm::{
     ErrorKind,
-    bson::{RawBson, RawDocumentBuf, raw::CString, rawdoc},
+    bson::{
+        RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf,
+        raw::{CString, cstr},
+        rawdoc,
+    },
     mql,
 };
 
@@ -129,6 +133,11 @@ impl CommandError {
         }
     }
 
+    /// The message alone.
+    pub(crate) fn text(&self) -> &str {
+        &self.message
+    }
+
     /// The name of the code.
     pub(crate) fn code_name(&self) -> Cow<'static, str> {
         match NAMES.iter().find(|(code, _)| *code == self.code) {
@@ -140,7 +149,7 @@ impl CommandError {
     /// The reply of a command in this database that has failed.
     pub(crate) fn reply(&self, database: &str) -> RawDocumentBuf {
         let mut reply = rawdoc! { "ok": 0.0, "errmsg": self.message(database), "code": self.code };
-        reply.append(c"codeName".into_key(), &*self.code_name());
+        reply.append(cstr!("codeName"), &*self.code_name());
         self.append_details(&mut reply);
         reply
     }
@@ -171,7 +180,7 @@ impl CommandError {
                 ..
             } => format!(
                 "E11000 duplicate key error collection: {database}.{collection} index: {index} dup key: {}; {}",
-                mql::show(odm::bson::RawBsonRef::Document(value)),
+                mql::show(RawBsonRef::Document(value)),
                 self.message
             ),
             Details::Nothing | Details::Violations(_) => self.message.clone(),
@@ -182,10 +191,104 @@ impl CommandError {
         match &self.details {
             Details::Nothing => {}
             Details::DuplicateKey { pattern, value, .. } => {
-                reply.append(c"keyPattern".into_key(), pattern);
-                reply.append(c"keyValue".into_key(), value);
+                reply.append(cstr!("keyPattern"), pattern);
+                reply.append(cstr!("keyValue"), value);
             }
-            Details::Violations(details) => reply.append(c"errInfo".into_key(), details),
+            Details::Violations(details) => reply.append(cstr!("errInfo"), details),
         }
     }
+}
+
+impl From<odm::Error> for CommandError {
+    fn from(error: odm::Error) -> Self {
+        CommandError {
+            code: error.code().unwrap_or_else(|| code_of(&error)),
+            message: error.to_string(),
+            details: details_of(&error),
+        }
+    }
+}
+
+impl From<mql::Error> for CommandError {
+    fn from(error: mql::Error) -> Self {
+        CommandError::new(error.code(), error.to_string())
+    }
+}
+
+impl From<odm::bson::error::Error> for CommandError {
+    fn from(error: odm::bson::error::Error) -> Self {
+        let message = format!("value is not well-formed BSON: {error}");
+        CommandError::new(code::INVALID_BSON, message)
+    }
+}
+
+/// The code of an error of the library for which MongoDB has no error of its own.
+fn code_of(error: &odm::Error) -> i32 {
+    match error.kind() {
+        ErrorKind::Closed => code::SHUTDOWN_IN_PROGRESS,
+        ErrorKind::ReadOnly => code::ILLEGAL_OPERATION,
+        ErrorKind::TransactionExpired => code::TRANSACTION_EXCEEDED_LIFETIME,
+        ErrorKind::TransactionAborted if error.is_retryable() => code::WRITE_CONFLICT,
+        ErrorKind::TransactionAborted => code::NO_SUCH_TRANSACTION,
+        ErrorKind::Migrating => code::CONFLICTING_OPERATION_IN_PROGRESS,
+        ErrorKind::SnapshotEnded => code::SNAPSHOT_TOO_OLD,
+        ErrorKind::Decode => code::INVALID_BSON,
+        ErrorKind::Locked
+        | ErrorKind::Corrupt
+        | ErrorKind::Io
+        | ErrorKind::Refused
+        | ErrorKind::Unavailable
+        | ErrorKind::Lagged => code::UNKNOWN_ERROR,
+        // Requests that the data refuses. The class of errors can grow.
+        _ => code::BAD_VALUE,
+    }
+}
+
+fn details_of(error: &odm::Error) -> Details {
+    if !error.violations().is_empty() {
+        let mut rules = RawArrayBuf::new();
+        for violation in error.violations() {
+            rules.push(rawdoc! {
+                "path": violation.path.as_str(),
+                "rule": violation.rule.as_str(),
+                "message": violation.message.as_str(),
+            });
+        }
+        return Details::Violations(rawdoc! { "details": { "violations": rules } });
+    }
+    let key = match error.location() {
+        Some(location) if error.is_duplicate_key() => location,
+        _ => return Details::Nothing,
+    };
+    let (Some(paths), Some(id)) = (&key.path, &key.id) else {
+        return Details::Nothing;
+    };
+    let index = key.index.clone().unwrap_or_else(|| "_id_".to_owned());
+    let paths: Vec<&str> = paths.split(", ").collect();
+    let mut pattern = RawDocumentBuf::new();
+    for path in &paths {
+        if let Ok(path) = CString::try_from(*path) {
+            pattern.append(path, 1);
+        }
+    }
+    let value = match (&*paths, id) {
+        ([_], id) => keyed(paths[0], id),
+        (_, RawBson::Document(key)) => key.clone(),
+        (_, _) => RawDocumentBuf::new(),
+    };
+    Details::DuplicateKey {
+        collection: key.collection.clone(),
+        index,
+        pattern,
+        value,
+    }
+}
+
+/// The document of one field.
+fn keyed(path: &str, value: &RawBson) -> RawDocumentBuf {
+    let mut document = RawDocumentBuf::new();
+    if let Ok(path) = CString::try_from(path) {
+        document.append(path, value.as_raw_bson_ref());
+    }
+    document
 }

@@ -185,6 +185,12 @@ impl DocumentCursor {
             Some(projection) => projection.apply_matched(&self.filter, &document)?,
         }))
     }
+
+    /// Lets go of the state of the data, for a cursor that is not read for some time. It goes on with a newer state.
+    #[doc(hidden)]
+    pub fn release(&mut self) {
+        self.documents.release();
+    }
 }
 
 impl fmt::Debug for DocumentCursor {

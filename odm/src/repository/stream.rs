@@ -146,6 +146,15 @@ impl<T> DocumentStream<T> {
     }
 }
 
+impl<T> DocumentStream<T> {
+    /// Lets go of the state of the data until the next chunk, which may be of a newer one.
+    pub(crate) fn release(&mut self) {
+        if let StreamState::Ready(Ok(chunks), _) = &mut self.state {
+            chunks.held = None;
+        }
+    }
+}
+
 impl Chunks {
     async fn next<T>(mut self: Box<Self>, snapshot: bool) -> Result<ReadChunk<T>>
     where

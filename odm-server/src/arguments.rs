@@ -1,0 +1,373 @@
+//! The arguments of a command: each is taken by its name and type, and what is left in the end is refused.
+
+use std::borrow::Cow;
+
+use odm::{
+    bson::{Document, RawArray, RawBsonRef, RawDocument},
+    mql::{Filter, Projection, Sort},
+};
+
+use crate::{
+    error::{CommandError, Result, code},
+    message::Sequence,
+};
+
+/// How deeply documents may be nested in a command.
+const MAX_NESTING: usize = 200;
+
+/// The arguments of a command, or of a part of it, that are not taken yet.
+#[derive(Debug)]
+pub(crate) struct Arguments<'a> {
+    /// What the arguments are of, for messages: `find`, `update.updates`.
+    of: Cow<'a, str>,
+    fields: Vec<(&'a str, RawBsonRef<'a>)>,
+    sequences: Vec<Sequence<'a>>,
+}
+
+/// A type of arguments.
+pub(crate) trait Argument<'a>: Sized {
+    /// The type in MongoDB's messages.
+    const TYPE: &'static str;
+
+    fn read(value: RawBsonRef<'a>) -> Option<Self>;
+}
+
+impl<'a> Arguments<'a> {
+    pub(crate) fn of(of: impl Into<Cow<'a, str>>, document: &'a RawDocument) -> Result<Self> {
+        check_nesting(document, 1)?;
+        let fields = document.iter().map(|field| {
+            let (name, value) = field?;
+            Ok((name.as_str(), value))
+        });
+        Ok(Arguments {
+            of: of.into(),
+            fields: fields.collect::<Result<_>>()?,
+            sequences: Vec::new(),
+        })
+    }
+
+    /// Adds documents that stand outside of the body of the command.
+    pub(crate) fn with_sequences(mut self, sequences: &[Sequence<'a>]) -> Self {
+        self.sequences = sequences.to_vec();
+        self
+    }
+
+    /// What the arguments are of.
+    pub(crate) fn name(&self) -> &str {
+        &self.of
+    }
+
+    fn path(&self, name: &str) -> String {
+        format!("{}.{name}", self.of)
+    }
+
+    /// Takes a value that can be missing, as null is.
+    pub(crate) fn optional<T: Argument<'a>>(&mut self, name: &str) -> Result<Option<T>> {
+        let Some(at) = self.fields.iter().position(|(field, _)| *field == name) else {
+            return Ok(None);
+        };
+        let (_, value) = self.fields.swap_remove(at);
+        if self.fields.iter().any(|(field, _)| *field == name) {
+            let message = format!("BSON field '{}' is a duplicate field", self.path(name));
+            return Err(CommandError::new(code::DUPLICATE_FIELD, message));
+        }
+        if matches!(value, RawBsonRef::Null | RawBsonRef::Undefined) {
+            return Ok(None);
+        }
+        match T::read(value) {
+            Some(value) => Ok(Some(value)),
+            None => Err(self.wrong_type(name, value, T::TYPE)),
+        }
+    }
+
+    pub(crate) fn required<T: Argument<'a>>(&mut self, name: &str) -> Result<T> {
+        self.optional(name)?.ok_or_else(|| self.missing(name))
+    }
+
+    fn missing(&self, name: &str) -> CommandError {
+        let message = format!(
+            "BSON field '{}' is missing but a required field",
+            self.path(name)
+        );
+        CommandError::new(code::MISSING_FIELD, message)
+    }
+
+    /// The error of a value of another type than these.
+    pub(crate) fn wrong_type(
+        &self,
+        name: &str,
+        value: RawBsonRef<'_>,
+        expected: &str,
+    ) -> CommandError {
+        let types = match expected.starts_with('[') {
+            true => "types",
+            false => "type",
+        };
+        let message = format!(
+            "BSON field '{}' is the wrong type '{}', expected {types} '{expected}'",
+            self.path(name),
+            type_name(value)
+        );
+        CommandError::new(code::TYPE_MISMATCH, message)
+    }
+
+    /// Takes a value that is false if it is missing.
+    pub(crate) fn flag(&mut self, name: &str) -> Result<bool> {
+        Ok(self.optional(name)?.unwrap_or(false))
+    }
+
+    /// Takes a number that is not negative.
+    pub(crate) fn count(&mut self, name: &str) -> Result<Option<u64>> {
+        let number = self.optional::<i64>(name)?;
+        let count = |number: i64| {
+            u64::try_from(number).map_err(|_| {
+                let path = self.path(name);
+                let message =
+                    format!("BSON field '{path}' value must be >= 0, actual value '{number}'");
+                CommandError::new(code::OUT_OF_RANGE, message)
+            })
+        };
+        number.map(count).transpose()
+    }
+
+    /// Takes a document whose fields are arguments themselves.
+    pub(crate) fn nested(&mut self, name: &str) -> Result<Option<Arguments<'a>>> {
+        let document = self.optional::<&RawDocument>(name)?;
+        let path = self.path(name);
+        document
+            .map(|document| Arguments::of(path, document))
+            .transpose()
+    }
+
+    /// Takes documents, from an array or from a sequence outside of the body.
+    pub(crate) fn documents(&mut self, name: &str) -> Result<Option<Vec<&'a RawDocument>>> {
+        if let Some(at) = self.sequences.iter().position(|one| one.name == name) {
+            let documents = self.sequences.swap_remove(at).documents().collect();
+            return Ok(Some(documents));
+        }
+        let Some(array) = self.optional::<&RawArray>(name)? else {
+            return Ok(None);
+        };
+        let mut documents = Vec::new();
+        for (at, value) in array.into_iter().enumerate() {
+            match value? {
+                RawBsonRef::Document(document) => documents.push(document),
+                other => return Err(self.wrong_type(&format!("{name}.{at}"), other, "object")),
+            }
+        }
+        Ok(Some(documents))
+    }
+
+    /// Takes documents of which each has arguments.
+    pub(crate) fn all_nested(&mut self, name: &str) -> Result<Vec<Arguments<'a>>> {
+        let path = self.path(name);
+        let documents = self.documents(name)?;
+        let documents = documents.ok_or_else(|| self.missing(name))?;
+        let nested = documents
+            .into_iter()
+            .map(|document| Arguments::of(path.clone(), document));
+        nested.collect()
+    }
+
+    pub(crate) fn document(&mut self, name: &str) -> Result<Option<Document>> {
+        let document = self.optional::<&RawDocument>(name)?;
+        Ok(document.map(Document::try_from).transpose()?)
+    }
+
+    /// Takes a filter, which matches all documents if it is missing.
+    pub(crate) fn filter(&mut self, name: &str) -> Result<Filter> {
+        let filter = self.document(name)?.unwrap_or_default();
+        Ok(Filter::parse(&filter)?)
+    }
+
+    pub(crate) fn sort(&mut self, name: &str) -> Result<Sort> {
+        let sort = self.document(name)?.unwrap_or_default();
+        Ok(Sort::parse(&sort)?)
+    }
+
+    /// Takes a projection. An empty one is none.
+    pub(crate) fn projection(&mut self, name: &str) -> Result<Option<Projection>> {
+        let projection = self.document(name)?.filter(|fields| !fields.is_empty());
+        Ok(projection
+            .map(|fields| Projection::parse(&fields))
+            .transpose()?)
+    }
+
+    /// Takes an argument that cannot change the result, whatever it is.
+    pub(crate) fn ignore(&mut self, name: &str) {
+        self.fields.retain(|(field, _)| *field != name);
+    }
+
+    /// Refuses an argument that could change the result, unless it is an empty document, as some drivers send it.
+    pub(crate) fn refuse(&mut self, name: &str) -> Result<()> {
+        match self.optional::<RawBsonRef<'_>>(name)? {
+            None => Ok(()),
+            Some(RawBsonRef::Document(document)) if document.is_empty() => Ok(()),
+            Some(_) => Err(self.not_supported(name)),
+        }
+    }
+
+    /// Refuses an argument that could change the result, unless it is false.
+    pub(crate) fn refuse_true(&mut self, name: &str) -> Result<()> {
+        match self.flag(name)? {
+            false => Ok(()),
+            true => Err(self.not_supported(name)),
+        }
+    }
+
+    fn not_supported(&self, name: &str) -> CommandError {
+        let message = format!(
+            "'{}' is not supported by this server: leave it out",
+            self.path(name)
+        );
+        CommandError::new(code::NOT_IMPLEMENTED, message)
+    }
+
+    /// Takes the collation, which can only be the one of bytes.
+    pub(crate) fn simple_collation(&mut self) -> Result<()> {
+        let Some(mut collation) = self.nested("collation")? else {
+            return Ok(());
+        };
+        if collation.fields.is_empty() {
+            return Ok(());
+        }
+        let locale: &str = collation.required("locale")?;
+        if locale == "simple" {
+            return Ok(());
+        }
+        let message = format!(
+            "the locale '{locale}' of '{}' is not supported by this server: only 'simple' is",
+            self.path("collation")
+        );
+        Err(CommandError::new(code::NOT_IMPLEMENTED, message))
+    }
+
+    /// Refuses what is left.
+    pub(crate) fn end(self) -> Result<()> {
+        let left = self.fields.first().map(|(name, _)| *name);
+        match left.or_else(|| self.sequences.first().map(|one| one.name)) {
+            None => Ok(()),
+            Some(name) => {
+                let message = format!("BSON field '{}' is an unknown field.", self.path(name));
+                Err(CommandError::new(code::UNKNOWN_FIELD, message))
+            }
+        }
+    }
+}
+
+/// Checks that a document is well-formed, and not so deep that recursion over it ends the stack.
+fn check_nesting(document: &RawDocument, depth: usize) -> Result<()> {
+    if depth > MAX_NESTING {
+        let message = format!("command is nested deeper than {MAX_NESTING} levels");
+        return Err(CommandError::new(code::OVERFLOW, message));
+    }
+    for element in document.iter_elements() {
+        match element?.value()? {
+            RawBsonRef::Document(inner) => check_nesting(inner, depth + 1)?,
+            RawBsonRef::Array(array) => {
+                check_nesting(RawDocument::from_bytes(array.as_bytes())?, depth + 1)?;
+            }
+            RawBsonRef::JavaScriptCodeWithScope(code) => check_nesting(code.scope, depth + 1)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// MongoDB's name of the type of a value.
+fn type_name(value: RawBsonRef<'_>) -> &'static str {
+    match value {
+        RawBsonRef::Double(_) => "double",
+        RawBsonRef::String(_) => "string",
+        RawBsonRef::Array(_) => "array",
+        RawBsonRef::Document(_) => "object",
+        RawBsonRef::Boolean(_) => "bool",
+        RawBsonRef::Null => "null",
+        RawBsonRef::RegularExpression(_) => "regex",
+        RawBsonRef::JavaScriptCode(_) => "javascript",
+        RawBsonRef::JavaScriptCodeWithScope(_) => "javascriptWithScope",
+        RawBsonRef::Int32(_) => "int",
+        RawBsonRef::Int64(_) => "long",
+        RawBsonRef::Timestamp(_) => "timestamp",
+        RawBsonRef::Binary(_) => "binData",
+        RawBsonRef::ObjectId(_) => "objectId",
+        RawBsonRef::DateTime(_) => "date",
+        RawBsonRef::Symbol(_) => "symbol",
+        RawBsonRef::Decimal128(_) => "decimal",
+        RawBsonRef::Undefined => "undefined",
+        RawBsonRef::MaxKey => "maxKey",
+        RawBsonRef::MinKey => "minKey",
+        RawBsonRef::DbPointer(_) => "dbPointer",
+    }
+}
+
+impl<'a> Argument<'a> for RawBsonRef<'a> {
+    const TYPE: &'static str = "any";
+
+    fn read(value: RawBsonRef<'a>) -> Option<Self> {
+        Some(value)
+    }
+}
+
+impl<'a> Argument<'a> for &'a RawDocument {
+    const TYPE: &'static str = "object";
+
+    fn read(value: RawBsonRef<'a>) -> Option<Self> {
+        value.as_document()
+    }
+}
+
+impl<'a> Argument<'a> for &'a RawArray {
+    const TYPE: &'static str = "array";
+
+    fn read(value: RawBsonRef<'a>) -> Option<Self> {
+        value.as_array()
+    }
+}
+
+impl<'a> Argument<'a> for &'a str {
+    const TYPE: &'static str = "string";
+
+    fn read(value: RawBsonRef<'a>) -> Option<Self> {
+        value.as_str()
+    }
+}
+
+/// Any number, as one of 64 bits: a fraction is cut off, and what is out of the range becomes its end.
+impl<'a> Argument<'a> for i64 {
+    const TYPE: &'static str = "[long, int, decimal, double]";
+
+    fn read(value: RawBsonRef<'a>) -> Option<Self> {
+        Some(match value {
+            RawBsonRef::Int32(number) => number.into(),
+            RawBsonRef::Int64(number) => number,
+            RawBsonRef::Double(number) => number as i64,
+            RawBsonRef::Decimal128(number) => decimal(number) as i64,
+            _ => return None,
+        })
+    }
+}
+
+/// A bool, or a number that is not 0.
+impl<'a> Argument<'a> for bool {
+    const TYPE: &'static str = "[bool, long, int, decimal, double]";
+
+    fn read(value: RawBsonRef<'a>) -> Option<Self> {
+        Some(match value {
+            RawBsonRef::Boolean(value) => value,
+            RawBsonRef::Int32(number) => number != 0,
+            RawBsonRef::Int64(number) => number != 0,
+            RawBsonRef::Double(number) => number != 0.0,
+            RawBsonRef::Decimal128(number) => decimal(number) != 0.0,
+            _ => return None,
+        })
+    }
+}
+
+/// The nearest double, or NaN.
+fn decimal(number: odm::bson::Decimal128) -> f64 {
+    number.to_string().parse().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,294 @@
+//! The commands: one table, from the name of a command to the function that runs it.
+//!
+//! A command is a function of its [`Context`] and its [`Arguments`], in a file of its own, which lists it in its `COMMANDS`.
+
+mod aggregate;
+mod collections;
+mod count;
+mod cursors;
+mod delete;
+mod distinct;
+mod explain;
+mod find;
+mod find_and_modify;
+mod handshake;
+mod indexes;
+mod insert;
+mod namespace;
+mod sessions;
+mod status;
+mod update;
+mod write;
+
+pub(crate) use self::namespace::is_database_name;
+
+use std::{
+    borrow::Cow,
+    time::{Duration, Instant},
+};
+
+use futures_util::future::BoxFuture;
+use odm::{
+    Collections,
+    bson::{RawBsonRef, RawDocument, RawDocumentBuf, raw::cstr},
+};
+
+use crate::{
+    arguments::Arguments,
+    connection::Client,
+    error::{CommandError, Result, code},
+    message::Request,
+    server::ServerState,
+    session::{self, SessionId},
+};
+
+/// All commands.
+const COMMANDS: &[&[Command]] = &[
+    aggregate::COMMANDS,
+    collections::COMMANDS,
+    count::COMMANDS,
+    cursors::COMMANDS,
+    delete::COMMANDS,
+    distinct::COMMANDS,
+    explain::COMMANDS,
+    find::COMMANDS,
+    find_and_modify::COMMANDS,
+    handshake::COMMANDS,
+    indexes::COMMANDS,
+    insert::COMMANDS,
+    sessions::COMMANDS,
+    status::COMMANDS,
+    update::COMMANDS,
+];
+
+/// The databases that every server has, in which nothing is stored.
+pub(crate) const VIRTUAL: [&str; 3] = ["admin", "config", "local"];
+
+/// A command.
+struct Command {
+    name: &'static str,
+    run: Run,
+}
+
+type Run = for<'a> fn(Context<'a>, Arguments<'a>) -> BoxFuture<'a, Result<RawDocumentBuf>>;
+
+impl Command {
+    const fn new(name: &'static str, run: Run) -> Self {
+        Command { name, run }
+    }
+}
+
+/// What a command runs in.
+#[derive(Debug, Clone, Copy)]
+struct Context<'a> {
+    state: &'a ServerState,
+    client: &'a Client,
+    database: &'a str,
+    session: Option<SessionId>,
+    /// When the command must have ended.
+    deadline: Option<Instant>,
+}
+
+impl<'a> Context<'a> {
+    /// The collections of the database, if it has any: a virtual database and one that is not there have none.
+    fn collections(&self) -> Option<&'a Collections> {
+        self.state.databases.get(self.database)
+    }
+
+    /// The collections of the database, for a command that changes something.
+    fn writable(&self) -> Result<&'a Collections> {
+        self.collections().ok_or_else(|| {
+            let served: Vec<&str> = self.state.databases.keys().map(String::as_str).collect();
+            let message = format!(
+                "database '{}' is not served: write to one of '{}'",
+                self.database,
+                served.join("', '")
+            );
+            CommandError::new(code::INVALID_NAMESPACE, message)
+        })
+    }
+
+    /// How long the command may still run.
+    fn time_left(&self) -> Option<Duration> {
+        self.deadline
+            .map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+}
+
+/// Runs a command, and returns its reply.
+pub(crate) async fn run(
+    state: &ServerState,
+    client: &Client,
+    request: &Request<'_>,
+) -> RawDocumentBuf {
+    let begun = Instant::now();
+    let (name, database) = (name_of(request.body), database_of(request));
+    let result = dispatch(state, client, request, name, database).await;
+    let microseconds = begun.elapsed().as_micros();
+    let connection = client.id;
+    match result {
+        Ok(mut reply) => {
+            tracing::debug!(target: "odm", connection, database, command = name, microseconds, "command");
+            reply.append(cstr!("ok"), 1.0);
+            reply
+        }
+        Err(error) => {
+            let code = error.code;
+            tracing::debug!(target: "odm", connection, database, command = name, microseconds, code, "command");
+            error.reply(database)
+        }
+    }
+}
+
+/// The name of a command, which is that of its first field.
+fn name_of(body: &RawDocument) -> &str {
+    match body.iter().next() {
+        Some(Ok((name, _))) => name.as_str(),
+        _ => "",
+    }
+}
+
+fn database_of<'a>(request: &Request<'a>) -> &'a str {
+    let in_body = || match request.body.get("$db") {
+        Ok(Some(RawBsonRef::String(database))) => Some(database),
+        _ => None,
+    };
+    request.database.or_else(in_body).unwrap_or_default()
+}
+
+async fn dispatch<'a>(
+    state: &'a ServerState,
+    client: &'a Client,
+    request: &Request<'a>,
+    name: &'a str,
+    database: &'a str,
+) -> Result<RawDocumentBuf> {
+    let all = COMMANDS.iter().copied().flatten();
+    let Some(command) = all.into_iter().find(|command| command.name == name) else {
+        let message = format!("no such command: '{name}'");
+        return Err(CommandError::new(code::COMMAND_NOT_FOUND, message));
+    };
+    state.counters.count(name);
+    let mut arguments =
+        Arguments::of(Cow::Borrowed(name), request.body)?.with_sequences(&request.sequences);
+    if request.database.is_none() {
+        let _: &str = arguments.required("$db")?;
+    }
+    namespace::check_database(database)?;
+    let session = session::take(&mut arguments)?;
+    let time = take_generic(&mut arguments)?;
+    let context = Context {
+        state,
+        client,
+        database,
+        session,
+        deadline: time.map(|time| Instant::now() + time),
+    };
+    let running = (command.run)(context, arguments);
+    match time {
+        None => running.await,
+        Some(time) => match tokio::time::timeout(time, running).await {
+            Ok(result) => result,
+            Err(_) => Err(out_of_time()),
+        },
+    }
+}
+
+fn out_of_time() -> CommandError {
+    CommandError::new(code::MAX_TIME_EXPIRED, "operation exceeded time limit")
+}
+
+/// Takes the arguments that every command has, and returns the time that this one may take.
+fn take_generic(arguments: &mut Arguments<'_>) -> Result<Option<Duration>> {
+    // What every command knows, and what means something only to servers of a cluster.
+    for name in [
+        "$readPreference",
+        "$clusterTime",
+        "$audit",
+        "$client",
+        "$configServerState",
+        "$queryOptions",
+        "$replData",
+        "$oplogQueryData",
+        "comment",
+        "apiStrict",
+        "apiDeprecationErrors",
+        "mayBypassWriteBlocking",
+        "maxTimeMSOpOnly",
+        "stmtId",
+    ] {
+        arguments.ignore(name);
+    }
+    if let Some(version) = arguments.optional::<&str>("apiVersion")?
+        && version != "1"
+    {
+        let message = format!("API version must be '1', and is '{version}'");
+        return Err(CommandError::new(code::INVALID_OPTIONS, message));
+    }
+    check_read_concern(arguments)?;
+    check_write_concern(arguments)?;
+    match arguments.optional::<i64>("maxTimeMS")? {
+        None | Some(0) => Ok(None),
+        Some(time) => match u32::try_from(time) {
+            Ok(time) if time <= i32::MAX.cast_unsigned() => {
+                Ok(Some(Duration::from_millis(time.into())))
+            }
+            _ => {
+                let message = format!(
+                    "{time} value for maxTimeMS is out of range [0, {}]",
+                    i32::MAX
+                );
+                Err(CommandError::new(code::BAD_VALUE, message))
+            }
+        },
+    }
+}
+
+/// Every read is of what is committed, so that all levels of a single server are the same.
+fn check_read_concern(arguments: &mut Arguments<'_>) -> Result<()> {
+    let Some(mut concern) = arguments.nested("readConcern")? else {
+        return Ok(());
+    };
+    let level: &str = concern.optional("level")?.unwrap_or("local");
+    let mut needs_replicas = matches!(level, "linearizable" | "snapshot");
+    for name in ["afterClusterTime", "atClusterTime", "afterOpTime"] {
+        needs_replicas |= concern.optional::<RawBsonRef<'_>>(name)?.is_some();
+    }
+    concern.ignore("provenance");
+    concern.end()?;
+    if needs_replicas {
+        let message = "node needs to be a replica set member to use read concern";
+        return Err(CommandError::new(code::NOT_A_REPLICA_SET, message));
+    }
+    if !matches!(level, "local" | "available" | "majority") {
+        let message = format!(
+            "Enumeration value '{level}' for field 'readConcern.level' is not a valid value."
+        );
+        return Err(CommandError::new(code::BAD_VALUE, message));
+    }
+    Ok(())
+}
+
+/// The durability of writes is that of the program that serves them.
+fn check_write_concern(arguments: &mut Arguments<'_>) -> Result<()> {
+    let Some(mut concern) = arguments.nested("writeConcern")? else {
+        return Ok(());
+    };
+    for name in ["j", "fsync", "wtimeout", "provenance"] {
+        concern.ignore(name);
+    }
+    let message = match concern.optional::<RawBsonRef<'_>>("w")? {
+        None | Some(RawBsonRef::String("majority")) => None,
+        Some(RawBsonRef::String(mode)) => Some(format!(
+            "cannot use non-majority 'w' mode \"{mode}\" when a host is not a member of a replica set"
+        )),
+        Some(RawBsonRef::Int32(0 | 1) | RawBsonRef::Int64(0 | 1)) => None,
+        Some(RawBsonRef::Double(number)) if number == 0.0 || number == 1.0 => None,
+        Some(_) => Some("cannot use 'w' > 1 when a host is not replicated".to_owned()),
+    };
+    concern.end()?;
+    match message {
+        None => Ok(()),
+        Some(message) => Err(CommandError::new(code::BAD_VALUE, message)),
+    }
+}

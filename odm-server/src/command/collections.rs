@@ -1,0 +1,319 @@
+//! Commands about databases and whole collections.
+
+use odm::{
+    bson::{RawArrayBuf, RawDocumentBuf, raw::cstr, rawdoc},
+    mql::Filter,
+};
+
+use super::{
+    Command, Context, VIRTUAL,
+    count::number_of,
+    cursors::{self, FirstBatch},
+    indexes, namespace,
+};
+use crate::{
+    arguments::Arguments,
+    error::{CommandError, Result, code},
+};
+
+pub(super) const COMMANDS: &[Command] = &[
+    Command::new("listDatabases", |context, arguments| {
+        Box::pin(async move { list_databases(context, arguments) })
+    }),
+    Command::new("listCollections", |context, arguments| {
+        Box::pin(list_collections(context, arguments))
+    }),
+    Command::new("create", |context, arguments| {
+        Box::pin(create(context, arguments))
+    }),
+    Command::new("drop", |context, arguments| {
+        Box::pin(drop_collection(context, arguments))
+    }),
+    Command::new("dropDatabase", |context, arguments| {
+        Box::pin(drop_database(context, arguments))
+    }),
+    Command::new("renameCollection", |context, arguments| {
+        Box::pin(rename(context, arguments))
+    }),
+    Command::new("dbStats", |context, arguments| {
+        Box::pin(database_stats(context, arguments))
+    }),
+    Command::new("dbstats", |context, arguments| {
+        Box::pin(database_stats(context, arguments))
+    }),
+    Command::new("collStats", |context, arguments| {
+        Box::pin(collection_stats(context, arguments, "collStats"))
+    }),
+    Command::new("collstats", |context, arguments| {
+        Box::pin(collection_stats(context, arguments, "collstats"))
+    }),
+];
+
+fn check_admin(context: Context<'_>, command: &str) -> Result<()> {
+    match context.database {
+        "admin" => Ok(()),
+        _ => {
+            let message = format!("{command} may only be run against the admin database.");
+            Err(CommandError::new(code::UNAUTHORIZED, message))
+        }
+    }
+}
+
+fn list_databases(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+    check_admin(context, "listDatabases")?;
+    arguments.ignore("listDatabases");
+    arguments.ignore("authorizedDatabases");
+    let filter = arguments.filter("filter")?;
+    let only_names = arguments.flag("nameOnly")?;
+    arguments.end()?;
+    let mut names: Vec<&str> = context.state.databases.keys().map(String::as_str).collect();
+    names.extend(VIRTUAL);
+    names.sort_unstable();
+    let mut databases = RawArrayBuf::new();
+    for name in names {
+        let is_empty = VIRTUAL.contains(&name);
+        let full = rawdoc! { "name": name, "sizeOnDisk": 0_i64, "empty": is_empty };
+        if filter.matches(&full)? {
+            match only_names {
+                true => databases.push(rawdoc! { "name": name }),
+                false => databases.push(full),
+            }
+        }
+    }
+    Ok(match only_names {
+        true => rawdoc! { "databases": databases },
+        false => rawdoc! { "databases": databases, "totalSize": 0_i64, "totalSizeMb": 0_i64 },
+    })
+}
+
+async fn list_collections(
+    context: Context<'_>,
+    mut arguments: Arguments<'_>,
+) -> Result<RawDocumentBuf> {
+    arguments.ignore("listCollections");
+    arguments.ignore("authorizedCollections");
+    let filter = arguments.filter("filter")?;
+    let only_names = arguments.flag("nameOnly")?;
+    let batch = FirstBatch::take(&mut arguments)?.unwrap_or_default();
+    arguments.end()?;
+    let all = match context.collections() {
+        Some(collections) => collections.list().await?,
+        None => Vec::new(),
+    };
+    let mut listed = Vec::new();
+    for collection in all {
+        let full = rawdoc! {
+            "name": collection.name.as_str(),
+            "type": "collection",
+            "options": {},
+            "info": { "readOnly": false },
+            "idIndex": { "v": 2, "key": { "_id": 1 }, "name": "_id_" },
+        };
+        if filter.matches(&full)? {
+            listed.push(match only_names {
+                true => rawdoc! { "name": collection.name.as_str(), "type": "collection" },
+                false => full,
+            });
+        }
+    }
+    cursors::listed(context, "$cmd.listCollections", listed, batch).await
+}
+
+async fn create(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+    let collection = namespace::take_writable(context, &mut arguments, "create")?;
+    arguments.simple_collation()?;
+    arguments.refuse_true("capped")?;
+    arguments.refuse_true("temp")?;
+    for name in [
+        "size",
+        "max",
+        "validator",
+        "validationLevel",
+        "validationAction",
+        "viewOn",
+        "pipeline",
+        "timeseries",
+        "clusteredIndex",
+        "expireAfterSeconds",
+        "encryptedFields",
+        "changeStreamPreAndPostImages",
+        "storageEngine",
+        "indexOptionDefaults",
+        "idIndex",
+    ] {
+        arguments.refuse(name)?;
+    }
+    arguments.ignore("autoIndexId");
+    arguments.end()?;
+    if namespace::exists(context.writable()?, collection.name()).await? {
+        return Err(exists(context, collection.name()));
+    }
+    collection.create().await?;
+    Ok(rawdoc! {})
+}
+
+fn exists(context: Context<'_>, name: &str) -> CommandError {
+    let message = format!("Collection {}.{name} already exists.", context.database);
+    CommandError::new(code::NAMESPACE_EXISTS, message)
+}
+
+async fn drop_collection(
+    context: Context<'_>,
+    mut arguments: Arguments<'_>,
+) -> Result<RawDocumentBuf> {
+    let name = namespace::take(context, &mut arguments, "drop")?;
+    arguments.end()?;
+    let Some(collections) = context.collections() else {
+        return Ok(rawdoc! {});
+    };
+    let Some(info) = indexes::info(context, name).await? else {
+        // One of the library is refused, and is not listed.
+        collections.collection(name).drop().await?;
+        return Ok(rawdoc! {});
+    };
+    collections.collection(name).drop().await?;
+    let mut reply = rawdoc! { "nIndexesWas": number_of(info.indexes.len() as u64 + 1) };
+    reply.append(cstr!("ns"), format!("{}.{name}", context.database));
+    Ok(reply)
+}
+
+/// Removes all collections, unless models need one of them.
+async fn drop_database(
+    context: Context<'_>,
+    mut arguments: Arguments<'_>,
+) -> Result<RawDocumentBuf> {
+    arguments.ignore("dropDatabase");
+    arguments.end()?;
+    let Some(collections) = context.collections() else {
+        return Ok(rawdoc! {});
+    };
+    let all = collections.list().await?;
+    let declared = all
+        .iter()
+        .find_map(|one| Some((&one.name, one.databases.first()?)));
+    if let Some((name, models)) = declared {
+        let message = format!(
+            "database '{}' has collections that models need, such as `{name}` of the database `{models}`: drop the others one by one",
+            context.database
+        );
+        return Err(CommandError::new(code::ILLEGAL_OPERATION, message));
+    }
+    for collection in all {
+        collections.collection(collection.name).drop().await?;
+    }
+    Ok(rawdoc! { "dropped": context.database })
+}
+
+async fn rename(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+    check_admin(context, "renameCollection")?;
+    let from: &str = arguments.required("renameCollection")?;
+    let to: &str = arguments.required("to")?;
+    let replaces = arguments.flag("dropTarget")?;
+    arguments.ignore("stayTemp");
+    arguments.end()?;
+    let invalid = |message: String| CommandError::new(code::INVALID_NAMESPACE, message);
+    let split = |namespace: &str| match namespace.split_once('.') {
+        Some((database, name)) => Ok((database.to_owned(), name.to_owned())),
+        None => Err(invalid(format!(
+            "Invalid namespace specified '{namespace}'"
+        ))),
+    };
+    let ((database, from), (to_database, to)) = (split(from)?, split(to)?);
+    if database != to_database {
+        let message = format!(
+            "cannot rename a collection of the database '{database}' into '{to_database}': copy its documents"
+        );
+        return Err(CommandError::new(code::NOT_IMPLEMENTED, message));
+    }
+    let context = Context {
+        database: &database,
+        ..context
+    };
+    namespace::check(context, &from)?;
+    namespace::check(context, &to)?;
+    let collections = context.writable()?;
+    if !namespace::exists(collections, &from).await? {
+        let message = format!("Source collection {database}.{from} does not exist");
+        return Err(CommandError::new(code::NAMESPACE_NOT_FOUND, message));
+    }
+    if !replaces && namespace::exists(collections, &to).await? {
+        let message = "target namespace exists";
+        return Err(CommandError::new(code::NAMESPACE_EXISTS, message));
+    }
+    collections.collection(from).rename(&to, replaces).await?;
+    Ok(rawdoc! {})
+}
+
+/// The numbers of documents and indexes. What they take on the disk is not known by the name of a collection.
+async fn database_stats(
+    context: Context<'_>,
+    mut arguments: Arguments<'_>,
+) -> Result<RawDocumentBuf> {
+    for name in ["dbStats", "dbstats", "freeStorage"] {
+        arguments.ignore(name);
+    }
+    let scale = arguments.optional::<i64>("scale")?.unwrap_or(1);
+    arguments.end()?;
+    let all = match context.collections() {
+        Some(collections) => collections.list().await?,
+        None => Vec::new(),
+    };
+    let (mut objects, mut indexes) = (0, 0);
+    for collection in &all {
+        objects += count_all(context, &collection.name).await?;
+        indexes += collection.indexes.len() as u64 + 1;
+    }
+    let mut reply = rawdoc! { "db": context.database };
+    reply.append(cstr!("collections"), number_of(all.len() as u64));
+    reply.append(cstr!("views"), 0);
+    reply.append(cstr!("objects"), number_of(objects));
+    for size in [cstr!("avgObjSize"), cstr!("dataSize"), cstr!("storageSize")] {
+        reply.append(size, 0.0);
+    }
+    reply.append(cstr!("indexes"), number_of(indexes));
+    for size in [cstr!("indexSize"), cstr!("totalSize")] {
+        reply.append(size, 0.0);
+    }
+    reply.append(cstr!("scaleFactor"), scale);
+    Ok(reply)
+}
+
+async fn count_all(context: Context<'_>, name: &str) -> Result<u64> {
+    match context.collections() {
+        Some(collections) => Ok(collections
+            .collection(name)
+            .find(Filter::default())
+            .count()
+            .await?),
+        None => Ok(0),
+    }
+}
+
+async fn collection_stats(
+    context: Context<'_>,
+    mut arguments: Arguments<'_>,
+    command: &str,
+) -> Result<RawDocumentBuf> {
+    let name = namespace::take(context, &mut arguments, command)?;
+    let scale = arguments.optional::<i64>("scale")?.unwrap_or(1);
+    arguments.end()?;
+    let indexes = indexes::info(context, name).await?;
+    let indexes = indexes
+        .map(|info| info.indexes.len() as u64 + 1)
+        .unwrap_or(0);
+    let mut reply = rawdoc! { "ns": format!("{}.{name}", context.database) };
+    reply.append(cstr!("count"), number_of(count_all(context, name).await?));
+    for size in [
+        cstr!("size"),
+        cstr!("storageSize"),
+        cstr!("totalIndexSize"),
+        cstr!("totalSize"),
+    ] {
+        reply.append(size, 0);
+    }
+    reply.append(cstr!("nindexes"), number_of(indexes));
+    reply.append(cstr!("indexSizes"), rawdoc! {});
+    reply.append(cstr!("capped"), false);
+    reply.append(cstr!("scaleFactor"), scale);
+    Ok(reply)
+}

@@ -1,0 +1,47 @@
+//! `count`.
+
+use odm::bson::{RawDocumentBuf, rawdoc};
+
+use super::{Command, Context, find::Query, namespace};
+use crate::{arguments::Arguments, error::Result};
+
+pub(super) const COMMANDS: &[Command] = &[Command::new("count", |context, arguments| {
+    Box::pin(count(context, arguments))
+})];
+
+async fn count(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+    let query = take(context, &mut arguments)?;
+    arguments.end()?;
+    let number = match query.find(context) {
+        Some(find) => find.count().await?,
+        None => 0,
+    };
+    Ok(rawdoc! { "n": number_of(number) })
+}
+
+/// Takes the arguments of `count`.
+pub(super) fn take<'a>(context: Context<'_>, arguments: &mut Arguments<'a>) -> Result<Query<'a>> {
+    let query = Query {
+        collection: namespace::take(context, arguments, "count")?,
+        filter: arguments.filter("query")?,
+        skip: arguments.count("skip")?.unwrap_or(0),
+        // A negative limit means the same as a positive one.
+        limit: arguments
+            .optional::<i64>("limit")?
+            .map(i64::unsigned_abs)
+            .filter(|limit| *limit > 0),
+        ..Query::default()
+    };
+    arguments.simple_collation()?;
+    arguments.refuse("hint")?;
+    arguments.ignore("fields");
+    Ok(query)
+}
+
+/// A number of documents in a reply: an `int` if it fits, as MongoDB sends it.
+pub(super) fn number_of(number: u64) -> odm::bson::RawBson {
+    match i32::try_from(number) {
+        Ok(number) => number.into(),
+        Err(_) => i64::try_from(number).unwrap_or(i64::MAX).into(),
+    }
+}

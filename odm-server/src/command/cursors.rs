@@ -1,0 +1,188 @@
+//! `getMore` and `killCursors`, and the first batch of every cursor.
+
+use odm::bson::{RawArray, RawArrayBuf, RawBsonRef, RawDocumentBuf, raw::cstr, rawdoc};
+
+use super::{Command, Context, namespace, out_of_time};
+use crate::{
+    arguments::Arguments,
+    cursor::{Batch, Cursor, Documents},
+    error::{CommandError, Result, code},
+};
+
+pub(super) const COMMANDS: &[Command] = &[
+    Command::new("getMore", |context, arguments| {
+        Box::pin(get_more(context, arguments))
+    }),
+    Command::new("killCursors", |context, arguments| {
+        Box::pin(async move { kill_cursors(context, arguments) })
+    }),
+];
+
+/// The number of documents in the first batch, if the client does not say one.
+const FIRST_BATCH: u64 = 101;
+
+/// How a client wants the first batch.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct FirstBatch {
+    pub(super) size: Option<u64>,
+    /// No batch follows.
+    pub(super) is_single: bool,
+}
+
+impl FirstBatch {
+    /// Takes `{ batchSize }`, as all commands but `find` have it.
+    pub(super) fn take(arguments: &mut Arguments<'_>) -> Result<Option<Self>> {
+        let Some(mut cursor) = arguments.nested("cursor")? else {
+            return Ok(None);
+        };
+        let size = cursor.count("batchSize")?;
+        cursor.end()?;
+        Ok(Some(FirstBatch {
+            size,
+            is_single: false,
+        }))
+    }
+}
+
+/// The reply with the first batch of a cursor. The cursor is kept if there is more.
+pub(super) async fn first(
+    context: Context<'_>,
+    mut cursor: Cursor,
+    first: FirstBatch,
+) -> Result<RawDocumentBuf> {
+    let size = first.size.unwrap_or(FIRST_BATCH);
+    let batch = cursor.batch(Some(size)).await?;
+    let namespace = cursor.namespace();
+    let id = match first.is_single || batch.is_last {
+        true => 0,
+        false => {
+            cursor.session = context.session;
+            cursor.time_left = context.time_left();
+            context.state.cursors.keep(cursor)?
+        }
+    };
+    let mut reply = rawdoc! {};
+    let mut cursor = rawdoc! {};
+    cursor.append(cstr!("firstBatch"), &*batch.documents);
+    cursor.append(cstr!("id"), id);
+    cursor.append(cstr!("ns"), namespace);
+    reply.append(cstr!("cursor"), cursor);
+    Ok(reply)
+}
+
+/// The reply with documents that were computed at once.
+pub(super) async fn listed(
+    context: Context<'_>,
+    collection: &str,
+    documents: Vec<RawDocumentBuf>,
+    batch: FirstBatch,
+) -> Result<RawDocumentBuf> {
+    let documents = Documents::Listed(documents.into_iter());
+    first(
+        context,
+        Cursor::new(context.database, collection, documents),
+        batch,
+    )
+    .await
+}
+
+async fn get_more(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+    let id = match arguments.required::<RawBsonRef<'_>>("getMore")? {
+        RawBsonRef::Int64(id) => id,
+        other => return Err(arguments.wrong_type("getMore", other, "long")),
+    };
+    let collection: &str = arguments.required("collection")?;
+    let size = arguments.count("batchSize")?.filter(|size| *size > 0);
+    arguments.ignore("term");
+    arguments.ignore("lastKnownCommittedOpTime");
+    arguments.end()?;
+    if context.deadline.is_some() {
+        let message = "cannot set maxTimeMS on getMore command for a non-awaitData cursor";
+        return Err(CommandError::new(code::BAD_VALUE, message));
+    }
+
+    let mut taken = context.state.cursors.take(id)?;
+    if let Err(error) = check_owner(context, id, collection, taken.cursor()) {
+        taken.put_back()?;
+        return Err(error);
+    }
+    let begun = std::time::Instant::now();
+    let cursor = taken.cursor();
+    let Batch { documents, is_last } = match cursor.time_left {
+        None => cursor.batch(size).await?,
+        Some(time) => tokio::time::timeout(time, cursor.batch(size))
+            .await
+            .map_err(|_| out_of_time())??,
+    };
+    let cursor = taken.cursor();
+    cursor.time_left = cursor
+        .time_left
+        .map(|time| time.saturating_sub(begun.elapsed()));
+    let namespace = cursor.namespace();
+    match is_last {
+        true => drop(taken),
+        false => taken.put_back()?,
+    }
+    let mut cursor = rawdoc! {};
+    cursor.append(cstr!("nextBatch"), &*documents);
+    cursor.append(cstr!("id"), if is_last { 0 } else { id });
+    cursor.append(cstr!("ns"), namespace);
+    Ok(rawdoc! { "cursor": cursor })
+}
+
+/// Checks that a cursor is of the collection and of the session that the client says.
+fn check_owner(context: Context<'_>, id: i64, collection: &str, cursor: &Cursor) -> Result<()> {
+    let Context {
+        database, session, ..
+    } = context;
+    if (cursor.database.as_str(), cursor.collection.as_str()) != (database, collection) {
+        let message = format!(
+            "Requested getMore on namespace '{database}.{collection}', but cursor belongs to a different namespace {}",
+            cursor.namespace()
+        );
+        return Err(CommandError::new(code::UNAUTHORIZED, message));
+    }
+    let (code, why) = match (session, cursor.session) {
+        (Some(_), None) => (
+            code::CURSOR_WITHOUT_SESSION,
+            "which was not created in a session, in a session",
+        ),
+        (None, Some(_)) => (
+            code::CURSOR_OF_SESSION,
+            "which was created in a session, without an lsid",
+        ),
+        (Some(session), Some(creator)) if session != creator => (
+            code::CURSOR_OF_OTHER_SESSION,
+            "which was created in another session, in this one",
+        ),
+        (_, _) => return Ok(()),
+    };
+    let message = format!("Cannot run getMore on cursor {id}, {why}");
+    Err(CommandError::new(code, message))
+}
+
+fn kill_cursors(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+    let collection = namespace::take(context, &mut arguments, "killCursors")?;
+    let ids: &RawArray = arguments.required("cursors")?;
+    arguments.end()?;
+    let (mut killed, mut not_found) = (RawArrayBuf::new(), RawArrayBuf::new());
+    for id in ids {
+        let RawBsonRef::Int64(id) = id? else {
+            let message = "BSON field 'killCursors.cursors' must have numbers of the type 'long'";
+            return Err(CommandError::new(code::TYPE_MISMATCH, message));
+        };
+        let is_of_collection = |cursor: &Cursor| {
+            (cursor.database.as_str(), cursor.collection.as_str()) == (context.database, collection)
+        };
+        match context.state.cursors.kill(id, is_of_collection) {
+            true => killed.push(id),
+            false => not_found.push(id),
+        }
+    }
+    Ok(rawdoc! {
+        "cursorsKilled": killed,
+        "cursorsNotFound": not_found,
+        "cursorsAlive": RawArrayBuf::new(),
+        "cursorsUnknown": RawArrayBuf::new(),
+    })
+}

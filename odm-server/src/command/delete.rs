@@ -1,0 +1,87 @@
+//! `delete`.
+
+use odm::{
+    Collection,
+    bson::{Document, RawDocument, RawDocumentBuf},
+    collections::DeleteDocuments,
+    mql::Filter,
+};
+
+use super::{
+    Command, Context, namespace,
+    write::{self, WriteOptions, WriteReply},
+};
+use crate::{
+    arguments::Arguments,
+    error::{CommandError, Result, code},
+};
+
+pub(super) const COMMANDS: &[Command] = &[Command::new("delete", |context, arguments| {
+    Box::pin(delete(context, arguments))
+})];
+
+async fn delete(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+    let collection = namespace::take_writable(context, &mut arguments, "delete")?;
+    let options = WriteOptions::take(&mut arguments)?;
+    let statements = arguments.all_nested("deletes")?;
+    arguments.end()?;
+    write::check_number(statements.len())?;
+    let statements: Vec<Statement<'_>> = statements
+        .into_iter()
+        .map(Statement::take)
+        .collect::<Result<_>>()?;
+    let mut reply = WriteReply::default();
+    for (at, statement) in statements.into_iter().enumerate() {
+        let done = match statement.of(&collection) {
+            Ok(delete) => write::carry_out(context, delete).await,
+            Err(error) => Err(error),
+        };
+        match done {
+            Ok(done) => reply.number += done.modified,
+            Err(error) => {
+                if !reply.fail(at, error, options)? {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(reply.into_document(context))
+}
+
+/// One delete of the command.
+#[derive(Debug)]
+struct Statement<'a> {
+    filter: &'a RawDocument,
+    is_first: bool,
+}
+
+impl<'a> Statement<'a> {
+    fn take(mut fields: Arguments<'a>) -> Result<Self> {
+        let filter = fields.required("q")?;
+        let limit: i64 = fields.required("limit")?;
+        fields.simple_collation()?;
+        fields.refuse("hint")?;
+        fields.ignore("sampleId");
+        fields.end()?;
+        match limit {
+            0 | 1 => Ok(Statement {
+                filter,
+                is_first: limit == 1,
+            }),
+            _ => {
+                let message =
+                    format!("The limit field in delete objects must be 0 or 1. Got {limit}");
+                Err(CommandError::new(code::FAILED_TO_PARSE, message))
+            }
+        }
+    }
+
+    fn of(self, collection: &Collection) -> Result<DeleteDocuments> {
+        let filter = Filter::parse(&Document::try_from(self.filter)?)?;
+        let delete = collection.delete(filter);
+        Ok(match self.is_first {
+            true => delete.first(),
+            false => delete,
+        })
+    }
+}

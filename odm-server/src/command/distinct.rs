@@ -1,0 +1,55 @@
+//! `distinct`.
+
+use std::collections::HashSet;
+
+use odm::{
+    bson::{RawArrayBuf, RawDocumentBuf, rawdoc},
+    mql,
+};
+
+use super::{Command, Context, find::Query, namespace};
+use crate::{
+    arguments::Arguments,
+    error::{CommandError, Result, code},
+};
+
+pub(super) const COMMANDS: &[Command] = &[Command::new("distinct", |context, arguments| {
+    Box::pin(distinct(context, arguments))
+})];
+
+/// The bytes of all values.
+const MAX_VALUES: usize = 16 << 20;
+
+async fn distinct(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+    let query = Query {
+        collection: namespace::take(context, &mut arguments, "distinct")?,
+        filter: arguments.filter("query")?,
+        ..Query::default()
+    };
+    let path: &str = arguments.required("key")?;
+    arguments.simple_collation()?;
+    arguments.refuse("hint")?;
+    arguments.end()?;
+    mql::path::check(path)?;
+
+    let mut values = RawArrayBuf::new();
+    let Some(find) = query.find(context) else {
+        return Ok(rawdoc! { "values": values });
+    };
+    let mut seen = HashSet::new();
+    let mut documents = find.cursor();
+    while let Some(document) = documents.try_next().await? {
+        mql::path::each_value(&document, path, &mut |value| {
+            if seen.insert(mql::key::of(value)) {
+                values.push(value);
+            }
+        });
+        if values.as_bytes().len() > MAX_VALUES {
+            return Err(CommandError::new(
+                code::DISTINCT_TOO_BIG,
+                "distinct too big, 16mb cap",
+            ));
+        }
+    }
+    Ok(rawdoc! { "values": values })
+}

@@ -1,0 +1,274 @@
+//! `explain`: how a command would find its documents.
+
+use odm::{
+    bson::{
+        Document, RawArrayBuf, RawDocument, RawDocumentBuf,
+        raw::{CString, cstr},
+        rawdoc,
+    },
+    collections::IndexSpec,
+    mql::Filter,
+};
+
+use super::{
+    Command, Context,
+    aggregate::Pipeline,
+    count::{self, number_of},
+    find::Query,
+    handshake::VERSION,
+    indexes, name_of, namespace, take_generic,
+};
+use crate::{
+    arguments::Arguments,
+    error::{CommandError, Result, code},
+    session,
+};
+
+pub(super) const COMMANDS: &[Command] = &[Command::new("explain", |context, arguments| {
+    Box::pin(explain(context, arguments))
+})];
+
+/// The stages that come after the one that finds documents, from the last one on.
+#[derive(Debug, Default)]
+struct Explained<'a> {
+    query: Query<'a>,
+    /// The stage of a command that does not return the documents.
+    last: Option<&'static str>,
+}
+
+async fn explain(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+    let command: &RawDocument = arguments.required("explain")?;
+    let verbosity = arguments
+        .optional("verbosity")?
+        .unwrap_or("allPlansExecution");
+    arguments.end()?;
+    if !["queryPlanner", "executionStats", "allPlansExecution"].contains(&verbosity) {
+        let message = format!(
+            "Enumeration value '{verbosity}' for field 'explain.verbosity' is not a valid value."
+        );
+        return Err(CommandError::new(code::BAD_VALUE, message));
+    }
+    let mut inner = Arguments::of(name_of(command), command)?;
+    inner.ignore("$db");
+    session::take(&mut inner)?;
+    take_generic(&mut inner)?;
+    let Explained { query, last } = explained(context, inner)?;
+    let (name, filter) = (query.collection, query.filter.clone());
+    let plan = describe(context, query, last).await?;
+
+    let mut reply = rawdoc! { "explainVersion": "1" };
+    let mut planner = rawdoc! { "namespace": format!("{}.{name}", context.database) };
+    planner.append(cstr!("indexFilterSet"), false);
+    planner.append(
+        cstr!("parsedQuery"),
+        RawDocumentBuf::try_from(&filter.to_document())?,
+    );
+    planner.append(cstr!("winningPlan"), &*plan.stages);
+    planner.append(cstr!("rejectedPlans"), RawArrayBuf::new());
+    reply.append(cstr!("queryPlanner"), planner);
+    if verbosity != "queryPlanner" {
+        let cost = plan.explain.cost;
+        reply.append(
+            cstr!("executionStats"),
+            rawdoc! {
+                "executionSuccess": true,
+                "nReturned": number_of(cost.documents_returned),
+                "executionTimeMillis": 0,
+                "totalKeysExamined": number_of(cost.keys_examined),
+                "totalDocsExamined": number_of(cost.documents_examined),
+                "executionStages": plan.stages,
+            },
+        );
+    }
+    reply.append(cstr!("command"), command);
+    reply.append(
+        cstr!("serverInfo"),
+        rawdoc! { "host": "localhost", "version": VERSION },
+    );
+    Ok(reply)
+}
+
+/// Reads the command that is explained.
+fn explained<'a>(context: Context<'_>, mut arguments: Arguments<'a>) -> Result<Explained<'a>> {
+    let name = arguments.name().to_owned();
+    let explained = match name.as_str() {
+        "find" => Explained {
+            query: Query::take(context, &mut arguments)?,
+            last: None,
+        },
+        "aggregate" => {
+            arguments.ignore("explain");
+            let pipeline = Pipeline::take(context, &mut arguments)?;
+            Explained {
+                last: pipeline.is_count().then_some("COUNT"),
+                query: pipeline.query,
+            }
+        }
+        "count" => Explained {
+            query: count::take(context, &mut arguments)?,
+            last: Some("COUNT"),
+        },
+        "update" => first_statement(context, &mut arguments, "updates", "UPDATE")?,
+        "delete" => first_statement(context, &mut arguments, "deletes", "DELETE")?,
+        "findAndModify" | "findandmodify" => {
+            let last = match arguments.flag("remove")? {
+                true => "DELETE",
+                false => "UPDATE",
+            };
+            for name in ["update", "new", "upsert", "fields", "arrayFilters"] {
+                arguments.ignore(name);
+            }
+            let query = Query {
+                collection: namespace::take(context, &mut arguments, &name)?,
+                filter: arguments.filter("query")?,
+                sort: arguments.sort("sort")?,
+                limit: Some(1),
+                ..Query::default()
+            };
+            Explained {
+                query,
+                last: Some(last),
+            }
+        }
+        _ => {
+            let message = format!("Explain failed due to unknown command: {name}");
+            return Err(CommandError::new(code::COMMAND_NOT_FOUND, message));
+        }
+    };
+    arguments.end()?;
+    Ok(explained)
+}
+
+/// The search of the only statement of a write.
+fn first_statement<'a>(
+    context: Context<'_>,
+    arguments: &mut Arguments<'a>,
+    statements: &str,
+    last: &'static str,
+) -> Result<Explained<'a>> {
+    let name = arguments.name().to_owned();
+    let collection = namespace::take(context, arguments, &name)?;
+    for name in ["ordered", "bypassDocumentValidation"] {
+        arguments.ignore(name);
+    }
+    let Ok([mut statement]) = <[Arguments<'_>; 1]>::try_from(arguments.all_nested(statements)?)
+    else {
+        let message = "explained write batches must be of size 1";
+        return Err(CommandError::new(code::INVALID_LENGTH, message));
+    };
+    let filter: &RawDocument = statement.required("q")?;
+    let is_first = match last {
+        "DELETE" => statement.optional::<i64>("limit")? == Some(1),
+        _ => !statement.flag("multi")?,
+    };
+    for name in ["u", "upsert", "arrayFilters"] {
+        statement.ignore(name);
+    }
+    let sort = statement.sort("sort")?;
+    statement.simple_collation()?;
+    statement.refuse("hint")?;
+    statement.end()?;
+    Ok(Explained {
+        query: Query {
+            collection,
+            filter: Filter::parse(&Document::try_from(filter)?)?,
+            sort,
+            limit: is_first.then_some(1),
+            ..Query::default()
+        },
+        last: Some(last),
+    })
+}
+
+/// A plan, in MongoDB's words.
+#[derive(Debug)]
+struct Described {
+    explain: odm::store::Explain,
+    stages: RawDocumentBuf,
+}
+
+async fn describe(context: Context<'_>, query: Query<'_>, last: Option<&str>) -> Result<Described> {
+    let filter = RawDocumentBuf::try_from(&query.filter.to_document())?;
+    let is_sorted = !query.sort.is_empty();
+    let sort = RawDocumentBuf::try_from(&query.sort.to_document())?;
+    let (skip, limit) = (query.skip, query.limit);
+    let is_projected = query.projection.is_some();
+    let info = indexes::info(context, query.collection).await?;
+    let Some(info) = info else {
+        return Ok(Described {
+            explain: odm::store::Explain::default(),
+            stages: rawdoc! { "stage": "EOF" },
+        });
+    };
+    let Some(find) = query.find(context) else {
+        return Ok(Described {
+            explain: odm::store::Explain::default(),
+            stages: rawdoc! { "stage": "EOF" },
+        });
+    };
+    let explain = find.explain().await?;
+
+    let mut stages = match &explain.index {
+        None => rawdoc! { "stage": "COLLSCAN", "filter": filter, "direction": "forward" },
+        Some(name) => {
+            let index = info.indexes.iter().find(|index| index.name == *name);
+            let scan = index_scan(name, index, &explain.bounds);
+            rawdoc! { "stage": "FETCH", "filter": filter, "inputStage": scan }
+        }
+    };
+    let mut wrap = |stage: &str, mut details: RawDocumentBuf| {
+        let mut outer = rawdoc! { "stage": stage };
+        for (name, value) in details.iter().flatten() {
+            outer.append(name, value);
+        }
+        details = std::mem::take(&mut stages);
+        outer.append(cstr!("inputStage"), details);
+        stages = outer;
+    };
+    if is_sorted && !explain.sorted_by_index {
+        wrap("SORT", rawdoc! { "sortPattern": sort });
+    }
+    if skip > 0 {
+        wrap("SKIP", rawdoc! { "skipAmount": number_of(skip) });
+    }
+    if let Some(limit) = limit {
+        wrap("LIMIT", rawdoc! { "limitAmount": number_of(limit) });
+    }
+    if is_projected {
+        wrap("PROJECTION_DEFAULT", rawdoc! {});
+    }
+    if let Some(last) = last {
+        wrap(last, rawdoc! {});
+    }
+    Ok(Described { explain, stages })
+}
+
+/// The stage that reads an index, or several of them.
+fn index_scan(name: &str, index: Option<&IndexSpec>, bounds: &[String]) -> RawDocumentBuf {
+    let name = match name {
+        "_id" => "_id_",
+        name => name,
+    };
+    let keys = match index {
+        Some(index) => indexes::key_pattern(index),
+        None => rawdoc! { "_id": 1 },
+    };
+    let mut by_field = RawDocumentBuf::new();
+    for bound in bounds {
+        // Each begins with its path.
+        let path = bound.split('`').nth(1).unwrap_or_default();
+        if let Ok(path) = CString::try_from(path) {
+            let mut texts = RawArrayBuf::new();
+            texts.push(bound.as_str());
+            by_field.append(path, texts);
+        }
+    }
+    rawdoc! {
+        "stage": "IXSCAN",
+        "keyPattern": keys,
+        "indexName": name,
+        "isUnique": index.is_none_or(|index| index.unique),
+        "direction": "forward",
+        "indexBounds": by_field,
+    }
+}

@@ -1,0 +1,132 @@
+//! `findAndModify`.
+
+use odm::{
+    bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::cstr, rawdoc},
+    collections::WrittenDocuments,
+    mql::{Filter, Projection},
+};
+
+use super::{Command, Context, namespace, update::change_of, write};
+use crate::{
+    arguments::Arguments,
+    error::{CommandError, Result, code},
+};
+
+pub(super) const COMMANDS: &[Command] = &[
+    Command::new("findAndModify", |context, arguments| {
+        Box::pin(find_and_modify(context, arguments))
+    }),
+    Command::new("findandmodify", |context, arguments| {
+        Box::pin(find_and_modify(context, arguments))
+    }),
+];
+
+/// What happens to the document that is found.
+#[derive(Debug)]
+enum Modification<'a> {
+    Remove,
+    Update {
+        change: RawBsonRef<'a>,
+        array_filters: Vec<&'a RawDocument>,
+        upsert: bool,
+        /// The document is returned as it is after the update.
+        new: bool,
+    },
+}
+
+impl<'a> Modification<'a> {
+    fn take(arguments: &mut Arguments<'a>) -> Result<Self> {
+        let change = arguments.optional::<RawBsonRef<'_>>("update")?;
+        let array_filters = arguments.documents("arrayFilters")?;
+        let (remove, upsert) = (arguments.flag("remove")?, arguments.flag("upsert")?);
+        let new = arguments.flag("new")?;
+        let refused = |message| Err(CommandError::new(code::FAILED_TO_PARSE, message));
+        match (change, remove) {
+            (None, false) => refused("Either an update or remove=true must be specified"),
+            (Some(_), true) => refused("Cannot specify both an update and remove=true"),
+            (None, true) if upsert => refused("Cannot specify both upsert=true and remove=true"),
+            (None, true) if new => refused(
+                "Cannot specify both new=true and remove=true; 'remove' always returns the deleted document",
+            ),
+            (None, true) if array_filters.is_some() => {
+                refused("Cannot specify arrayFilters and remove=true")
+            }
+            (None, true) => Ok(Modification::Remove),
+            (Some(change), false) => Ok(Modification::Update {
+                change,
+                array_filters: array_filters.unwrap_or_default(),
+                upsert,
+                new,
+            }),
+        }
+    }
+}
+
+async fn find_and_modify(
+    context: Context<'_>,
+    mut arguments: Arguments<'_>,
+) -> Result<RawDocumentBuf> {
+    let field = match arguments.name() {
+        "findandmodify" => "findandmodify",
+        _ => "findAndModify",
+    };
+    let collection = namespace::take_writable(context, &mut arguments, field)?;
+    write::refuse_options(&mut arguments)?;
+    let filter = arguments.filter("query")?;
+    let sort = arguments.sort("sort")?;
+    let projection = arguments.projection("fields")?;
+    let modification = Modification::take(&mut arguments)?;
+    arguments.simple_collation()?;
+    arguments.refuse("hint")?;
+    arguments.end()?;
+
+    match modification {
+        Modification::Remove => {
+            let delete = collection.delete(filter.clone()).sort(sort).returning();
+            let done = write::carry_out(context, delete).await?;
+            let result = rawdoc! { "n": i32::from(done.modified > 0) };
+            reply(result, done, &filter, projection)
+        }
+        Modification::Update {
+            change,
+            array_filters,
+            upsert,
+            new,
+        } => {
+            let change = change_of(change, &array_filters)?;
+            let update = collection.update(filter.clone(), change).sort(sort);
+            let update = match new {
+                true => update.returning(),
+                false => update.returning_before(),
+            };
+            let update = match upsert {
+                true => update.upsert(),
+                false => update,
+            };
+            let done = write::carry_out(context, update).await?;
+            let has_one = done.matched > 0 || done.inserted_id.is_some();
+            let mut result =
+                rawdoc! { "n": i32::from(has_one), "updatedExisting": done.matched > 0 };
+            if let Some(id) = &done.inserted_id {
+                result.append(cstr!("upserted"), id.as_raw_bson_ref());
+            }
+            reply(result, done, &filter, projection)
+        }
+    }
+}
+
+fn reply(
+    result: RawDocumentBuf,
+    done: WrittenDocuments,
+    filter: &Filter,
+    projection: Option<Projection>,
+) -> Result<RawDocumentBuf> {
+    let value = match (done.documents.into_iter().next(), projection) {
+        (None, _) => RawBson::Null,
+        (Some(document), None) => RawBson::Document(document),
+        (Some(document), Some(projection)) => {
+            RawBson::Document(projection.apply_matched(filter, &document)?)
+        }
+    };
+    Ok(rawdoc! { "lastErrorObject": result, "value": value })
+}

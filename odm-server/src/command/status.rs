@@ -1,0 +1,98 @@
+//! What shells and tools ask about the state of a server.
+
+use odm::bson::{DateTime, RawBsonRef, RawDocumentBuf, rawdoc};
+
+use super::{Command, Context, handshake::VERSION};
+use crate::{
+    arguments::Arguments,
+    error::{CommandError, Result, code},
+};
+
+pub(super) const COMMANDS: &[Command] = &[
+    Command::new("serverStatus", |context, _| {
+        Box::pin(async move { Ok(server_status(context)) })
+    }),
+    Command::new("hostInfo", |_, _| Box::pin(async { Ok(host_info()) })),
+    Command::new("getLog", |_, arguments| {
+        Box::pin(async move { get_log(arguments) })
+    }),
+    Command::new("getParameter", |_, arguments| {
+        Box::pin(async move { get_parameter(arguments) })
+    }),
+    Command::new("getCmdLineOpts", |_, _| {
+        Box::pin(async { Ok(rawdoc! { "argv": [], "parsed": {} }) })
+    }),
+    Command::new("currentOp", |_, _| {
+        Box::pin(async { Ok(rawdoc! { "inprog": [] }) })
+    }),
+    Command::new("top", |_, _| {
+        Box::pin(async { Ok(rawdoc! { "totals": { "note": "all times in microseconds" } }) })
+    }),
+];
+
+fn server_status(context: Context<'_>) -> RawDocumentBuf {
+    let state = context.state;
+    let uptime = state.started.elapsed();
+    let connections = state.counters.connections();
+    let limit = state.limits.connections as i64;
+    rawdoc! {
+        "host": "localhost",
+        "version": VERSION,
+        "process": "odm-server",
+        "pid": i64::from(std::process::id()),
+        "uptime": uptime.as_secs_f64(),
+        "uptimeMillis": uptime.as_millis() as i64,
+        "localTime": DateTime::now(),
+        "connections": {
+            "current": connections,
+            "available": limit - connections,
+            "totalCreated": state.counters.total_connections(),
+        },
+        "metrics": { "cursor": { "open": { "total": state.cursors.len() as i64 } } },
+        "network": state.counters.network(),
+        "opcounters": state.counters.operations(),
+        "mem": { "bits": 64, "resident": 0, "virtual": 0 },
+        "storageEngine": { "name": "odm", "persistent": true, "readOnly": false },
+    }
+}
+
+fn host_info() -> RawDocumentBuf {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    rawdoc! {
+        "system": {
+            "currentTime": DateTime::now(),
+            "hostname": "localhost",
+            "cpuAddrSize": i32::try_from(usize::BITS).unwrap_or(64),
+            "numCores": cores as i64,
+            "cpuArch": std::env::consts::ARCH,
+        },
+        "os": { "type": std::env::consts::OS, "name": std::env::consts::OS, "version": "" },
+        "extra": {},
+    }
+}
+
+/// There is no log that a client can read: the events of the server are those of the program that it is in.
+fn get_log(mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+    let log: &str = arguments.required("getLog")?;
+    arguments.end()?;
+    match log {
+        "*" => Ok(rawdoc! { "names": ["global", "startupWarnings"] }),
+        "global" | "startupWarnings" => Ok(rawdoc! { "totalLinesWritten": 0, "log": [] }),
+        _ => {
+            let message = format!("No log named '{log}'");
+            Err(CommandError::new(code::ILLEGAL_OPERATION, message))
+        }
+    }
+}
+
+/// The one parameter that clients ask is the version whose features they may use.
+fn get_parameter(mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+    let which = arguments.required::<RawBsonRef<'_>>("getParameter")?;
+    match which == RawBsonRef::String("*") || arguments.flag("featureCompatibilityVersion")? {
+        true => Ok(rawdoc! { "featureCompatibilityVersion": { "version": "7.0" } }),
+        false => Err(CommandError::new(
+            code::INVALID_OPTIONS,
+            "no option found to get",
+        )),
+    }
+}

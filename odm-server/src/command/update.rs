@@ -1,0 +1,154 @@
+//! `update`.
+
+use odm::{
+    Collection,
+    bson::{Document, RawBsonRef, RawDocument, RawDocumentBuf},
+    collections::{DocumentUpdate, UpdateDocuments},
+    mql::Update,
+};
+
+use super::{
+    Command, Context, namespace,
+    write::{self, WriteOptions, WriteReply},
+};
+use crate::{
+    arguments::Arguments,
+    error::{CommandError, Result, code},
+};
+
+pub(super) const COMMANDS: &[Command] = &[Command::new("update", |context, arguments| {
+    Box::pin(update(context, arguments))
+})];
+
+async fn update(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+    let collection = namespace::take_writable(context, &mut arguments, "update")?;
+    let options = WriteOptions::take(&mut arguments)?;
+    let statements = arguments.all_nested("updates")?;
+    arguments.end()?;
+    write::check_number(statements.len())?;
+    let statements: Vec<Statement<'_>> = statements
+        .into_iter()
+        .map(Statement::take)
+        .collect::<Result<_>>()?;
+    let mut reply = WriteReply::of_update();
+    for (at, statement) in statements.into_iter().enumerate() {
+        let done = match statement.of(&collection) {
+            Ok(update) => write::carry_out(context, update).await,
+            Err(error) => Err(error),
+        };
+        match done {
+            Ok(done) => {
+                reply.number += done.matched;
+                reply.modified = reply.modified.map(|modified| modified + done.modified);
+                if let Some(id) = done.inserted_id {
+                    reply.number += 1;
+                    reply.upserted.push((at, id));
+                }
+            }
+            Err(error) => {
+                if !reply.fail(at, error, options)? {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(reply.into_document(context))
+}
+
+/// One update of the command.
+#[derive(Debug)]
+pub(super) struct Statement<'a> {
+    filter: &'a RawDocument,
+    change: RawBsonRef<'a>,
+    array_filters: Vec<&'a RawDocument>,
+    sort: Option<&'a RawDocument>,
+    is_multi: bool,
+    is_upsert: bool,
+}
+
+impl<'a> Statement<'a> {
+    /// Takes the fields of a statement. What they mean is looked at when the statement is carried out.
+    pub(super) fn take(mut fields: Arguments<'a>) -> Result<Self> {
+        let statement = Statement {
+            filter: fields.required("q")?,
+            change: fields.required("u")?,
+            array_filters: fields.documents("arrayFilters")?.unwrap_or_default(),
+            sort: fields.optional("sort")?,
+            is_multi: fields.flag("multi")?,
+            is_upsert: fields.flag("upsert")?,
+        };
+        fields.simple_collation()?;
+        fields.refuse("hint")?;
+        fields.refuse("c")?;
+        fields.refuse_true("upsertSupplied")?;
+        fields.ignore("sampleId");
+        fields.end()?;
+        Ok(statement)
+    }
+
+    pub(super) fn of(self, collection: &Collection) -> Result<UpdateDocuments> {
+        let filter = Document::try_from(self.filter)?;
+        let filter = odm::mql::Filter::parse(&filter)?;
+        let change = change_of(self.change, &self.array_filters)?;
+        if self.is_multi && matches!(change, DocumentUpdate::Replace(_)) {
+            return Err(refused(
+                "multi update is not supported for replacement-style update",
+            ));
+        }
+        let mut update = collection.update(filter, change);
+        match (self.sort, self.is_multi) {
+            (Some(_), true) => return Err(refused("Cannot specify sort with multi=true")),
+            (Some(sort), false) => {
+                let sort = odm::mql::Sort::parse(&Document::try_from(sort)?)?;
+                update = update.sort(sort);
+            }
+            (None, true) => {}
+            (None, false) => update = update.first(),
+        }
+        if self.is_upsert {
+            update = update.upsert();
+        }
+        Ok(update)
+    }
+}
+
+/// Reads a change: a document of operators, or one that replaces another.
+pub(super) fn change_of(
+    change: RawBsonRef<'_>,
+    array_filters: &[&RawDocument],
+) -> Result<DocumentUpdate> {
+    let change = match change {
+        RawBsonRef::Document(change) => change,
+        RawBsonRef::Array(_) => {
+            let message = "an update by a pipeline is not supported by this server: send operators, or a whole document";
+            return Err(CommandError::new(code::NOT_IMPLEMENTED, message));
+        }
+        _ => {
+            return Err(refused(
+                "Update argument must be either an object or an array",
+            ));
+        }
+    };
+    let is_update = match change.iter().next() {
+        Some(first) => first?.0.as_str().starts_with('$'),
+        None => false,
+    };
+    if !is_update {
+        if !array_filters.is_empty() {
+            return Err(refused(
+                "Cannot specify arrayFilters for a replacement-style update",
+            ));
+        }
+        return Ok(change.to_owned().into());
+    }
+    let array_filters = array_filters
+        .iter()
+        .map(|filter| Ok(Document::try_from(*filter)?));
+    let array_filters: Vec<Document> = array_filters.collect::<Result<_>>()?;
+    let update = Update::parse(&Document::try_from(change)?, &array_filters)?;
+    Ok(update.into())
+}
+
+fn refused(message: &str) -> CommandError {
+    CommandError::new(code::FAILED_TO_PARSE, message)
+}

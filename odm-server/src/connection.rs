@@ -1,0 +1,203 @@
+//! One connection: a command at a time, from its message to its reply.
+
+use std::{io, sync::Arc, time::Duration};
+
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    sync::{SemaphorePermit, watch},
+};
+
+use crate::{
+    command,
+    error::CommandError,
+    message::{self, HEADER, Header, Malformed, ReplyForm, Request},
+    server::ServerState,
+};
+
+/// Messages up to this length are received without asking for memory.
+const SMALL: usize = 64 << 10;
+
+/// How much of a message is received before memory for more of it is taken.
+const CHUNK: usize = 1 << 20;
+
+/// How long the next bytes of a message that has begun may take.
+const STALL: Duration = Duration::from_secs(30);
+
+/// Who is at the other end of a connection.
+#[derive(Debug)]
+pub(crate) struct Client {
+    pub(crate) id: i32,
+    pub(crate) address: String,
+}
+
+/// A connection to a client.
+pub(crate) struct Connection<S> {
+    stream: S,
+    client: Client,
+    state: Arc<ServerState>,
+    shutdown: watch::Receiver<bool>,
+    /// The start of the next message, as far as it has come.
+    header: [u8; HEADER],
+    received: usize,
+    /// The number of the last reply.
+    replies: i32,
+}
+
+/// A whole message, and the memory that it takes.
+struct Message<'s> {
+    header: Header,
+    bytes: Vec<u8>,
+    _memory: Option<SemaphorePermit<'s>>,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+    pub(crate) fn new(
+        stream: S,
+        client: Client,
+        state: Arc<ServerState>,
+        shutdown: watch::Receiver<bool>,
+    ) -> Self {
+        Connection {
+            stream,
+            client,
+            state,
+            shutdown,
+            header: [0; HEADER],
+            received: 0,
+            replies: 0,
+        }
+    }
+
+    /// Serves the client until it goes, or the server shuts down.
+    pub(crate) async fn serve(mut self) {
+        let connection = self.client.id;
+        let address = self.client.address.as_str();
+        tracing::debug!(target: "odm", connection, address, "connection accepted");
+        let ended = self.run().await;
+        match ended {
+            Ok(()) => tracing::debug!(target: "odm", connection, "connection ended"),
+            Err(error) => {
+                tracing::debug!(target: "odm", connection, %error, "connection ended by an error");
+            }
+        }
+    }
+
+    async fn run(&mut self) -> io::Result<()> {
+        let state = self.state.clone();
+        let mut shutdown = self.shutdown.clone();
+        loop {
+            let received = tokio::select! {
+                biased;
+                _ = shutdown.wait_for(|is_ending| *is_ending) => return Ok(()),
+                received = self.receive(&state) => received?,
+            };
+            let Some(message) = received else {
+                return Ok(());
+            };
+            state.counters.received(message.bytes.len());
+            let Some((form, reply)) = self.answer(&state, &message).await? else {
+                continue;
+            };
+            let request = message.header.request;
+            drop(message);
+            self.replies = self.replies.wrapping_add(1);
+            let bytes = message::encode_reply(form, self.replies, request, &reply);
+            drop(reply);
+            state.counters.sent(bytes.len());
+            self.stream.write_all(&bytes).await?;
+            self.stream.flush().await?;
+        }
+    }
+
+    /// Runs the command of a message. Returns `None` if the client waits for no reply.
+    async fn answer(
+        &mut self,
+        state: &ServerState,
+        message: &Message<'_>,
+    ) -> io::Result<Option<(ReplyForm, odm::bson::RawDocumentBuf)>> {
+        let request = match Request::parse(message.header, &message.bytes) {
+            Ok(request) => request,
+            Err(Malformed::Close(why)) => return Err(malformed(why)),
+            Err(Malformed::Reply(form, error)) => return Ok(Some((form, refuse(&error)))),
+        };
+        let Connection {
+            stream,
+            client,
+            header,
+            received,
+            ..
+        } = self;
+        let running = command::run(state, client, &request);
+        let Some(form) = request.reply else {
+            // The client may go before its write is done.
+            running.await;
+            return Ok(None);
+        };
+        tokio::select! {
+            biased;
+            reply = running => Ok(Some((form, reply))),
+            gone = watch_for_end(stream, header, received) => Err(gone),
+        }
+    }
+
+    /// Receives the next message. Returns `None` at the end of the connection.
+    async fn receive<'s>(&mut self, state: &'s ServerState) -> io::Result<Option<Message<'s>>> {
+        while self.received < HEADER {
+            match self.stream.read(&mut self.header[self.received..]).await? {
+                0 if self.received == 0 => return Ok(None),
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                number => self.received += number,
+            }
+        }
+        let header = Header::parse(&self.header).ok_or_else(|| malformed("its length is wrong"))?;
+        let memory = match header.length > SMALL {
+            true => Some(state.memory_for(header.length).await),
+            false => None,
+        };
+        let mut bytes = Vec::with_capacity(header.length.min(SMALL));
+        bytes.extend_from_slice(&self.header);
+        while bytes.len() < header.length {
+            // Memory is taken as the bytes come, not as the header promises them.
+            let left = header.length - bytes.len();
+            bytes.reserve(left.min(bytes.len().min(CHUNK)));
+            let mut rest = (&mut self.stream).take(left as u64);
+            let read = tokio::time::timeout(STALL, rest.read_buf(&mut bytes)).await;
+            if read.map_err(|_| malformed("its rest does not come"))?? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+        self.received = 0;
+        Ok(Some(Message {
+            header,
+            bytes,
+            _memory: memory,
+        }))
+    }
+}
+
+/// Waits until the client is gone. What it sends before is the start of the next message, which is kept.
+async fn watch_for_end<S: AsyncRead + Unpin>(
+    stream: &mut S,
+    header: &mut [u8; HEADER],
+    received: &mut usize,
+) -> io::Error {
+    while *received < HEADER {
+        match stream.read(&mut header[*received..]).await {
+            Ok(0) => return io::ErrorKind::UnexpectedEof.into(),
+            Ok(number) => *received += number,
+            Err(error) => return error,
+        }
+    }
+    std::future::pending().await
+}
+
+fn malformed(why: &str) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        format!("message refused: {why}"),
+    )
+}
+
+fn refuse(error: &CommandError) -> odm::bson::RawDocumentBuf {
+    error.reply("")
+}

@@ -1,0 +1,70 @@
+//! What clients can take of a server.
+
+use std::time::Duration;
+
+/// The limits of a server, which [`Builder::limits`](crate::Builder::limits) sets.
+///
+/// ```
+/// use std::time::Duration;
+/// use odm_server::Limits;
+///
+/// let limits = Limits::default().connections(100).idle_cursor(Duration::from_secs(60));
+/// assert_ne!(limits, Limits::default());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    pub(crate) connections: usize,
+    pub(crate) cursors: usize,
+    pub(crate) idle_cursor: Duration,
+    pub(crate) message_memory: usize,
+    pub(crate) shutdown: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            connections: 1_000,
+            cursors: 1_000,
+            idle_cursor: Duration::from_secs(600),
+            message_memory: 256 << 20,
+            shutdown: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Limits {
+    /// The number of connections at a time, 1,000 by default. A further one is closed.
+    #[must_use]
+    pub fn connections(mut self, number: usize) -> Self {
+        self.connections = number;
+        self
+    }
+
+    /// The number of open cursors, 1,000 by default. A query that needs a further one fails with the code 146.
+    #[must_use]
+    pub fn cursors(mut self, number: usize) -> Self {
+        self.cursors = number;
+        self
+    }
+
+    /// How long a cursor stays open that nobody reads, 10 minutes by default.
+    #[must_use]
+    pub fn idle_cursor(mut self, time: Duration) -> Self {
+        self.idle_cursor = time;
+        self
+    }
+
+    /// The bytes of all messages of more than 64 KiB that are received at a time, 256 MiB by default, and at least 48 MB. Further ones wait.
+    #[must_use]
+    pub fn message_memory(mut self, bytes: usize) -> Self {
+        self.message_memory = bytes;
+        self
+    }
+
+    /// How long [`Server::shutdown`](crate::Server::shutdown) waits for the commands that are running, 10 seconds by default.
+    #[must_use]
+    pub fn shutdown(mut self, time: Duration) -> Self {
+        self.shutdown = time;
+        self
+    }
+}

@@ -1,0 +1,247 @@
+//! The server: its settings, where it listens, and how it ends.
+
+mod counters;
+mod listener;
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    net::SocketAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use odm::{Collections, Error, ErrorKind, Result};
+use tokio::{
+    sync::{Semaphore, SemaphorePermit, watch},
+    task::{JoinHandle, JoinSet},
+};
+
+pub(crate) use self::counters::Counters;
+use self::listener::{Accept, Listener};
+use crate::{
+    command::VIRTUAL,
+    connection::{Client, Connection},
+    cursor::Cursors,
+    limits::Limits,
+    message::MAX_MESSAGE,
+};
+
+/// How often cursors are looked at that nobody reads.
+const SWEEP: Duration = Duration::from_secs(5);
+
+/// What the connections of a server share.
+#[derive(Debug)]
+pub(crate) struct ServerState {
+    pub(crate) databases: BTreeMap<String, Collections>,
+    pub(crate) limits: Limits,
+    pub(crate) cursors: Cursors,
+    pub(crate) counters: Counters,
+    pub(crate) started: Instant,
+    /// The memory of large messages, in KiB.
+    memory: Semaphore,
+}
+
+impl ServerState {
+    /// Waits until there is memory for a message.
+    pub(crate) async fn memory_for(&self, length: usize) -> SemaphorePermit<'_> {
+        let permits = kibibytes(length);
+        let permit = self.memory.acquire_many(permits).await;
+        permit.expect("the semaphore is never closed")
+    }
+}
+
+fn kibibytes(bytes: usize) -> u32 {
+    u32::try_from(bytes.div_ceil(1 << 10)).unwrap_or(u32::MAX)
+}
+
+/// A server of MongoDB's wire protocol. Dropping it ends it at once; [`shutdown`](Server::shutdown) lets commands end.
+#[must_use = "a server ends when it is dropped"]
+pub struct Server {
+    address: Option<SocketAddr>,
+    ending: watch::Sender<bool>,
+    accepting: JoinHandle<()>,
+}
+
+impl Server {
+    /// Begins the settings of a server.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// The address at which it listens, or `None` if that is a socket in the file system.
+    pub fn local_addr(&self) -> Option<SocketAddr> {
+        self.address
+    }
+
+    /// Ends the server. It takes no new connections and no new commands. Commands that run have as long as
+    /// [`Limits::shutdown`] to end, and are dropped then: their writes are stored whole, or not at all.
+    pub async fn shutdown(mut self) {
+        self.ending.send_replace(true);
+        if let Err(error) = (&mut self.accepting).await {
+            tracing::error!(target: "odm", %error, "server failed");
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // With this task go the tasks of its connections.
+        self.accepting.abort();
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The settings of a server, from [`Server::builder`].
+#[derive(Debug, Clone, Default)]
+pub struct Builder {
+    databases: Vec<(String, Collections)>,
+    limits: Limits,
+}
+
+impl Builder {
+    /// Serves collections as the database of a name. Clients see the databases `admin`, `config` and `local` besides, which are empty.
+    #[must_use]
+    pub fn database(mut self, name: impl Into<String>, collections: Collections) -> Self {
+        self.databases.push((name.into(), collections));
+        self
+    }
+
+    /// Sets the limits of clients.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Listens at an address of TCP, such as `127.0.0.1:27017`, or with the port 0 at a free one. Every process of the machine can connect
+    /// to it, whoever runs it.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidQuery` if the address is not one of the loopback, since there is no authentication yet, or if the name of a database is
+    /// invalid, or given twice; `Io` if the address cannot be used.
+    pub async fn listen(self, address: &str) -> Result<Server> {
+        let (listener, address) = listener::bind(address).await?;
+        self.serve(listener, Some(address))
+    }
+
+    /// Listens at a socket in the file system, which only the user of this process can connect to.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`listen`](Builder::listen); `Io` also if another process listens there.
+    #[cfg(unix)]
+    pub async fn listen_unix(self, path: impl AsRef<std::path::Path>) -> Result<Server> {
+        let listener = listener::bind_unix(path.as_ref()).await?;
+        self.serve(listener, None)
+    }
+
+    fn serve(self, listener: Listener, address: Option<SocketAddr>) -> Result<Server> {
+        let mut databases = BTreeMap::new();
+        for (name, collections) in self.databases {
+            let refused = |why| {
+                let message = format!("database `{name}` cannot be served: {why}");
+                Error::new(ErrorKind::InvalidQuery, message)
+            };
+            if !crate::command::is_database_name(&name) {
+                return Err(refused("its name is none of MongoDB"));
+            }
+            if VIRTUAL.contains(&name.as_str()) {
+                return Err(refused("every server has an empty database of this name"));
+            }
+            if databases.insert(name.clone(), collections).is_some() {
+                return Err(refused("there are two of this name"));
+            }
+        }
+        let memory = self.limits.message_memory.max(MAX_MESSAGE);
+        let state = Arc::new(ServerState {
+            databases,
+            cursors: Cursors::new(self.limits.cursors),
+            counters: Counters::default(),
+            started: Instant::now(),
+            memory: Semaphore::new(kibibytes(memory) as usize),
+            limits: self.limits,
+        });
+        let (ending, end) = watch::channel(false);
+        let accepting = tokio::spawn(accept(listener, state, end));
+        Ok(Server {
+            address,
+            ending,
+            accepting,
+        })
+    }
+}
+
+/// Takes connections until the server ends, and ends those that are open then.
+async fn accept(listener: Listener, state: Arc<ServerState>, mut end: watch::Receiver<bool>) {
+    let mut connections = JoinSet::new();
+    let mut sweep = tokio::time::interval(SWEEP.min(state.limits.idle_cursor / 2).max(MIN_SWEEP));
+    let mut last_id = 0_i32;
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            _ = end.changed() => break,
+            Some(ended) = connections.join_next() => {
+                if let Err(error) = ended {
+                    tracing::error!(target: "odm", %error, "connection failed");
+                }
+                state.counters.close();
+                continue;
+            }
+            _ = sweep.tick() => {
+                state.cursors.sweep(state.limits.idle_cursor);
+                continue;
+            }
+            accepted = listener.accept() => accepted,
+        };
+        let (stream, address) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                // Such as too many open files: it can pass.
+                tracing::warn!(target: "odm", %error, "connection not accepted");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                continue;
+            }
+        };
+        if connections.len() >= state.limits.connections {
+            let limit = state.limits.connections;
+            tracing::warn!(target: "odm", limit, "connection refused: there are as many as the limit");
+            continue;
+        }
+        last_id = last_id.wrapping_add(1);
+        let client = Client {
+            id: last_id,
+            address,
+        };
+        state.counters.open();
+        let (state, end) = (state.clone(), end.clone());
+        match stream {
+            Accept::Tcp(stream) => {
+                connections.spawn(Connection::new(stream, client, state, end).serve());
+            }
+            #[cfg(unix)]
+            Accept::Unix(stream) => {
+                connections.spawn(Connection::new(stream, client, state, end).serve());
+            }
+        }
+    }
+    drop(listener);
+    let all_ended = async { while connections.join_next().await.is_some() {} };
+    if tokio::time::timeout(state.limits.shutdown, all_ended)
+        .await
+        .is_err()
+    {
+        tracing::warn!(target: "odm", cut = connections.len(), "commands did not end before the shutdown");
+        connections.shutdown().await;
+    }
+}
+
+const MIN_SWEEP: Duration = Duration::from_millis(10);
