@@ -156,6 +156,14 @@ fn database_of<'a>(request: &Request<'a>) -> &'a str {
     request.database.or_else(in_body).unwrap_or_default()
 }
 
+fn command_of(name: &str) -> Result<&'static Command> {
+    let mut all = COMMANDS.iter().copied().flatten();
+    all.find(|command| command.name == name).ok_or_else(|| {
+        let message = format!("no such command: '{name}'");
+        CommandError::new(code::COMMAND_NOT_FOUND, message)
+    })
+}
+
 async fn dispatch<'a>(
     state: &'a ServerState,
     client: &'a Client,
@@ -163,14 +171,10 @@ async fn dispatch<'a>(
     name: &'a str,
     database: &'a str,
 ) -> Result<RawDocumentBuf> {
-    let all = COMMANDS.iter().copied().flatten();
-    let Some(command) = all.into_iter().find(|command| command.name == name) else {
-        let message = format!("no such command: '{name}'");
-        return Err(CommandError::new(code::COMMAND_NOT_FOUND, message));
-    };
-    state.counters.count(name);
     let mut arguments =
         Arguments::of(Cow::Borrowed(name), request.body)?.with_sequences(&request.sequences);
+    let command = command_of(name)?;
+    state.counters.count(name);
     if request.database.is_none() {
         let _: &str = arguments.required("$db")?;
     }

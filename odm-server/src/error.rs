@@ -106,13 +106,12 @@ const NAMES: &[(i32, &str)] = &[
 pub(crate) struct CommandError {
     pub(crate) code: i32,
     message: String,
-    details: Details,
+    details: Option<Box<Details>>,
 }
 
 /// What an error says besides its message.
 #[derive(Debug, Clone)]
 enum Details {
-    Nothing,
     /// The key that another document has.
     DuplicateKey {
         collection: String,
@@ -129,7 +128,7 @@ impl CommandError {
         CommandError {
             code,
             message: message.into(),
-            details: Details::Nothing,
+            details: None,
         }
     }
 
@@ -172,29 +171,29 @@ impl CommandError {
 
     /// The message. That of a duplicate key begins as MongoDB's does, since programs look at it.
     fn message(&self, database: &str) -> String {
-        match &self.details {
-            Details::DuplicateKey {
+        match self.details.as_deref() {
+            Some(Details::DuplicateKey {
                 collection,
                 index,
                 value,
                 ..
-            } => format!(
+            }) => format!(
                 "E11000 duplicate key error collection: {database}.{collection} index: {index} dup key: {}; {}",
                 mql::show(RawBsonRef::Document(value)),
                 self.message
             ),
-            Details::Nothing | Details::Violations(_) => self.message.clone(),
+            Some(Details::Violations(_)) | None => self.message.clone(),
         }
     }
 
     fn append_details(&self, reply: &mut RawDocumentBuf) {
-        match &self.details {
-            Details::Nothing => {}
-            Details::DuplicateKey { pattern, value, .. } => {
+        match self.details.as_deref() {
+            None => {}
+            Some(Details::DuplicateKey { pattern, value, .. }) => {
                 reply.append(cstr!("keyPattern"), pattern);
                 reply.append(cstr!("keyValue"), value);
             }
-            Details::Violations(details) => reply.append(cstr!("errInfo"), details),
+            Some(Details::Violations(details)) => reply.append(cstr!("errInfo"), details),
         }
     }
 }
@@ -204,7 +203,7 @@ impl From<odm::Error> for CommandError {
         CommandError {
             code: error.code().unwrap_or_else(|| code_of(&error)),
             message: error.to_string(),
-            details: details_of(&error),
+            details: details_of(&error).map(Box::new),
         }
     }
 }
@@ -226,7 +225,6 @@ impl From<odm::bson::error::Error> for CommandError {
 fn code_of(error: &odm::Error) -> i32 {
     match error.kind() {
         ErrorKind::Closed => code::SHUTDOWN_IN_PROGRESS,
-        ErrorKind::ReadOnly => code::ILLEGAL_OPERATION,
         ErrorKind::TransactionExpired => code::TRANSACTION_EXCEEDED_LIFETIME,
         ErrorKind::TransactionAborted if error.is_retryable() => code::WRITE_CONFLICT,
         ErrorKind::TransactionAborted => code::NO_SUCH_TRANSACTION,
@@ -239,12 +237,12 @@ fn code_of(error: &odm::Error) -> i32 {
         | ErrorKind::Refused
         | ErrorKind::Unavailable
         | ErrorKind::Lagged => code::UNKNOWN_ERROR,
-        // Requests that the data refuses. The class of errors can grow.
+        // Requests that the data or the store refuses. The classes of errors can grow.
         _ => code::BAD_VALUE,
     }
 }
 
-fn details_of(error: &odm::Error) -> Details {
+fn details_of(error: &odm::Error) -> Option<Details> {
     if !error.violations().is_empty() {
         let mut rules = RawArrayBuf::new();
         for violation in error.violations() {
@@ -254,15 +252,14 @@ fn details_of(error: &odm::Error) -> Details {
                 "message": violation.message.as_str(),
             });
         }
-        return Details::Violations(rawdoc! { "details": { "violations": rules } });
+        let details = rawdoc! { "details": { "violations": rules } };
+        return Some(Details::Violations(details));
     }
     let key = match error.location() {
         Some(location) if error.is_duplicate_key() => location,
-        _ => return Details::Nothing,
+        _ => return None,
     };
-    let (Some(paths), Some(id)) = (&key.path, &key.id) else {
-        return Details::Nothing;
-    };
+    let (paths, id) = (key.path.as_ref()?, key.id.as_ref()?);
     let index = key.index.clone().unwrap_or_else(|| "_id_".to_owned());
     let paths: Vec<&str> = paths.split(", ").collect();
     let mut pattern = RawDocumentBuf::new();
@@ -276,12 +273,12 @@ fn details_of(error: &odm::Error) -> Details {
         (_, RawBson::Document(key)) => key.clone(),
         (_, _) => RawDocumentBuf::new(),
     };
-    Details::DuplicateKey {
+    Some(Details::DuplicateKey {
         collection: key.collection.clone(),
         index,
         pattern,
         value,
-    }
+    })
 }
 
 /// The document of one field.

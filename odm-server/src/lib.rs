@@ -1,4 +1,35 @@
-//! MongoDB's wire protocol before the [`Collections`](odm::Collections) of a store.
+//! MongoDB's wire protocol before the [`Collections`](odm::Collections) of a store: mongosh, Compass and the drivers of all languages read
+//! and write it, beside the program that owns it, and every write keeps what the models derive.
+//!
+//! ```
+//! # use odm::derive::examples::{Review, Shop, example};
+//! # use mongodb::bson::{doc, DateTime, Document};
+//! # example(async |shop| {
+//! use odm::Collections;
+//! use odm_server::Server;
+//!
+//! let server = Server::builder().database("shop", Collections::of(&shop)).listen("127.0.0.1:0").await?;
+//!
+//! // Any client, in any language: here MongoDB's driver for Rust.
+//! # async fn client(server: &Server) -> mongodb::error::Result<()> {
+//! let uri = format!("mongodb://{}", server.local_addr().unwrap());
+//! let database = mongodb::Client::with_uri_str(uri).await?.database("shop");
+//! let review = doc! { "_id": 9_i64, "product": 1_i64, "stars": 1, "text": "Creaks", "published": DateTime::now() };
+//! database.collection::<Document>("reviews").insert_one(review).await?;
+//! # Ok(()) }
+//! # client(&server).await.unwrap();
+//!
+//! // The product counts its reviews.
+//! assert_eq!(shop.products.get(1).await?.review_count, 4);
+//! server.shutdown().await;
+//! # Ok(()) });
+//! ```
+//!
+//! The README of the crate lists the commands, and what is refused. A server asks nobody who he is yet, and so listens only at the loopback
+//! or at a Unix socket of its own user. Its connections are tasks of the runtime in which it was made. Each command is an event of `tracing`
+//! at the level `DEBUG`, with the target `odm`.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]
 #![warn(missing_debug_implementations)]
 
@@ -14,3 +45,8 @@ mod session;
 
 pub use limits::Limits;
 pub use server::{Builder, Server};
+
+/// The example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

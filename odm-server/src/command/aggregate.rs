@@ -149,11 +149,15 @@ impl<'a> Pipeline<'a> {
                 Ok(Step::Sort)
             }
             "$skip" => {
-                query.skip = number(operand, 0, 5_107_200, "$skip")?;
+                query.skip = number(operand, 5_107_200, "$skip")?;
                 Ok(Step::Skip)
             }
             "$limit" => {
-                query.limit = Some(number(operand, 1, 5_107_201, "$limit")?);
+                let limit = number(operand, 5_107_201, "$limit")?;
+                if limit == 0 {
+                    return Err(CommandError::new(15_958, "the limit must be positive"));
+                }
+                query.limit = Some(limit);
                 Ok(Step::Limit)
             }
             "$project" => {
@@ -235,7 +239,7 @@ fn document(operand: RawBsonRef<'_>, code: i32, what: &str) -> Result<Document> 
     }
 }
 
-fn number(operand: RawBsonRef<'_>, least: u64, code: i32, stage: &str) -> Result<u64> {
+fn number(operand: RawBsonRef<'_>, code: i32, stage: &str) -> Result<u64> {
     let number = match operand {
         RawBsonRef::Int32(number) => u64::try_from(number).ok(),
         RawBsonRef::Int64(number) => u64::try_from(number).ok(),
@@ -244,9 +248,9 @@ fn number(operand: RawBsonRef<'_>, least: u64, code: i32, stage: &str) -> Result
         }
         _ => None,
     };
-    number.filter(|number| *number >= least).ok_or_else(|| {
+    number.ok_or_else(|| {
         let message =
-            format!("invalid argument to {stage} stage: it must be a whole number from {least} on");
+            format!("invalid argument to {stage} stage: it must be a whole number from 0 on");
         CommandError::new(code, message)
     })
 }

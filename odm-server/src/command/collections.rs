@@ -196,7 +196,7 @@ async fn drop_database(
             "database '{}' has collections that models need, such as `{name}` of the database `{models}`: drop the others one by one",
             context.database
         );
-        return Err(CommandError::new(code::ILLEGAL_OPERATION, message));
+        return Err(CommandError::new(code::BAD_VALUE, message));
     }
     for collection in all {
         collections.collection(collection.name).drop().await?;

@@ -26,9 +26,9 @@ async fn delete(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
     let statements = arguments.all_nested("deletes")?;
     arguments.end()?;
     write::check_number(statements.len())?;
-    let statements: Vec<Statement<'_>> = statements
+    let statements: Vec<DeleteStatement<'_>> = statements
         .into_iter()
-        .map(Statement::take)
+        .map(DeleteStatement::take)
         .collect::<Result<_>>()?;
     let mut reply = WriteReply::default();
     for (at, statement) in statements.into_iter().enumerate() {
@@ -50,12 +50,12 @@ async fn delete(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
 
 /// One delete of the command.
 #[derive(Debug)]
-struct Statement<'a> {
+struct DeleteStatement<'a> {
     filter: &'a RawDocument,
     is_first: bool,
 }
 
-impl<'a> Statement<'a> {
+impl<'a> DeleteStatement<'a> {
     fn take(mut fields: Arguments<'a>) -> Result<Self> {
         let filter = fields.required("q")?;
         let limit: i64 = fields.required("limit")?;
@@ -64,7 +64,7 @@ impl<'a> Statement<'a> {
         fields.ignore("sampleId");
         fields.end()?;
         match limit {
-            0 | 1 => Ok(Statement {
+            0 | 1 => Ok(DeleteStatement {
                 filter,
                 is_first: limit == 1,
             }),

@@ -31,7 +31,7 @@ fn start(mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
     arguments.ignore("startSession");
     arguments.end()?;
     let mut id = rawdoc! {};
-    id.append(cstr!("id"), &SessionId::new().to_binary());
+    id.append(cstr!("id"), SessionId::new().to_binary());
     Ok(rawdoc! { "id": id, "timeoutMinutes": SESSION_MINUTES })
 }
 

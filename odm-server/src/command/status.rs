@@ -80,7 +80,7 @@ fn get_log(mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
         "global" | "startupWarnings" => Ok(rawdoc! { "totalLinesWritten": 0, "log": [] }),
         _ => {
             let message = format!("No log named '{log}'");
-            Err(CommandError::new(code::ILLEGAL_OPERATION, message))
+            Err(CommandError::new(code::BAD_VALUE, message))
         }
     }
 }

@@ -26,9 +26,9 @@ async fn update(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
     let statements = arguments.all_nested("updates")?;
     arguments.end()?;
     write::check_number(statements.len())?;
-    let statements: Vec<Statement<'_>> = statements
+    let statements: Vec<UpdateStatement<'_>> = statements
         .into_iter()
-        .map(Statement::take)
+        .map(UpdateStatement::take)
         .collect::<Result<_>>()?;
     let mut reply = WriteReply::of_update();
     for (at, statement) in statements.into_iter().enumerate() {
@@ -57,7 +57,7 @@ async fn update(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
 
 /// One update of the command.
 #[derive(Debug)]
-pub(super) struct Statement<'a> {
+pub(super) struct UpdateStatement<'a> {
     filter: &'a RawDocument,
     change: RawBsonRef<'a>,
     array_filters: Vec<&'a RawDocument>,
@@ -66,10 +66,10 @@ pub(super) struct Statement<'a> {
     is_upsert: bool,
 }
 
-impl<'a> Statement<'a> {
+impl<'a> UpdateStatement<'a> {
     /// Takes the fields of a statement. What they mean is looked at when the statement is carried out.
     pub(super) fn take(mut fields: Arguments<'a>) -> Result<Self> {
-        let statement = Statement {
+        let statement = UpdateStatement {
             filter: fields.required("q")?,
             change: fields.required("u")?,
             array_filters: fields.documents("arrayFilters")?.unwrap_or_default(),

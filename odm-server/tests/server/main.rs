@@ -1,0 +1,126 @@
+//! A server and its clients: the official driver, and sockets for what a driver never sends.
+
+mod connections;
+mod cursors;
+mod documents;
+mod errors;
+mod manage;
+mod messages;
+mod raw;
+mod together;
+
+use mongodb::{
+    Client,
+    bson::{Bson, Document, doc},
+};
+use odm::{Collections, Database, derive::examples::Shop};
+use odm_server::{Limits, Server};
+
+/// A server of a shop.
+pub(crate) struct Served {
+    pub(crate) server: Server,
+    pub(crate) client: Client,
+}
+
+impl Served {
+    pub(crate) async fn new(shop: &Shop) -> Served {
+        Served::with_limits(shop, Limits::default()).await
+    }
+
+    pub(crate) async fn with_limits(shop: &Shop, limits: Limits) -> Served {
+        let server = Server::builder()
+            .database("shop", Collections::of(shop))
+            .limits(limits)
+            .listen("127.0.0.1:0")
+            .await
+            .unwrap();
+        let client = client_of(&server).await;
+        Served { server, client }
+    }
+
+    pub(crate) fn collection(&self, name: &str) -> mongodb::Collection<Document> {
+        self.client.database("shop").collection(name)
+    }
+
+    pub(crate) async fn run(&self, command: Document) -> mongodb::error::Result<Document> {
+        self.client.database("shop").run_command(command).await
+    }
+
+    /// The code and the message of the error of a command.
+    pub(crate) async fn refused(&self, command: Document) -> (i32, String) {
+        error_of(self.run(command).await.unwrap_err())
+    }
+}
+
+pub(crate) async fn client_of(server: &Server) -> Client {
+    let address = server.local_addr().expect("it listens at TCP");
+    Client::with_uri_str(format!("mongodb://{address}"))
+        .await
+        .unwrap()
+}
+
+/// The code and the message of an error, of a command or of a write.
+pub(crate) fn error_of(error: mongodb::error::Error) -> (i32, String) {
+    use mongodb::error::{ErrorKind, WriteFailure};
+    match *error.kind {
+        ErrorKind::Command(error) => (error.code, error.message),
+        ErrorKind::Write(WriteFailure::WriteError(error)) => (error.code, error.message),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Panics if derived data is wrong.
+pub(crate) async fn assert_right(shop: &Shop) {
+    shop.wait_for_refreshes().await.unwrap();
+    assert_eq!(shop.audit().await.unwrap(), []);
+}
+
+/// A part that its model accepts.
+pub(crate) fn part(id: i64, name: &str) -> Document {
+    doc! { "_id": id, "name": name, "qty": 1_i64, "price": 1.5, "tags": ["new"], "note": null }
+}
+
+/// A review that its model accepts.
+pub(crate) fn review(id: i64, product: i64) -> Document {
+    let published = mongodb::bson::DateTime::from_millis(1_700_000_000_000 + id);
+    doc! { "_id": id, "product": product, "stars": 4, "text": format!("text {id}"), "published": published }
+}
+
+/// The fields of a reply, which must have them.
+pub(crate) trait Fields {
+    fn number(&self, name: &str) -> i64;
+    fn text(&self, name: &str) -> &str;
+    fn flag(&self, name: &str) -> bool;
+    fn inner(&self, name: &str) -> &Document;
+    fn list(&self, name: &str) -> &Vec<Bson>;
+}
+
+impl Fields for Document {
+    fn number(&self, name: &str) -> i64 {
+        match self.get(name) {
+            Some(Bson::Int32(number)) => (*number).into(),
+            Some(Bson::Int64(number)) => *number,
+            _ => panic!("no number `{name}`: {self}"),
+        }
+    }
+
+    fn text(&self, name: &str) -> &str {
+        let text = self.get_str(name);
+        text.unwrap_or_else(|_| panic!("no text `{name}`: {self}"))
+    }
+
+    fn flag(&self, name: &str) -> bool {
+        let flag = self.get_bool(name);
+        flag.unwrap_or_else(|_| panic!("no bool `{name}`: {self}"))
+    }
+
+    fn inner(&self, name: &str) -> &Document {
+        let inner = self.get_document(name);
+        inner.unwrap_or_else(|_| panic!("no document `{name}`: {self}"))
+    }
+
+    fn list(&self, name: &str) -> &Vec<Bson> {
+        let list = self.get_array(name);
+        list.unwrap_or_else(|_| panic!("no array `{name}`: {self}"))
+    }
+}

@@ -1,0 +1,245 @@
+use futures_util::TryStreamExt;
+use mongodb::{
+    IndexModel,
+    bson::{Document, doc},
+    options::IndexOptions,
+};
+use odm::derive::examples::example;
+
+use crate::{Fields, Served, error_of};
+
+#[test]
+fn collections_are_created_listed_renamed_and_dropped_unless_models_need_them() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        let database = served.client.database("shop");
+        database.create_collection("notes").await.unwrap();
+        let again = database.create_collection("notes").await.unwrap_err();
+        assert_eq!(error_of(again).0, 48);
+        let names = database.list_collection_names().await.unwrap();
+        assert!(
+            ["notes", "parts"]
+                .iter()
+                .all(|name| names.iter().any(|other| other == name))
+        );
+        assert!(
+            !names.iter().any(|name| name.starts_with("_odm")),
+            "{names:?}"
+        );
+        let some = database.list_collections().filter(doc! { "name": "parts" });
+        let some: Vec<_> = some.await.unwrap().try_collect().await.unwrap();
+        assert_eq!(some.len(), 1);
+
+        let admin = served.client.database("admin");
+        let rename = |from: &str, to: &str| {
+            doc! { "renameCollection": format!("shop.{from}"), "to": format!("shop.{to}") }
+        };
+        admin.run_command(rename("notes", "old")).await.unwrap();
+        let missing = admin
+            .run_command(rename("notes", "other"))
+            .await
+            .unwrap_err();
+        assert_eq!(error_of(missing).0, 26);
+        let taken = admin.run_command(rename("old", "parts")).await.unwrap_err();
+        assert_eq!(error_of(taken).0, 48);
+        database.collection::<Document>("old").drop().await.unwrap();
+        database.collection::<Document>("old").drop().await.unwrap();
+
+        let (code, message) = served.refused(doc! { "drop": "parts" }).await;
+        assert!(
+            code == 2 && message.contains("database `shop`"),
+            "{message}"
+        );
+        let (code, message) = served.refused(doc! { "dropDatabase": 1 }).await;
+        assert!(
+            code == 2 && message.contains("database `shop`"),
+            "{message}"
+        );
+        assert_eq!(shop.parts.all().count().await?, 3);
+
+        let databases = served.client.list_database_names().await.unwrap();
+        assert_eq!(databases, ["admin", "config", "local", "shop"]);
+        Ok(())
+    });
+}
+
+#[test]
+fn indexes_are_created_listed_used_and_dropped_unless_models_need_them() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        let notes = served.collection("notes");
+        let unique = IndexOptions::builder().unique(true).sparse(true).build();
+        let model = IndexModel::builder()
+            .keys(doc! { "a": -1 })
+            .options(unique)
+            .build();
+        notes.create_index(model.clone()).await.unwrap();
+        let again = doc! { "createIndexes": "notes", "indexes": [{ "key": { "a": -1 }, "name": "a_-1", "unique": true, "sparse": true }] };
+        let reply = served.run(again).await.unwrap();
+        assert_eq!(
+            (
+                reply.number("numIndexesBefore"),
+                reply.number("numIndexesAfter")
+            ),
+            (2, 2)
+        );
+        let partial = doc! { "n": { "$gt": 5 } };
+        let partial = IndexOptions::builder()
+            .partial_filter_expression(partial)
+            .build();
+        let model = IndexModel::builder()
+            .keys(doc! { "b": 1, "c": -1 })
+            .options(partial)
+            .build();
+        notes.create_index(model).await.unwrap();
+
+        // Documents without the field are not in the sparse index, and those with null are.
+        notes
+            .insert_many([
+                doc! { "_id": 1 },
+                doc! { "_id": 2 },
+                doc! { "_id": 3, "a": null },
+            ])
+            .await
+            .unwrap();
+        let error = notes.insert_one(doc! { "a": null }).await.unwrap_err();
+        assert_eq!(error_of(error).0, 11_000);
+
+        let listed = served.run(doc! { "listIndexes": "notes" }).await.unwrap();
+        let listed = listed.inner("cursor").list("firstBatch").clone();
+        let expected = [
+            doc! { "v": 2, "key": { "_id": 1 }, "name": "_id_" },
+            doc! { "v": 2, "key": { "a": -1 }, "name": "a_-1", "unique": true, "sparse": true },
+            doc! { "v": 2, "key": { "b": 1, "c": -1 }, "name": "b_1_c_-1", "partialFilterExpression": { "n": { "$gt": 5 } } },
+        ];
+        assert_eq!(listed, expected.map(Into::into));
+
+        let conflict = |name: &str, key: Document| {
+            doc! { "createIndexes": "notes", "indexes": [{ "key": key, "name": name }] }
+        };
+        assert_eq!(
+            served.refused(conflict("a_-1", doc! { "z": 1 })).await.0,
+            86
+        );
+        assert_eq!(
+            served.refused(conflict("a_-1", doc! { "a": -1 })).await.0,
+            85
+        );
+        for (options, code) in [
+            (doc! { "key": { "a": "text" } }, 238),
+            (doc! { "key": { "a": 0 } }, 67),
+            (doc! { "key": {} }, 67),
+            (doc! { "key": { "a": 1 }, "expireAfterSeconds": 5 }, 238),
+            (doc! { "key": { "a": 1 }, "nope": 5 }, 40_415),
+            (doc! { "key": { "a": 1, "b": 1 }, "sparse": true }, 238),
+            (
+                doc! { "key": { "a": 1 }, "partialFilterExpression": { "a": { "$ne": 1 } } },
+                67,
+            ),
+        ] {
+            let mut index = doc! { "name": "x" };
+            index.extend(options);
+            let command = doc! { "createIndexes": "notes", "indexes": [index] };
+            let (found, message) = served.refused(command.clone()).await;
+            assert_eq!(found, code, "{command}: {message}");
+        }
+
+        notes.drop_index("a_-1").await.unwrap();
+        assert_eq!(error_of(notes.drop_index("a_-1").await.unwrap_err()).0, 27);
+        assert_eq!(error_of(notes.drop_index("_id_").await.unwrap_err()).0, 72);
+        notes.drop_indexes().await.unwrap();
+        assert_eq!(notes.list_index_names().await.unwrap(), ["_id_"]);
+        assert_eq!(
+            served.refused(doc! { "listIndexes": "nowhere" }).await.0,
+            26
+        );
+        let error = served
+            .collection("parts")
+            .drop_index("name_1")
+            .await
+            .unwrap_err();
+        assert!(error_of(error).1.contains("database `shop`"));
+        Ok(())
+    });
+}
+
+#[test]
+fn an_explained_command_names_its_index_and_its_cost() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        let explain = async |command: Document| {
+            let explain = doc! { "explain": command, "verbosity": "executionStats" };
+            let reply = served.run(explain).await.unwrap();
+            let planner = reply.inner("queryPlanner");
+            let plan = planner.inner("winningPlan").clone();
+            (plan, reply.inner("executionStats").clone())
+        };
+        let by_name = doc! { "find": "parts", "filter": { "name": "nut" } };
+        let (plan, stats) = explain(by_name).await;
+        let scan = plan.inner("inputStage");
+        assert_eq!(
+            (plan.text("stage"), scan.text("stage")),
+            ("FETCH", "IXSCAN")
+        );
+        assert_eq!(scan.text("indexName"), "name_1");
+        assert_eq!(scan.inner("keyPattern"), &doc! { "name": 1 });
+        assert_eq!(
+            (stats.number("nReturned"), stats.number("totalDocsExamined")),
+            (1, 1)
+        );
+
+        let (plan, _) = explain(doc! { "find": "parts", "sort": { "price": 1 }, "limit": 2 }).await;
+        assert_eq!(plan.text("stage"), "LIMIT");
+        let sort = plan.inner("inputStage");
+        assert_eq!(sort.text("stage"), "SORT");
+        assert_eq!(sort.inner("inputStage").text("stage"), "COLLSCAN");
+
+        let statements = vec![doc! { "q": { "_id": 1 }, "u": { "$inc": { "qty": 1_i64 } } }];
+        let (plan, _) = explain(doc! { "update": "parts", "updates": statements }).await;
+        assert_eq!(plan.text("stage"), "UPDATE");
+        let statements = vec![doc! { "q": { "_id": 3 }, "limit": 0 }];
+        let (plan, _) = explain(doc! { "delete": "parts", "deletes": statements }).await;
+        assert_eq!(plan.text("stage"), "DELETE");
+        let (plan, _) = explain(doc! { "count": "parts", "query": {} }).await;
+        assert_eq!(plan.text("stage"), "COUNT");
+        // Nothing was changed.
+        assert_eq!(shop.parts.get(1).await?.qty, 90);
+        assert_eq!(shop.parts.all().count().await?, 3);
+        Ok(())
+    });
+}
+
+#[test]
+fn statistics_have_the_numbers_of_documents_and_indexes() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        let stats = served.run(doc! { "collStats": "parts" }).await.unwrap();
+        assert_eq!((stats.number("count"), stats.number("nindexes")), (3, 2));
+        let stats = served.run(doc! { "dbStats": 1 }).await.unwrap();
+        assert!(stats.number("collections") >= 6);
+        for command in [
+            "hostInfo",
+            "serverStatus",
+            "buildInfo",
+            "connectionStatus",
+            "whatsmyuri",
+            "top",
+            "currentOp",
+            "hello",
+            "ismaster",
+        ] {
+            served
+                .client
+                .database("admin")
+                .run_command(doc! { command: 1 })
+                .await
+                .unwrap();
+        }
+        let session = served.run(doc! { "startSession": 1 }).await.unwrap();
+        served
+            .run(doc! { "endSessions": [session.inner("id")] })
+            .await
+            .unwrap();
+        Ok(())
+    });
+}
