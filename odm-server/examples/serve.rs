@@ -1,20 +1,27 @@
-//! Serves the shop of the documentation, in memory, to shells, tools and drivers: `cargo run --example serve -- 27017`.
+//! Serves the shop of the documentation to shells, tools and drivers, and empty databases of other names: `serve 27017 NAME..`. All are in
+//! memory.
 
-use odm::{Collections, derive::examples::example};
+use odm::{
+    Collections, Embedded,
+    derive::examples::{Shop, example},
+};
 use odm_server::Server;
 
 fn main() {
-    let port = std::env::args()
-        .nth(1)
-        .unwrap_or_else(|| "27017".to_owned());
-    example(async |shop| {
-        let server = Server::builder()
-            .database("shop", Collections::of(&shop))
-            .listen(&format!("127.0.0.1:{port}"))
-            .await?;
-        if let Some(address) = server.local_addr() {
-            println!("mongosh \"mongodb://{address}/shop\"");
-        }
-        std::future::pending().await
-    });
+    example(async |shop| serve(shop).await);
+}
+
+async fn serve(shop: Shop) -> odm::Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let port = arguments.next().unwrap_or_else(|| "27017".to_owned());
+    let mut builder = Server::builder().database("shop", Collections::of(&shop));
+    for name in arguments {
+        let empty = Collections::open(Embedded::memory().await?).await?;
+        builder = builder.database(name, empty);
+    }
+    let server = builder.listen(&format!("127.0.0.1:{port}")).await?;
+    if let Some(address) = server.local_addr() {
+        println!("mongosh \"mongodb://{address}/shop\"");
+    }
+    std::future::pending().await
 }

@@ -33,7 +33,8 @@ async fn insert_all(
     options: WriteOptions,
 ) -> Result<WriteReply> {
     let mut reply = WriteReply::default();
-    let mut parts = Vec::from([0..documents.len()]);
+    let whole = 0..documents.len();
+    let mut parts = vec![whole];
     while let Some(part) = parts.pop() {
         let unit = documents[part.clone()].iter();
         let unit = collection.insert(unit.map(|document| RawDocument::to_owned(document)));
