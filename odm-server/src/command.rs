@@ -98,11 +98,9 @@ impl<'a> Context<'a> {
     /// The collections of the database, for a command that changes something.
     fn writable(&self) -> Result<&'a Collections> {
         self.collections().ok_or_else(|| {
-            let served: Vec<&str> = self.state.databases.keys().map(String::as_str).collect();
             let message = format!(
-                "database '{}' is not served: write to one of '{}'",
-                self.database,
-                served.join("', '")
+                "database '{}' is not served: it cannot be written",
+                self.database
             );
             CommandError::new(code::INVALID_NAMESPACE, message)
         })

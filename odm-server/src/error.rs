@@ -32,6 +32,7 @@ pub(crate) mod code {
     pub(crate) const CURSOR_NOT_FOUND: i32 = 43;
     pub(crate) const NAMESPACE_EXISTS: i32 = 48;
     pub(crate) const MAX_TIME_EXPIRED: i32 = 50;
+    pub(crate) const DOLLAR_PREFIXED_FIELD_NAME: i32 = 52;
     pub(crate) const COMMAND_NOT_FOUND: i32 = 59;
     pub(crate) const CANNOT_CREATE_INDEX: i32 = 67;
     pub(crate) const INVALID_OPTIONS: i32 = 72;

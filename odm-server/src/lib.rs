@@ -26,8 +26,8 @@
 //! ```
 //!
 //! The README of the crate lists the commands, and what is refused. A server asks nobody who he is yet, and so listens only at the loopback
-//! or at a Unix socket of its own user. Its connections are tasks of the runtime in which it was made. Each command is an event of `tracing`
-//! at the level `DEBUG`, with the target `odm`.
+//! or at a Unix socket of its own user. Its connections are tasks of the runtime in which it was made. Each command is an event of
+//! `tracing` at the level `DEBUG`, with the target `odm`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]

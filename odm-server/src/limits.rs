@@ -54,7 +54,7 @@ impl Limits {
         self
     }
 
-    /// The bytes of all messages of more than 64 KiB that are received at a time, 256 MiB by default, and at least 48 MB. Further ones wait.
+    /// The bytes of all messages of more than 64 KiB at a time, 256 MiB by default, and at least 48 MB. Further ones wait.
     #[must_use]
     pub fn message_memory(mut self, bytes: usize) -> Self {
         self.message_memory = bytes;

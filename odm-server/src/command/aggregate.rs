@@ -1,13 +1,20 @@
 //! `aggregate`, of the pipelines that are a search or a count.
 
+mod sources;
+mod stages;
+
 use odm::{
     bson::{
-        Bson, Document, RawArray, RawBson, RawBsonRef, RawDocument, RawDocumentBuf,
+        RawArray, RawBson, RawBsonRef, RawDocument, RawDocumentBuf,
         raw::{CString, cstr},
     },
-    mql::{Filter, Projection, Sort},
+    mql::{Filter, Sort},
 };
 
+use self::{
+    sources::SourceStage,
+    stages::{count_of, document, number, projection},
+};
 use super::{
     Command, Context,
     count::number_of,
@@ -30,6 +37,9 @@ const OF_DATABASE: &str = "$cmd.aggregate";
 /// What a pipeline does.
 #[derive(Debug)]
 pub(super) struct Pipeline<'a> {
+    /// What makes the documents, if they are not those of the collection.
+    source: Option<SourceStage>,
+    /// The search among them.
     pub(super) query: Query<'a>,
     /// The count of the documents, if the pipeline ends with it.
     count: Option<Count>,
@@ -46,6 +56,8 @@ struct Count {
 /// Stages in the order in which a search carries them out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
+    Start,
+    Source,
     Match,
     Sort,
     Skip,
@@ -91,6 +103,7 @@ impl<'a> Pipeline<'a> {
         arguments.refuse_true("bypassDocumentValidation")?;
         arguments.ignore("allowDiskUse");
         let mut pipeline = Pipeline {
+            source: None,
             query: Query {
                 collection,
                 batch,
@@ -98,24 +111,28 @@ impl<'a> Pipeline<'a> {
             },
             count: None,
         };
-        let mut last = Step::Match;
+        let mut last = Step::Start;
         for stage in stages {
             let RawBsonRef::Document(stage) = stage? else {
                 let message = "Each element of the 'pipeline' array must be an object";
                 return Err(CommandError::new(code::TYPE_MISMATCH, message));
             };
             let step = pipeline.add(stage)?;
-            if step < last || step == last && step != Step::Match {
-                let message = format!(
-                    "a pipeline with these stages in this order is not supported by this server: {}",
-                    "the order is $match, $sort, $skip, $limit, then $project or a count"
-                );
+            // A filter is the same before and after a sort.
+            let is_moved = step == Step::Match && last <= Step::Sort;
+            if step <= last && !is_moved {
+                let message = "a pipeline with these stages in this order is not supported by this server: \
+                               the order is $match, $sort, $skip, $limit, then $project or a count";
                 return Err(CommandError::new(code::NOT_IMPLEMENTED, message));
             }
-            last = step;
+            last = last.max(step);
         }
-        if collection == OF_DATABASE {
-            let message = "{aggregate: 1} is not valid for a pipeline that begins with documents of a collection";
+        let is_of_database = pipeline.source.is_some_and(SourceStage::is_of_database);
+        if is_of_database != (collection == OF_DATABASE) {
+            let message = match is_of_database {
+                true => "the first stage must be run with {aggregate: 1}",
+                false => "{aggregate: 1} is not valid for these stages: name a collection",
+            };
             return Err(CommandError::new(code::INVALID_NAMESPACE, message));
         }
         Ok(pipeline)
@@ -187,8 +204,14 @@ impl<'a> Pipeline<'a> {
                 Ok(Step::Count)
             }
             name => {
+                if let Some(source) = SourceStage::by_name(name) {
+                    source.check(operand)?;
+                    self.source = Some(source);
+                    return Ok(Step::Source);
+                }
                 let message = format!(
-                    "Unrecognized pipeline stage name: '{name}'. This server has $match, $sort, $skip, $limit, $project, $count, and $group that counts all documents"
+                    "Unrecognized pipeline stage name: '{name}'. \
+                     This server has $match, $sort, $skip, $limit, $project, $count, and $group that counts all documents"
                 );
                 Err(CommandError::new(code::UNRECOGNIZED_STAGE, message))
             }
@@ -196,31 +219,46 @@ impl<'a> Pipeline<'a> {
     }
 
     async fn run(self, context: Context<'_>) -> Result<RawDocumentBuf> {
-        let Some(count) = self.count else {
-            return self.query.run(context).await;
-        };
         let (collection, batch) = (self.query.collection, self.query.batch);
-        let number = match self.query.find(context) {
-            Some(find) => find.count().await?,
-            None => 0,
-        };
-        // Without documents there is no group of them.
-        let rows = match number {
-            0 => Vec::new(),
-            number => vec![count.row(number)],
+        let rows = match (self.source, self.count) {
+            (None, None) => return self.query.run(context).await,
+            (None, Some(count)) => {
+                let number = match self.query.find(context) {
+                    Some(find) => find.count().await?,
+                    None => 0,
+                };
+                count.rows(number)
+            }
+            (Some(source), count) => {
+                let documents = source.documents(context, collection).await?;
+                let found = self.query.search(documents)?;
+                match count {
+                    None => found,
+                    Some(count) => count.rows(found.len() as u64),
+                }
+            }
         };
         cursors::listed(context, collection, rows, batch).await
     }
 }
 
 impl Pipeline<'_> {
+    /// Whether the documents are those of the collection.
+    pub(super) fn is_of_collection(&self) -> bool {
+        self.source.is_none()
+    }
+
     pub(super) fn is_count(&self) -> bool {
         self.count.is_some()
     }
 }
 
 impl Count {
-    fn row(self, number: u64) -> RawDocumentBuf {
+    /// The document with the number. Without documents there is no group of them.
+    fn rows(self, number: u64) -> Vec<RawDocumentBuf> {
+        if number == 0 {
+            return Vec::new();
+        }
         let mut row = RawDocumentBuf::new();
         if let Some(id) = self.id {
             row.append(cstr!("_id"), id);
@@ -228,95 +266,6 @@ impl Count {
         if let Ok(field) = CString::try_from(self.field) {
             row.append(field, number_of(number));
         }
-        row
+        vec![row]
     }
-}
-
-fn document(operand: RawBsonRef<'_>, code: i32, what: &str) -> Result<Document> {
-    match operand {
-        RawBsonRef::Document(document) => Ok(document.try_into()?),
-        _ => Err(CommandError::new(code, format!("{what} must be an object"))),
-    }
-}
-
-fn number(operand: RawBsonRef<'_>, code: i32, stage: &str) -> Result<u64> {
-    let number = match operand {
-        RawBsonRef::Int32(number) => u64::try_from(number).ok(),
-        RawBsonRef::Int64(number) => u64::try_from(number).ok(),
-        RawBsonRef::Double(number) if number.fract() == 0.0 && (0.0..1e18).contains(&number) => {
-            Some(number as u64)
-        }
-        _ => None,
-    };
-    number.ok_or_else(|| {
-        let message =
-            format!("invalid argument to {stage} stage: it must be a whole number from 0 on");
-        CommandError::new(code, message)
-    })
-}
-
-/// Reads a stage that has the meaning of the projection of a search.
-fn projection(operand: RawBsonRef<'_>) -> Result<Projection> {
-    let fields = document(operand, 15_969, "$project specification")?;
-    if fields.is_empty() {
-        let message = "projection specification must have at least one field";
-        return Err(CommandError::new(51_272, message));
-    }
-    check_projected(&fields)?;
-    Ok(Projection::parse(&fields)?)
-}
-
-/// Refuses what a search has in other forms than a stage, at any path.
-fn check_projected(fields: &Document) -> Result<()> {
-    for (name, value) in fields {
-        if name.contains('$') {
-            let message = format!("'{name}' in $project is not supported by this server");
-            return Err(CommandError::new(code::NOT_IMPLEMENTED, message));
-        }
-        let Bson::Document(inner) = value else {
-            continue;
-        };
-        match inner.keys().next().map(String::as_str) {
-            Some(name @ ("$slice" | "$elemMatch")) => {
-                let message = format!("'{name}' in $project is not supported by this server");
-                return Err(CommandError::new(code::NOT_IMPLEMENTED, message));
-            }
-            Some(name) if name.starts_with('$') => {}
-            Some(_) | None => check_projected(inner)?,
-        }
-    }
-    Ok(())
-}
-
-/// Reads `{ _id: 1, n: { $sum: 1 } }`, by which drivers count documents.
-fn count_of(operand: RawBsonRef<'_>) -> Result<Count> {
-    let group = document(operand, 15_947, "a group's fields")?;
-    let mut id = None;
-    let mut fields = Vec::new();
-    for (name, value) in &group {
-        match (name.as_str(), value) {
-            ("_id", Bson::Null | Bson::Int32(_) | Bson::Int64(_) | Bson::Double(_)) => {
-                id = Some(RawBson::try_from(value.clone())?);
-            }
-            (name, Bson::Document(sum)) if is_count(sum) && !name.contains(['.', '$']) => {
-                fields.push(name.to_owned());
-            }
-            _ => fields.clear(),
-        }
-    }
-    match (id, <[String; 1]>::try_from(fields), group.len()) {
-        (Some(id), Ok([field]), 2) => Ok(Count {
-            id: Some(id),
-            field,
-        }),
-        _ => {
-            let message = "$group is supported by this server only as a count of all documents: {_id: null, n: {$sum: 1}}";
-            Err(CommandError::new(code::NOT_IMPLEMENTED, message))
-        }
-    }
-}
-
-fn is_count(sum: &Document) -> bool {
-    let one = [Bson::Int32(1), Bson::Int64(1), Bson::Double(1.0)];
-    sum.len() == 1 && sum.get("$sum").is_some_and(|value| one.contains(value))
 }

@@ -297,23 +297,33 @@ async fn collection_stats(
     let name = namespace::take(context, &mut arguments, command)?;
     let scale = arguments.optional::<i64>("scale")?.unwrap_or(1);
     arguments.end()?;
-    let indexes = indexes::info(context, name).await?;
-    let indexes = indexes
-        .map(|info| info.indexes.len() as u64 + 1)
-        .unwrap_or(0);
     let mut reply = rawdoc! { "ns": format!("{}.{name}", context.database) };
-    reply.append(cstr!("count"), number_of(count_all(context, name).await?));
+    for field in &stats(context, name).await? {
+        let (name, value) = field?;
+        reply.append(name, value);
+    }
+    reply.append(cstr!("scaleFactor"), scale);
+    Ok(reply)
+}
+
+/// The numbers of a collection.
+pub(super) async fn stats(context: Context<'_>, name: &str) -> Result<RawDocumentBuf> {
+    let info = indexes::info(context, name).await?;
+    let indexes = info.map_or(0, |info| info.indexes.len() as u64 + 1);
+    let mut stats = RawDocumentBuf::new();
+    stats.append(cstr!("count"), number_of(count_all(context, name).await?));
     for size in [
         cstr!("size"),
+        cstr!("avgObjSize"),
         cstr!("storageSize"),
+        cstr!("freeStorageSize"),
         cstr!("totalIndexSize"),
         cstr!("totalSize"),
     ] {
-        reply.append(size, 0);
+        stats.append(size, 0);
     }
-    reply.append(cstr!("nindexes"), number_of(indexes));
-    reply.append(cstr!("indexSizes"), rawdoc! {});
-    reply.append(cstr!("capped"), false);
-    reply.append(cstr!("scaleFactor"), scale);
-    Ok(reply)
+    stats.append(cstr!("nindexes"), number_of(indexes));
+    stats.append(cstr!("indexSizes"), rawdoc! {});
+    stats.append(cstr!("capped"), false);
+    Ok(stats)
 }

@@ -99,6 +99,10 @@ fn explained<'a>(context: Context<'_>, mut arguments: Arguments<'a>) -> Result<E
         "aggregate" => {
             arguments.ignore("explain");
             let pipeline = Pipeline::take(context, &mut arguments)?;
+            if !pipeline.is_of_collection() {
+                let message = "an explanation of a pipeline that makes documents is not supported by this server";
+                return Err(CommandError::new(code::NOT_IMPLEMENTED, message));
+            }
             Explained {
                 last: pipeline.is_count().then_some("COUNT"),
                 query: pipeline.query,
@@ -268,6 +272,7 @@ fn index_scan(name: &str, index: Option<&IndexSpec>, bounds: &[String]) -> RawDo
         "keyPattern": keys,
         "indexName": name,
         "isUnique": index.is_none_or(|index| index.unique),
+        "isPartial": index.is_some_and(|index| index.filter.is_some()),
         "direction": "forward",
         "indexBounds": by_field,
     }

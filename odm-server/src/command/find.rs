@@ -86,6 +86,25 @@ impl<'a> Query<'a> {
         Some(find)
     }
 
+    /// Runs the query on documents that are not stored.
+    pub(super) fn search(self, documents: Vec<RawDocumentBuf>) -> Result<Vec<RawDocumentBuf>> {
+        let mut found = Vec::new();
+        for document in documents {
+            if self.filter.matches(&document)? {
+                found.push(document);
+            }
+        }
+        found.sort_by(|a, b| self.sort.compare(a, b));
+        let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let found = found.into_iter().skip(number(self.skip));
+        let found = found.take(self.limit.map_or(usize::MAX, number));
+        let shown = found.map(|document| match &self.projection {
+            None => Ok(document),
+            Some(projection) => Ok(projection.apply_matched(&self.filter, &document)?),
+        });
+        shown.collect()
+    }
+
     /// Runs the query, and returns the reply with its first batch.
     pub(super) async fn run(self, context: Context<'_>) -> Result<RawDocumentBuf> {
         let Query {

@@ -146,6 +146,7 @@ fn take_spec(mut fields: Arguments<'_>) -> Result<Option<IndexSpec>> {
     for name in [
         "v",
         "background",
+        "dropDups",
         "ns",
         "textIndexVersion",
         "2dsphereIndexVersion",
@@ -252,15 +253,14 @@ async fn list(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawD
     let batch = FirstBatch::take(&mut arguments)?.unwrap_or_default();
     arguments.end()?;
     let existing = existing(context, name).await?;
-    let mut indexes = vec![rawdoc! { "v": 2, "key": { "_id": 1 }, "name": ID_INDEX }];
-    indexes.extend(
-        existing
-            .indexes
-            .iter()
-            .map(describe)
-            .collect::<Result<Vec<_>>>()?,
-    );
-    cursors::listed(context, name, indexes, batch).await
+    cursors::listed(context, name, describe_all(&existing)?, batch).await
+}
+
+/// The indexes of a collection in MongoDB's form.
+pub(super) fn describe_all(collection: &CollectionInfo) -> Result<Vec<RawDocumentBuf>> {
+    let id = rawdoc! { "v": 2, "key": { "_id": 1 }, "name": ID_INDEX };
+    let others = collection.indexes.iter().map(describe);
+    std::iter::once(Ok(id)).chain(others).collect()
 }
 
 /// The keys of an index in MongoDB's form.

@@ -85,14 +85,33 @@ fn get_log(mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
     }
 }
 
-/// The one parameter that clients ask is the version whose features they may use.
+/// The parameters that clients ask for.
+fn parameters() -> RawDocumentBuf {
+    rawdoc! {
+        "authenticationMechanisms": [],
+        "enableTestCommands": false,
+        "featureCompatibilityVersion": { "version": "7.0" },
+    }
+}
+
 fn get_parameter(mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
     let which = arguments.required::<RawBsonRef<'_>>("getParameter")?;
-    match which == RawBsonRef::String("*") || arguments.flag("featureCompatibilityVersion")? {
-        true => Ok(rawdoc! { "featureCompatibilityVersion": { "version": "7.0" } }),
-        false => Err(CommandError::new(
+    let all = parameters();
+    if which == RawBsonRef::String("*") {
+        return Ok(all);
+    }
+    let mut asked = RawDocumentBuf::new();
+    for parameter in &all {
+        let (name, value) = parameter?;
+        if arguments.flag(name.as_str())? {
+            asked.append(name, value);
+        }
+    }
+    match asked.is_empty() {
+        true => Err(CommandError::new(
             code::INVALID_OPTIONS,
             "no option found to get",
         )),
+        false => Ok(asked),
     }
 }

@@ -139,7 +139,7 @@ pub(super) fn change_of(
                 "Cannot specify arrayFilters for a replacement-style update",
             ));
         }
-        return Ok(change.to_owned().into());
+        return replacement(change);
     }
     let array_filters = array_filters
         .iter()
@@ -147,6 +147,19 @@ pub(super) fn change_of(
     let array_filters: Vec<Document> = array_filters.collect::<Result<_>>()?;
     let update = Update::parse(&Document::try_from(change)?, &array_filters)?;
     Ok(update.into())
+}
+
+fn replacement(document: &RawDocument) -> Result<DocumentUpdate> {
+    for field in document {
+        let (name, _) = field?;
+        if name.as_str().starts_with('$') {
+            let message = format!(
+                "The dollar ($) prefixed field '{name}' is not allowed in the context of an update's replacement document."
+            );
+            return Err(CommandError::new(code::DOLLAR_PREFIXED_FIELD_NAME, message));
+        }
+    }
+    Ok(document.to_owned().into())
 }
 
 fn refused(message: &str) -> CommandError {

@@ -307,8 +307,8 @@ fn pipelines_that_are_a_search_or_a_count_run() {
         };
         let search = vec![
             doc! { "$match": { "qty": { "$gt": 1 } } },
-            doc! { "$match": { "name": { "$ne": "bolt" } } },
             doc! { "$sort": { "name": -1 } },
+            doc! { "$match": { "name": { "$ne": "bolt" } } },
             doc! { "$limit": 1 },
             doc! { "$project": { "_id": 0, "name": 1 } },
         ];

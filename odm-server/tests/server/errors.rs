@@ -149,6 +149,16 @@ fn refused_commands() -> Vec<(Document, i32)> {
         ),
         (aggregate(vec![doc! { "$limit": 0 }]), 15_958),
         (aggregate(vec![doc! {}]), 40_323),
+        (aggregate(vec![doc! { "$currentOp": {} }]), 73),
+        (aggregate(vec![doc! { "$collStats": 1 }]), 9),
+        (
+            aggregate(vec![doc! { "$collStats": { "latencyStats": {} } }]),
+            238,
+        ),
+        (
+            aggregate(vec![doc! { "$limit": 1 }, doc! { "$collStats": {} }]),
+            238,
+        ),
         (aggregate(vec![doc! { "$group": { "_id": "$qty" } }]), 238),
         (aggregate(vec![doc! { "$project": {} }]), 51_272),
         (
@@ -197,6 +207,8 @@ fn a_statement_that_cannot_be_carried_out_as_it_says_is_an_error_of_its_own() {
             ),
             (doc! { "u": { "$nope": { "a": 1 } } }, 9),
             (doc! { "u": { "_id": 5 } }, 66),
+            (doc! { "u": { "a": 1, "$set": { "b": 1 } } }, 52),
+            (doc! { "u": { "$set": { "b": 1 }, "a": 1 } }, 9),
             (doc! { "u": { "$inc": { "name": 1 } } }, 14),
             (doc! { "u": 5 }, 9),
         ];

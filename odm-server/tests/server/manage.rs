@@ -215,6 +215,32 @@ fn statistics_have_the_numbers_of_documents_and_indexes() {
         let served = Served::new(&shop).await;
         let stats = served.run(doc! { "collStats": "parts" }).await.unwrap();
         assert_eq!((stats.number("count"), stats.number("nindexes")), (3, 2));
+        let rows = async |stages: Vec<Document>| {
+            let parts = served.collection("parts");
+            let rows = parts.aggregate(stages).await.unwrap();
+            rows.try_collect::<Vec<Document>>().await.unwrap()
+        };
+        let stats = rows(vec![
+            doc! { "$collStats": { "storageStats": {}, "count": {} } },
+        ])
+        .await;
+        assert_eq!(stats[0].inner("storageStats").number("count"), 3);
+        let names = vec![
+            doc! { "$indexStats": {} },
+            doc! { "$match": { "name": { "$ne": "_id_" } } },
+            doc! { "$sort": { "name": 1 } },
+            doc! { "$project": { "name": 1, "used": "$accesses.ops" } },
+        ];
+        assert_eq!(rows(names).await, [doc! { "name": "name_1", "used": 0 }]);
+        let running = doc! { "aggregate": 1, "pipeline": [{ "$currentOp": {} }], "cursor": {} };
+        let running = served
+            .client
+            .database("admin")
+            .run_command(running)
+            .await
+            .unwrap();
+        assert!(running.inner("cursor").list("firstBatch").is_empty());
+
         let stats = served.run(doc! { "dbStats": 1 }).await.unwrap();
         assert!(stats.number("collections") >= 6);
         for command in [

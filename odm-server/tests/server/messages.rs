@@ -1,6 +1,12 @@
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
-use mongodb::bson::{doc, rawdoc};
+use mongodb::bson::{Document, doc, rawdoc};
 use odm::derive::examples::example;
 use tokio::{io::AsyncWriteExt, time::timeout};
 
@@ -218,4 +224,86 @@ fn messages_that_come_in_pieces_or_at_once_are_answered_in_their_order() {
         assert_eq!(counts, [1, 0, 1, 0, 1]);
         Ok(())
     });
+}
+
+/// Commands of all kinds.
+fn commands() -> Vec<Document> {
+    let find = doc! { "find": "parts", "filter": { "qty": { "$gt": 1 } }, "sort": { "name": 1 }, "limit": 2, "projection": { "name": 1 } };
+    let update = doc! { "q": { "name": "nut" }, "u": { "$set": { "tags.$[x]": "a" } }, "arrayFilters": [{ "x": "steel" }], "multi": true };
+    let group = doc! { "$group": { "_id": null, "n": { "$sum": 1 } } };
+    let mut commands = vec![
+        find.clone(),
+        doc! { "explain": find, "verbosity": "executionStats" },
+        doc! { "insert": "notes", "documents": [{ "a": [1, "x", { "b": null }] }, { "_id": 7 }], "ordered": false },
+        doc! { "update": "parts", "updates": [update] },
+        doc! { "delete": "notes", "deletes": [{ "q": { "a": 1 }, "limit": 1 }] },
+        doc! { "findAndModify": "notes", "query": { "_id": 7 }, "update": { "a": 5 }, "upsert": true, "new": true, "fields": { "a": 1 } },
+        doc! { "count": "parts", "query": { "tags": "new" }, "skip": 1 },
+        doc! { "distinct": "parts", "key": "tags", "query": {} },
+        doc! { "aggregate": "parts", "pipeline": [{ "$match": { "qty": 5 } }, group], "cursor": {} },
+        doc! { "createIndexes": "notes", "indexes": [{ "key": { "a": 1 }, "name": "a_1", "partialFilterExpression": { "a": { "$gt": 1 } } }] },
+        doc! { "listIndexes": "notes", "cursor": { "batchSize": 1 } },
+        doc! { "dropIndexes": "notes", "index": ["a_1"] },
+        doc! { "listCollections": 1, "filter": { "name": "parts" }, "nameOnly": true },
+        doc! { "getMore": 5_i64, "collection": "parts" },
+        doc! { "killCursors": "parts", "cursors": [5_i64] },
+        doc! { "endSessions": [{ "id": mongodb::bson::Uuid::new() }] },
+        doc! { "hello": 1, "client": { "driver": {} } },
+    ];
+    let session = doc! { "id": mongodb::bson::Uuid::new() };
+    for command in &mut commands {
+        command.insert("$db", "shop");
+        command.insert("lsid", session.clone());
+        command.insert("maxTimeMS", 1_000);
+        command.insert("readConcern", doc! { "level": "local" });
+        command.insert("writeConcern", doc! { "w": 1 });
+    }
+    commands
+}
+
+#[test]
+fn changed_commands_have_a_reply_or_end_their_connection() {
+    let rounds = std::env::var("ROUNDS").map_or(3_000, |rounds| rounds.parse().unwrap());
+    let seed = std::env::var("SEED").map_or(1, |seed| seed.parse().unwrap());
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        let commands: Vec<Vec<u8>> = commands().iter().map(|command| body(0, command)).collect();
+        let panics = count_panics();
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut client = RawClient::new(&served.server).await;
+        let mut replies = 0;
+        for round in 0..rounds {
+            let mut content = commands[random.usize(..commands.len())].clone();
+            for _ in 0..random.usize(..4) {
+                // The flags are left, since one of them says that there is no reply.
+                let at = random.usize(4..content.len());
+                content[at] = match random.bool() {
+                    true => random.u8(..),
+                    false => content[random.usize(4..content.len())],
+                };
+            }
+            client.send(OP_MSG, &content).await;
+            let reply = timeout(Duration::from_secs(20), client.receive()).await;
+            match reply.unwrap_or_else(|_| panic!("no reply in round {round}: {content:?}")) {
+                Some(_) => replies += 1,
+                None => client = RawClient::new(&served.server).await,
+            }
+        }
+        assert!(replies > rounds / 2, "{replies} replies");
+        assert!(client.is_served().await);
+        assert_eq!(panics.load(Ordering::Relaxed), 0);
+        crate::assert_right(&shop).await;
+        Ok(())
+    });
+}
+
+/// The number of panics from now on. One in a command ends its connection only.
+fn count_panics() -> Arc<AtomicUsize> {
+    let panics = Arc::new(AtomicUsize::new(0));
+    let (counted, before) = (panics.clone(), std::panic::take_hook());
+    std::panic::set_hook(Box::new(move |panic| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        before(panic);
+    }));
+    panics
 }

@@ -1,0 +1,97 @@
+//! Stages that make the documents of a pipeline: what the server knows about collections, indexes and itself.
+
+use odm::bson::{DateTime, RawBsonRef, RawDocumentBuf, raw::cstr, rawdoc};
+
+use crate::{
+    command::{Context, collections, count::number_of, indexes},
+    error::{CommandError, Result, code},
+};
+
+/// A stage that makes documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SourceStage {
+    /// The numbers of a collection.
+    CollStats,
+    /// Its indexes. How often they were used is not known.
+    IndexStats,
+    /// The running operations, of which the server shows none.
+    CurrentOp,
+}
+
+impl SourceStage {
+    /// Whether a name is that of such a stage.
+    pub(super) fn by_name(name: &str) -> Option<Self> {
+        match name {
+            "$collStats" => Some(SourceStage::CollStats),
+            "$indexStats" => Some(SourceStage::IndexStats),
+            "$currentOp" => Some(SourceStage::CurrentOp),
+            _ => None,
+        }
+    }
+
+    /// Whether the pipeline is one of a database, and not of a collection.
+    pub(super) fn is_of_database(self) -> bool {
+        self == SourceStage::CurrentOp
+    }
+
+    /// Checks what the stage is asked.
+    pub(super) fn check(self, operand: RawBsonRef<'_>) -> Result<()> {
+        let RawBsonRef::Document(options) = operand else {
+            let message = "the options of a stage that makes documents must be an object";
+            return Err(CommandError::new(code::FAILED_TO_PARSE, message));
+        };
+        if self != SourceStage::CollStats {
+            return Ok(());
+        }
+        for option in options {
+            let (name, _) = option?;
+            if !["storageStats", "count"].contains(&name.as_str()) {
+                let message = format!("'$collStats.{name}' is not supported by this server");
+                return Err(CommandError::new(code::NOT_IMPLEMENTED, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// The documents.
+    pub(super) async fn documents(
+        self,
+        context: Context<'_>,
+        collection: &str,
+    ) -> Result<Vec<RawDocumentBuf>> {
+        match self {
+            SourceStage::CollStats => {
+                let stats = collections::stats(context, collection).await?;
+                let mut row = rawdoc! { "ns": format!("{}.{collection}", context.database) };
+                row.append(cstr!("host"), "localhost");
+                row.append(cstr!("localTime"), DateTime::now());
+                if let Some(count) = stats.get("count")? {
+                    row.append(cstr!("count"), count);
+                }
+                row.append(cstr!("storageStats"), stats);
+                Ok(vec![row])
+            }
+            SourceStage::IndexStats => {
+                let Some(info) = indexes::info(context, collection).await? else {
+                    return Ok(Vec::new());
+                };
+                let since = DateTime::now();
+                let described = indexes::describe_all(&info)?.into_iter().map(|spec| {
+                    let mut row = RawDocumentBuf::new();
+                    for name in [cstr!("name"), cstr!("key")] {
+                        if let Some(value) = spec.get(name.as_str())? {
+                            row.append(name, value);
+                        }
+                    }
+                    row.append(cstr!("host"), "localhost");
+                    let accesses = rawdoc! { "ops": number_of(0), "since": since };
+                    row.append(cstr!("accesses"), accesses);
+                    row.append(cstr!("spec"), spec);
+                    Ok(row)
+                });
+                described.collect()
+            }
+            SourceStage::CurrentOp => Ok(Vec::new()),
+        }
+    }
+}
