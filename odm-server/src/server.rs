@@ -30,6 +30,9 @@ use crate::{
 /// How often cursors are looked at that nobody reads.
 const SWEEP: Duration = Duration::from_secs(5);
 
+/// The same, if cursors may be idle for a moment only.
+const MIN_SWEEP: Duration = Duration::from_millis(10);
+
 /// What the connections of a server share.
 #[derive(Debug)]
 pub(crate) struct ServerState {
@@ -243,5 +246,3 @@ async fn accept(listener: Listener, state: Arc<ServerState>, mut end: watch::Rec
         connections.shutdown().await;
     }
 }
-
-const MIN_SWEEP: Duration = Duration::from_millis(10);

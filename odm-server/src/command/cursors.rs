@@ -2,7 +2,7 @@
 
 use odm::bson::{RawArray, RawArrayBuf, RawBsonRef, RawDocumentBuf, raw::cstr, rawdoc};
 
-use super::{Command, Context, namespace, out_of_time};
+use super::{Command, Context, out_of_time};
 use crate::{
     arguments::Arguments,
     cursor::{Batch, Cursor, Documents},
@@ -162,7 +162,8 @@ fn check_owner(context: Context<'_>, id: i64, collection: &str, cursor: &Cursor)
 }
 
 fn kill_cursors(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
-    let collection = namespace::take(context, &mut arguments, "killCursors")?;
+    // That of a cursor over collections or of a pipeline has a name that no collection has.
+    let collection: &str = arguments.required("killCursors")?;
     let ids: &RawArray = arguments.required("cursors")?;
     arguments.end()?;
     let (mut killed, mut not_found) = (RawArrayBuf::new(), RawArrayBuf::new());

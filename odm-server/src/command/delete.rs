@@ -33,7 +33,7 @@ async fn delete(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
     let mut reply = WriteReply::default();
     for (at, statement) in statements.into_iter().enumerate() {
         let done = match statement.of(&collection) {
-            Ok(delete) => write::carry_out(context, delete).await,
+            Ok(delete) => write::carry_out(delete).await,
             Err(error) => Err(error),
         };
         match done {

@@ -1,5 +1,7 @@
 //! `explain`: how a command would find its documents.
 
+use std::time::Instant;
+
 use odm::{
     bson::{
         Document, RawArrayBuf, RawDocument, RawDocumentBuf,
@@ -8,6 +10,7 @@ use odm::{
     },
     collections::IndexSpec,
     mql::Filter,
+    store::Explain,
 };
 
 use super::{
@@ -28,7 +31,7 @@ pub(super) const COMMANDS: &[Command] = &[Command::new("explain", |context, argu
     Box::pin(explain(context, arguments))
 })];
 
-/// The stages that come after the one that finds documents, from the last one on.
+/// The search of a command.
 #[derive(Debug, Default)]
 struct Explained<'a> {
     query: Query<'a>,
@@ -54,7 +57,9 @@ async fn explain(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<R
     take_generic(&mut inner)?;
     let Explained { query, last } = explained(context, inner)?;
     let (name, filter) = (query.collection, query.filter.clone());
+    let begun = Instant::now();
     let plan = describe(context, query, last).await?;
+    let milliseconds = i64::try_from(begun.elapsed().as_millis()).unwrap_or(i64::MAX);
 
     let mut reply = rawdoc! { "explainVersion": "1" };
     let mut planner = rawdoc! { "namespace": format!("{}.{name}", context.database) };
@@ -73,7 +78,7 @@ async fn explain(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<R
             rawdoc! {
                 "executionSuccess": true,
                 "nReturned": number_of(cost.documents_returned),
-                "executionTimeMillis": 0,
+                "executionTimeMillis": milliseconds,
                 "totalKeysExamined": number_of(cost.keys_examined),
                 "totalDocsExamined": number_of(cost.documents_examined),
                 "executionStages": plan.stages,
@@ -187,31 +192,23 @@ fn first_statement<'a>(
 /// A plan, in MongoDB's words.
 #[derive(Debug)]
 struct Described {
-    explain: odm::store::Explain,
+    explain: Explain,
     stages: RawDocumentBuf,
 }
 
 async fn describe(context: Context<'_>, query: Query<'_>, last: Option<&str>) -> Result<Described> {
     let filter = RawDocumentBuf::try_from(&query.filter.to_document())?;
-    let is_sorted = !query.sort.is_empty();
-    let sort = RawDocumentBuf::try_from(&query.sort.to_document())?;
+    let sort = query.sort.to_document();
     let (skip, limit) = (query.skip, query.limit);
     let is_projected = query.projection.is_some();
     let info = indexes::info(context, query.collection).await?;
-    let Some(info) = info else {
+    let (Some(info), Some(find)) = (info, query.find(context)) else {
         return Ok(Described {
-            explain: odm::store::Explain::default(),
-            stages: rawdoc! { "stage": "EOF" },
-        });
-    };
-    let Some(find) = query.find(context) else {
-        return Ok(Described {
-            explain: odm::store::Explain::default(),
+            explain: Explain::default(),
             stages: rawdoc! { "stage": "EOF" },
         });
     };
     let explain = find.explain().await?;
-
     let mut stages = match &explain.index {
         None => rawdoc! { "stage": "COLLSCAN", "filter": filter, "direction": "forward" },
         Some(name) => {
@@ -220,42 +217,36 @@ async fn describe(context: Context<'_>, query: Query<'_>, last: Option<&str>) ->
             rawdoc! { "stage": "FETCH", "filter": filter, "inputStage": scan }
         }
     };
-    let mut wrap = |stage: &str, mut details: RawDocumentBuf| {
-        let mut outer = rawdoc! { "stage": stage };
-        for (name, value) in details.iter().flatten() {
-            outer.append(name, value);
-        }
-        details = std::mem::take(&mut stages);
-        outer.append(cstr!("inputStage"), details);
-        stages = outer;
-    };
-    if is_sorted && !explain.sorted_by_index {
-        wrap("SORT", rawdoc! { "sortPattern": sort });
+    if !sort.is_empty() && !explain.sorted_by_index {
+        let pattern = RawDocumentBuf::try_from(&sort)?;
+        stages = rawdoc! { "stage": "SORT", "sortPattern": pattern, "inputStage": stages };
     }
     if skip > 0 {
-        wrap("SKIP", rawdoc! { "skipAmount": number_of(skip) });
+        let skip = number_of(skip);
+        stages = rawdoc! { "stage": "SKIP", "skipAmount": skip, "inputStage": stages };
     }
     if let Some(limit) = limit {
-        wrap("LIMIT", rawdoc! { "limitAmount": number_of(limit) });
+        let limit = number_of(limit);
+        stages = rawdoc! { "stage": "LIMIT", "limitAmount": limit, "inputStage": stages };
     }
     if is_projected {
-        wrap("PROJECTION_DEFAULT", rawdoc! {});
+        stages = rawdoc! { "stage": "PROJECTION_DEFAULT", "inputStage": stages };
     }
     if let Some(last) = last {
-        wrap(last, rawdoc! {});
+        stages = rawdoc! { "stage": last, "inputStage": stages };
     }
     Ok(Described { explain, stages })
 }
 
 /// The stage that reads an index, or several of them.
 fn index_scan(name: &str, index: Option<&IndexSpec>, bounds: &[String]) -> RawDocumentBuf {
-    let name = match name {
-        "_id" => "_id_",
-        name => name,
-    };
+    let is_id = name == "_id";
+    let name = if is_id { "_id_" } else { name };
+    // Several indexes have no keys in common.
     let keys = match index {
         Some(index) => indexes::key_pattern(index),
-        None => rawdoc! { "_id": 1 },
+        None if is_id => rawdoc! { "_id": 1 },
+        None => rawdoc! {},
     };
     let mut by_field = RawDocumentBuf::new();
     for bound in bounds {
@@ -271,7 +262,7 @@ fn index_scan(name: &str, index: Option<&IndexSpec>, bounds: &[String]) -> RawDo
         "stage": "IXSCAN",
         "keyPattern": keys,
         "indexName": name,
-        "isUnique": index.is_none_or(|index| index.unique),
+        "isUnique": is_id || index.is_some_and(|index| index.unique),
         "isPartial": index.is_some_and(|index| index.filter.is_some()),
         "direction": "forward",
         "indexBounds": by_field,

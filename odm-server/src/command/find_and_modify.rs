@@ -83,7 +83,7 @@ async fn find_and_modify(
     match modification {
         Modification::Remove => {
             let delete = collection.delete(filter.clone()).sort(sort).returning();
-            let done = write::carry_out(context, delete).await?;
+            let done = write::carry_out(delete).await?;
             let result = rawdoc! { "n": i32::from(done.modified > 0) };
             reply(result, done, &filter, projection)
         }
@@ -103,7 +103,7 @@ async fn find_and_modify(
                 true => update.upsert(),
                 false => update,
             };
-            let done = write::carry_out(context, update).await?;
+            let done = write::carry_out(update).await?;
             let has_one = done.matched > 0 || done.inserted_id.is_some();
             let mut result =
                 rawdoc! { "n": i32::from(has_one), "updatedExisting": done.matched > 0 };

@@ -21,13 +21,12 @@ async fn insert(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
     let documents = arguments.documents("documents")?.unwrap_or_default();
     arguments.end()?;
     write::check_number(documents.len())?;
-    let reply = insert_all(context, &collection, &documents, options).await?;
+    let reply = insert_all(&collection, &documents, options).await?;
     Ok(reply.into_document(context))
 }
 
 /// Inserts as many documents as possible as one unit. A unit that fails is halved, down to the documents that cannot be inserted.
 async fn insert_all(
-    context: Context<'_>,
     collection: &Collection,
     documents: &[&RawDocument],
     options: WriteOptions,
@@ -38,7 +37,7 @@ async fn insert_all(
     while let Some(part) = parts.pop() {
         let unit = documents[part.clone()].iter();
         let unit = collection.insert(unit.map(|document| RawDocument::to_owned(document)));
-        let error = match write::carry_out(context, unit).await {
+        let error = match write::carry_out(unit).await {
             Ok(ids) => {
                 reply.number += ids.len() as u64;
                 continue;

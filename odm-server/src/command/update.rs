@@ -33,7 +33,7 @@ async fn update(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
     let mut reply = WriteReply::of_update();
     for (at, statement) in statements.into_iter().enumerate() {
         let done = match statement.of(&collection) {
-            Ok(update) => write::carry_out(context, update).await,
+            Ok(update) => write::carry_out(update).await,
             Err(error) => Err(error),
         };
         match done {

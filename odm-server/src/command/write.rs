@@ -15,10 +15,7 @@ pub(crate) const MAX_WRITE_BATCH: usize = 100_000;
 const MAX_MESSAGES: usize = 1 << 20;
 
 /// Carries out a write. Every write of documents by a command goes through here.
-pub(super) async fn carry_out<T>(
-    _context: Context<'_>,
-    write: impl IntoFuture<Output = odm::Result<T>>,
-) -> Result<T> {
+pub(super) async fn carry_out<T>(write: impl IntoFuture<Output = odm::Result<T>>) -> Result<T> {
     Ok(write.await?)
 }
 

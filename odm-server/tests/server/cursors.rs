@@ -132,6 +132,26 @@ fn another_connection_can_read_a_cursor_but_not_another_session_or_collection() 
 }
 
 #[test]
+fn a_list_of_collections_is_read_in_batches_and_can_be_killed() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        let mut client = RawClient::new(&served.server).await;
+        let list = doc! { "listCollections": 1, "cursor": { "batchSize": 2 }, "nameOnly": true };
+        let (id, size) = cursor(&client.run(list.clone()).await.unwrap());
+        assert_eq!(size, 2);
+        let rest = doc! { "getMore": id, "collection": "$cmd.listCollections" };
+        let (id, size) = cursor(&client.run(rest).await.unwrap());
+        assert!(id == 0 && size > 2, "{size}");
+
+        let (id, _) = cursor(&client.run(list).await.unwrap());
+        let kill = doc! { "killCursors": "$cmd.listCollections", "cursors": [id] };
+        let reply = client.run(kill).await.unwrap();
+        assert_eq!(reply.list("cursorsKilled"), &[id.into()]);
+        Ok(())
+    });
+}
+
+#[test]
 fn a_cursor_ends_by_a_kill_by_the_end_of_its_session_and_by_time() {
     example(async |shop| {
         let limits = Limits::default()
