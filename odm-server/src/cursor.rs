@@ -282,3 +282,6 @@ impl Drop for TakenCursor<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -59,6 +59,18 @@ fn kibibytes(bytes: usize) -> u32 {
 }
 
 /// A server of MongoDB's wire protocol. Dropping it ends it at once; [`shutdown`](Server::shutdown) lets commands end.
+///
+/// ```
+/// # use odm::derive::examples::*; example(async |shop| {
+/// use odm::Collections;
+/// use odm_server::Server;
+///
+/// let server = Server::builder().database("shop", Collections::of(&shop)).listen("127.0.0.1:0").await?;
+/// let address = server.local_addr().unwrap();
+/// println!("mongosh mongodb://{address}/shop");
+/// server.shutdown().await;
+/// # Ok(()) });
+/// ```
 #[must_use = "a server ends when it is dropped"]
 pub struct Server {
     address: Option<SocketAddr>,
@@ -127,6 +139,17 @@ impl Builder {
     /// Listens at an address of TCP, such as `127.0.0.1:27017`, or with the port 0 at a free one. Every process of the machine can connect
     /// to it, whoever runs it.
     ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::Collections;
+    /// use odm_server::Server;
+    ///
+    /// let builder = Server::builder().database("shop", Collections::of(&shop));
+    /// let refused = builder.listen("0.0.0.0:27017").await.unwrap_err();
+    /// assert!(refused.to_string().contains("can be reached by other machines"));
+    /// # Ok(()) });
+    /// ```
+    ///
     /// # Errors
     ///
     /// `InvalidQuery` if the address is not one of the loopback, since there is no authentication yet, or if the name of a database is
@@ -136,7 +159,19 @@ impl Builder {
         self.serve(listener, Some(address))
     }
 
-    /// Listens at a socket in the file system, which only the user of this process can connect to.
+    /// Listens at a socket in the file system, which only the user of this process can connect to. The file is removed with the server.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("shop.sock");
+    /// use odm::Collections;
+    /// use odm_server::Server;
+    ///
+    /// let server = Server::builder().database("shop", Collections::of(&shop)).listen_unix(&path).await?;
+    /// assert_eq!(server.local_addr(), None);
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///
