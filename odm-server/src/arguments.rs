@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use odm::{
     bson::{Document, RawArray, RawBsonRef, RawDocument},
-    mql::{Filter, Projection, Sort},
+    mql::{Filter, Projection, Sort, Variables},
 };
 
 use crate::{
@@ -22,6 +22,8 @@ pub(crate) struct Arguments<'a> {
     of: Cow<'a, str>,
     fields: Vec<(&'a str, RawBsonRef<'a>)>,
     sequences: Vec<Sequence<'a>>,
+    /// The variables of the command, once they are taken.
+    variables: Variables,
 }
 
 /// A type of arguments.
@@ -43,6 +45,7 @@ impl<'a> Arguments<'a> {
             of: of.into(),
             fields: fields.collect::<Result<_>>()?,
             sequences: Vec::new(),
+            variables: Variables::default(),
         })
     }
 
@@ -50,6 +53,25 @@ impl<'a> Arguments<'a> {
     pub(crate) fn with_sequences(mut self, sequences: &[Sequence<'a>]) -> Self {
         self.sequences = sequences.to_vec();
         self
+    }
+
+    /// Takes the variables of the command, which the expressions in the arguments after them, and in their parts, can name.
+    pub(crate) fn take_variables(&mut self) -> Result<()> {
+        let variables = self.document("let")?.unwrap_or_default();
+        self.variables = Variables::parse(&variables)?;
+        Ok(())
+    }
+
+    /// The variables of the command.
+    pub(crate) fn variables(&self) -> &Variables {
+        &self.variables
+    }
+
+    fn with_variables(self, variables: &Variables) -> Self {
+        Arguments {
+            variables: variables.clone(),
+            ..self
+        }
     }
 
     /// What the arguments are of.
@@ -134,9 +156,9 @@ impl<'a> Arguments<'a> {
     pub(crate) fn nested(&mut self, name: &str) -> Result<Option<Arguments<'a>>> {
         let document = self.optional::<&RawDocument>(name)?;
         let path = self.path(name);
-        document
-            .map(|document| Arguments::of(path, document))
-            .transpose()
+        let nested = document.map(|document| Arguments::of(path, document));
+        let nested = nested.transpose()?;
+        Ok(nested.map(|nested| nested.with_variables(&self.variables)))
     }
 
     /// Takes documents, from an array or from a sequence outside of the body.
@@ -163,9 +185,9 @@ impl<'a> Arguments<'a> {
         let path = self.path(name);
         let documents = self.documents(name)?;
         let documents = documents.ok_or_else(|| self.missing(name))?;
-        let nested = documents
-            .into_iter()
-            .map(|document| Arguments::of(path.clone(), document));
+        let nested = documents.into_iter().map(|document| {
+            Ok(Arguments::of(path.clone(), document)?.with_variables(&self.variables))
+        });
         nested.collect()
     }
 
@@ -177,7 +199,7 @@ impl<'a> Arguments<'a> {
     /// Takes a filter, which matches all documents if it is missing.
     pub(crate) fn filter(&mut self, name: &str) -> Result<Filter> {
         let filter = self.document(name)?.unwrap_or_default();
-        Ok(Filter::parse(&filter)?)
+        Ok(Filter::parse_with(&filter, &self.variables)?)
     }
 
     pub(crate) fn sort(&mut self, name: &str) -> Result<Sort> {
@@ -189,7 +211,7 @@ impl<'a> Arguments<'a> {
     pub(crate) fn projection(&mut self, name: &str) -> Result<Option<Projection>> {
         let projection = self.document(name)?.filter(|fields| !fields.is_empty());
         Ok(projection
-            .map(|fields| Projection::parse(&fields))
+            .map(|fields| Projection::parse_with(&fields, &self.variables))
             .transpose()?)
     }
 

@@ -184,7 +184,7 @@ async fn dispatch<'a>(
         client,
         database,
         session,
-        deadline: time.map(|time| Instant::now() + time),
+        deadline: time.and_then(|time| Instant::now().checked_add(time)),
     };
     let running = (command.run)(context, arguments);
     match time {

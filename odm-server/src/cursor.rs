@@ -9,7 +9,7 @@ use std::{
 
 use odm::{
     bson::{RawArrayBuf, RawDocumentBuf, Uuid},
-    collections::DocumentCursor,
+    collections::{AggregateCursor, DocumentCursor},
 };
 
 use crate::{
@@ -42,6 +42,7 @@ pub(crate) struct Cursor {
 #[derive(Debug)]
 pub(crate) enum Documents {
     Stored(Box<DocumentCursor>),
+    Aggregated(Box<AggregateCursor>),
     Listed(vec::IntoIter<RawDocumentBuf>),
 }
 
@@ -109,6 +110,7 @@ impl Documents {
     async fn next(&mut self) -> Result<Option<RawDocumentBuf>> {
         match self {
             Documents::Stored(documents) => Ok(documents.try_next().await?),
+            Documents::Aggregated(documents) => Ok(documents.try_next().await?),
             Documents::Listed(documents) => Ok(documents.next()),
         }
     }

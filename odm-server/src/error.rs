@@ -53,7 +53,6 @@ pub(crate) mod code {
     pub(crate) const BSON_OBJECT_TOO_LARGE: i32 = 10_334;
     pub(crate) const CURSOR_IN_USE: i32 = 12_051;
     pub(crate) const DISTINCT_TOO_BIG: i32 = 17_217;
-    pub(crate) const UNRECOGNIZED_STAGE: i32 = 40_324;
     pub(crate) const DUPLICATE_FIELD: i32 = 40_413;
     pub(crate) const MISSING_FIELD: i32 = 40_414;
     pub(crate) const UNKNOWN_FIELD: i32 = 40_415;

@@ -32,6 +32,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]
 #![warn(missing_debug_implementations)]
+// For times, and for numbers that come from clients: see `clippy.toml`.
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 mod arguments;
 mod command;

@@ -10,13 +10,14 @@ use std::{
 use syn::{Attribute, Block, Item, ItemMod, UseTree, visit::Visit};
 
 /// The crates of the library.
-pub(super) const CRATES: [&str; 8] = [
+pub(super) const CRATES: [&str; 9] = [
     "odm",
     "odm-derive",
     "odm-embedded",
     "odm-mongodb",
     "odm-mql",
     "odm-pattern",
+    "odm-server",
     "odm-store",
     "odm-store-suite",
 ];

@@ -1,20 +1,17 @@
-//! `aggregate`, of the pipelines that are a search or a count.
+//! `aggregate`.
 
 mod sources;
-mod stages;
 
 use odm::{
+    Collections,
     bson::{
-        RawArray, RawBson, RawBsonRef, RawDocument, RawDocumentBuf,
+        Bson, Document, RawArray, RawBson, RawBsonRef, RawDocumentBuf,
         raw::{CString, cstr},
     },
-    mql::{Filter, Sort},
+    mql::{Pipeline, QueryPrefix, Step},
 };
 
-use self::{
-    sources::SourceStage,
-    stages::{count_of, document, number, projection},
-};
+use self::sources::SourceStage;
 use super::{
     Command, Context,
     count::number_of,
@@ -24,6 +21,7 @@ use super::{
 };
 use crate::{
     arguments::Arguments,
+    cursor::{Cursor, Documents},
     error::{CommandError, Result, code},
 };
 
@@ -34,15 +32,16 @@ pub(super) const COMMANDS: &[Command] = &[Command::new("aggregate", |context, ar
 /// The collection of the reply to a pipeline of a database.
 const OF_DATABASE: &str = "$cmd.aggregate";
 
-/// What a pipeline does.
+/// What `aggregate` is asked.
 #[derive(Debug)]
-pub(super) struct Pipeline<'a> {
+pub(super) struct Aggregation<'a> {
+    pub(super) collection: &'a str,
     /// What makes the documents, if they are not those of the collection.
     source: Option<SourceStage>,
-    /// The search among them.
-    pub(super) query: Query<'a>,
-    /// The count of the documents, if the pipeline ends with it.
-    count: Option<Count>,
+    pipeline: Pipeline,
+    /// The count of the documents that the pipeline finds, if it ends with it. The stages before it are one query.
+    count: Option<(QueryPrefix, Count)>,
+    batch: FirstBatch,
 }
 
 /// A stage that counts all documents.
@@ -53,27 +52,26 @@ struct Count {
     field: String,
 }
 
-/// Stages in the order in which a search carries them out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Step {
-    Start,
-    Source,
-    Match,
-    Sort,
-    Skip,
-    Limit,
-    Project,
-    Count,
-}
-
 async fn aggregate(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
-    let pipeline = Pipeline::take(context, &mut arguments)?;
+    let aggregation = Aggregation::take(context, &mut arguments)?;
     arguments.refuse_true("explain")?;
     arguments.end()?;
-    pipeline.run(context).await
+    aggregation.run(context).await
 }
 
-impl<'a> Pipeline<'a> {
+/// Reads the stages of a pipeline.
+pub(super) fn stages(stages: &RawArray) -> Result<Vec<Document>> {
+    let stages = stages.into_iter().map(|stage| match stage? {
+        RawBsonRef::Document(stage) => Ok(Document::try_from(stage)?),
+        _ => {
+            let message = "Each element of the 'pipeline' array must be an object";
+            Err(CommandError::new(code::TYPE_MISMATCH, message))
+        }
+    });
+    stages.collect()
+}
+
+impl<'a> Aggregation<'a> {
     /// Takes the arguments of `aggregate`.
     pub(super) fn take(context: Context<'_>, arguments: &mut Arguments<'a>) -> Result<Self> {
         let collection = match arguments.optional::<RawBsonRef<'_>>("aggregate")? {
@@ -88,7 +86,8 @@ impl<'a> Pipeline<'a> {
                 return Err(CommandError::new(code::FAILED_TO_PARSE, message));
             }
         };
-        let stages: &RawArray = arguments.required("pipeline")?;
+        arguments.take_variables()?;
+        let mut stages = stages(arguments.required("pipeline")?)?;
         let batch = match FirstBatch::take(arguments)? {
             None => {
                 let message = "The 'cursor' option is required, except for aggregate with the explain argument";
@@ -97,37 +96,14 @@ impl<'a> Pipeline<'a> {
             Some(batch) => batch,
         };
         arguments.simple_collation()?;
-        for name in ["hint", "let"] {
-            arguments.refuse(name)?;
-        }
+        arguments.refuse("hint")?;
         arguments.refuse_true("bypassDocumentValidation")?;
         arguments.ignore("allowDiskUse");
-        let mut pipeline = Pipeline {
-            source: None,
-            query: Query {
-                collection,
-                batch,
-                ..Query::default()
-            },
-            count: None,
-        };
-        let mut last = Step::Start;
-        for stage in stages {
-            let RawBsonRef::Document(stage) = stage? else {
-                let message = "Each element of the 'pipeline' array must be an object";
-                return Err(CommandError::new(code::TYPE_MISMATCH, message));
-            };
-            let step = pipeline.add(stage)?;
-            // A filter is the same before and after a sort.
-            let is_moved = step == Step::Match && last <= Step::Sort;
-            if step <= last && !is_moved {
-                let message = "a pipeline with these stages in this order is not supported by this server: \
-                               the order is $match, $sort, $skip, $limit, then $project or a count";
-                return Err(CommandError::new(code::NOT_IMPLEMENTED, message));
-            }
-            last = last.max(step);
+        let source = SourceStage::of(&stages)?;
+        if source.is_some() {
+            stages.remove(0);
         }
-        let is_of_database = pipeline.source.is_some_and(SourceStage::is_of_database);
+        let is_of_database = source.is_some_and(SourceStage::is_of_database);
         if is_of_database != (collection == OF_DATABASE) {
             let message = match is_of_database {
                 true => "the first stage must be run with {aggregate: 1}",
@@ -135,114 +111,52 @@ impl<'a> Pipeline<'a> {
             };
             return Err(CommandError::new(code::INVALID_NAMESPACE, message));
         }
-        Ok(pipeline)
-    }
-
-    /// Adds a stage to the search.
-    fn add(&mut self, stage: &'a RawDocument) -> Result<Step> {
-        let mut fields = stage.iter();
-        let (name, operand) = match (fields.next(), fields.next()) {
-            (Some(field), None) => field?,
-            _ => {
-                let message =
-                    "A pipeline stage specification object must contain exactly one field.";
-                return Err(CommandError::new(40_323, message));
+        let parse = |stages: &[Document]| Pipeline::parse(stages, arguments.variables());
+        let count = match stages.split_last() {
+            Some((last, before)) if source.is_none() => {
+                let query = parse(before)?.split_query();
+                let (query, _) = Some(query).filter(|(_, rest)| rest.is_empty()).unzip();
+                query.zip(Count::of(last))
             }
+            _ => None,
         };
-        let query = &mut self.query;
-        match name.as_str() {
-            "$match" => {
-                let filter = Filter::parse(&document(operand, 15_959, "the match filter")?)?;
-                query.filter = std::mem::take(&mut query.filter).and(filter);
-                Ok(Step::Match)
-            }
-            "$sort" => {
-                let sort = document(operand, 15_973, "the $sort key specification")?;
-                if sort.is_empty() || sort.contains_key("$natural") {
-                    let message = "$sort stage must have at least one sort key";
-                    return Err(CommandError::new(15_976, message));
-                }
-                query.sort = Sort::parse(&sort)?;
-                Ok(Step::Sort)
-            }
-            "$skip" => {
-                query.skip = number(operand, 5_107_200, "$skip")?;
-                Ok(Step::Skip)
-            }
-            "$limit" => {
-                let limit = number(operand, 5_107_201, "$limit")?;
-                if limit == 0 {
-                    return Err(CommandError::new(15_958, "the limit must be positive"));
-                }
-                query.limit = Some(limit);
-                Ok(Step::Limit)
-            }
-            "$project" => {
-                query.projection = Some(projection(operand)?);
-                Ok(Step::Project)
-            }
-            "$count" => {
-                let RawBsonRef::String(field) = operand else {
-                    return Err(CommandError::new(
-                        40_156,
-                        "the count field must be a non-empty string",
-                    ));
-                };
-                if field.is_empty() || field.starts_with('$') || field.contains(['.', '\0']) {
-                    let message =
-                        "the count field must be a name without '$' before it, '.' and null bytes";
-                    return Err(CommandError::new(40_156, message));
-                }
-                self.count = Some(Count {
-                    id: None,
-                    field: field.to_owned(),
-                });
-                Ok(Step::Count)
-            }
-            "$group" => {
-                self.count = Some(count_of(operand)?);
-                Ok(Step::Count)
-            }
-            name => {
-                if let Some(source) = SourceStage::by_name(name) {
-                    source.check(operand)?;
-                    self.source = Some(source);
-                    return Ok(Step::Source);
-                }
-                let message = format!(
-                    "Unrecognized pipeline stage name: '{name}'. \
-                     This server has $match, $sort, $skip, $limit, $project, $count, and $group that counts all documents"
-                );
-                Err(CommandError::new(code::UNRECOGNIZED_STAGE, message))
-            }
-        }
+        Ok(Aggregation {
+            collection,
+            source,
+            pipeline: parse(&stages)?,
+            count,
+            batch,
+        })
     }
 
     async fn run(self, context: Context<'_>) -> Result<RawDocumentBuf> {
-        let (collection, batch) = (self.query.collection, self.query.batch);
-        let rows = match (self.source, self.count) {
-            (None, None) => return self.query.run(context).await,
-            (None, Some(count)) => {
-                let number = match self.query.find(context) {
-                    Some(find) => find.count().await?,
-                    None => 0,
-                };
-                count.rows(number)
-            }
-            (Some(source), count) => {
-                let documents = source.documents(context, collection).await?;
-                let found = self.query.search(documents)?;
-                match count {
-                    None => found,
-                    Some(count) => count.rows(found.len() as u64),
+        let collections = context.collections();
+        let of_collection = collections.map(|all| all.collection(self.collection));
+        let documents = match (self.source, of_collection, self.count) {
+            (None, Some(collection), Some((query, count))) => {
+                let mut find = collection.find(query.filter).skip(query.skip);
+                if let Some(limit) = query.limit {
+                    find = find.limit(limit);
                 }
+                Documents::Listed(count.rows(find.count().await?).into_iter())
+            }
+            (None, Some(collection), None) => {
+                let cursor = collection.aggregate(self.pipeline).cursor().await?;
+                Documents::Aggregated(Box::new(cursor))
+            }
+            (source, _, _) => {
+                let made = match source {
+                    Some(source) => source.documents(context, self.collection).await?,
+                    None => Vec::new(),
+                };
+                let passed = pass(collections, self.pipeline, made).await?;
+                Documents::Listed(passed.into_iter())
             }
         };
-        cursors::listed(context, collection, rows, batch).await
+        let cursor = Cursor::new(context.database, self.collection, documents);
+        cursors::first(context, cursor, self.batch).await
     }
-}
 
-impl Pipeline<'_> {
     /// Whether the documents are those of the collection.
     pub(super) fn is_of_collection(&self) -> bool {
         self.source.is_none()
@@ -251,9 +165,81 @@ impl Pipeline<'_> {
     pub(super) fn is_count(&self) -> bool {
         self.count.is_some()
     }
+
+    /// The query with which the pipeline begins.
+    pub(super) fn into_query(self) -> Query<'a> {
+        let (query, _) = self.pipeline.split_query();
+        Query {
+            collection: self.collection,
+            filter: query.filter,
+            sort: query.sort.unwrap_or_default(),
+            skip: query.skip,
+            limit: query.limit,
+            ..Query::default()
+        }
+    }
+}
+
+/// Passes documents that are not stored through a pipeline.
+async fn pass(
+    collections: Option<&Collections>,
+    pipeline: Pipeline,
+    documents: Vec<RawDocumentBuf>,
+) -> Result<Vec<RawDocumentBuf>> {
+    let mut run = pipeline.begin(Pipeline::MEMORY_LIMIT);
+    let mut passed = Vec::new();
+    run.push(documents);
+    run.end();
+    loop {
+        match run.step()? {
+            // It has all.
+            Step::Read | Step::Done => return Ok(passed),
+            Step::Documents(documents) => passed.extend(documents),
+            Step::Lookup(request) => {
+                let found = match collections {
+                    Some(all) => {
+                        all.collection(request.from)
+                            .aggregate(request.pipeline)
+                            .await?
+                    }
+                    None => Vec::new(),
+                };
+                run.answer(found);
+            }
+        }
+    }
 }
 
 impl Count {
+    /// Reads `{ $count: name }`, or `{ $group: { _id: 1, n: { $sum: 1 } } }`, by which drivers count documents.
+    fn of(stage: &Document) -> Option<Count> {
+        let (name, operand) = stage.iter().next()?;
+        match (name.as_str(), operand) {
+            ("$count", Bson::String(field)) => Some(Count {
+                id: None,
+                field: field.clone(),
+            }),
+            ("$group", Bson::Document(group)) => {
+                let mut fields = group.iter();
+                let (id, sum, None) = (fields.next()?, fields.next()?, fields.next()) else {
+                    return None;
+                };
+                let (("_id", Bson::Null | Bson::Int32(_)), (field, Bson::Document(sum))) =
+                    ((id.0.as_str(), id.1), sum)
+                else {
+                    return None;
+                };
+                let is_one = sum.len() == 1 && sum.get("$sum") == Some(&Bson::Int32(1));
+                let id = RawBson::try_from(id.1.clone()).ok()?;
+                is_one.then(|| Count {
+                    id: Some(id),
+                    field: field.clone(),
+                })
+            }
+            _ => None,
+        }
+    }
+
     /// The document with the number. Without documents there is no group of them.
     fn rows(self, number: u64) -> Vec<RawDocumentBuf> {
         if number == 0 {

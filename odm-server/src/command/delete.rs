@@ -4,7 +4,7 @@ use odm::{
     Collection,
     bson::{Document, RawDocument, RawDocumentBuf},
     collections::DeleteDocuments,
-    mql::Filter,
+    mql::{Filter, Variables},
 };
 
 use super::{
@@ -52,12 +52,14 @@ async fn delete(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
 #[derive(Debug)]
 struct DeleteStatement<'a> {
     filter: &'a RawDocument,
+    variables: Variables,
     is_first: bool,
 }
 
 impl<'a> DeleteStatement<'a> {
     fn take(mut fields: Arguments<'a>) -> Result<Self> {
         let filter = fields.required("q")?;
+        let variables = fields.variables().clone();
         let limit: i64 = fields.required("limit")?;
         fields.simple_collation()?;
         fields.refuse("hint")?;
@@ -66,6 +68,7 @@ impl<'a> DeleteStatement<'a> {
         match limit {
             0 | 1 => Ok(DeleteStatement {
                 filter,
+                variables,
                 is_first: limit == 1,
             }),
             _ => {
@@ -77,7 +80,7 @@ impl<'a> DeleteStatement<'a> {
     }
 
     fn of(self, collection: &Collection) -> Result<DeleteDocuments> {
-        let filter = Filter::parse(&Document::try_from(self.filter)?)?;
+        let filter = Filter::parse_with(&Document::try_from(self.filter)?, &self.variables)?;
         let delete = collection.delete(filter);
         Ok(match self.is_first {
             true => delete.first(),

@@ -15,7 +15,7 @@ use odm::{
 
 use super::{
     Command, Context,
-    aggregate::Pipeline,
+    aggregate::Aggregation,
     count::{self, number_of},
     find::Query,
     handshake::VERSION,
@@ -103,14 +103,14 @@ fn explained<'a>(context: Context<'_>, mut arguments: Arguments<'a>) -> Result<E
         },
         "aggregate" => {
             arguments.ignore("explain");
-            let pipeline = Pipeline::take(context, &mut arguments)?;
+            let pipeline = Aggregation::take(context, &mut arguments)?;
             if !pipeline.is_of_collection() {
                 let message = "an explanation of a pipeline that makes documents is not supported by this server";
                 return Err(CommandError::new(code::NOT_IMPLEMENTED, message));
             }
             Explained {
                 last: pipeline.is_count().then_some("COUNT"),
-                query: pipeline.query,
+                query: pipeline.into_query(),
             }
         }
         "count" => Explained {

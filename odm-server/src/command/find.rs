@@ -36,6 +36,7 @@ pub(super) struct Query<'a> {
 impl<'a> Query<'a> {
     /// Takes the arguments of `find`.
     pub(super) fn take(context: Context<'_>, arguments: &mut Arguments<'a>) -> Result<Self> {
+        arguments.take_variables()?;
         let query = Query {
             collection: namespace::take(context, arguments, "find")?,
             filter: arguments.filter("filter")?,
@@ -49,7 +50,7 @@ impl<'a> Query<'a> {
             },
         };
         arguments.simple_collation()?;
-        for name in ["hint", "min", "max", "let", "$_resumeAfter", "$_startAt"] {
+        for name in ["hint", "min", "max", "$_resumeAfter", "$_startAt"] {
             arguments.refuse(name)?;
         }
         for name in [
@@ -84,25 +85,6 @@ impl<'a> Query<'a> {
             find = find.project(projection);
         }
         Some(find)
-    }
-
-    /// Runs the query on documents that are not stored.
-    pub(super) fn search(self, documents: Vec<RawDocumentBuf>) -> Result<Vec<RawDocumentBuf>> {
-        let mut found = Vec::new();
-        for document in documents {
-            if self.filter.matches(&document)? {
-                found.push(document);
-            }
-        }
-        found.sort_by(|a, b| self.sort.compare(a, b));
-        let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-        let found = found.into_iter().skip(number(self.skip));
-        let found = found.take(self.limit.map_or(usize::MAX, number));
-        let shown = found.map(|document| match &self.projection {
-            None => Ok(document),
-            Some(projection) => Ok(projection.apply_matched(&self.filter, &document)?),
-        });
-        shown.collect()
     }
 
     /// Runs the query, and returns the reply with its first batch.

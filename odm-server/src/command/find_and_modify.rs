@@ -76,6 +76,7 @@ async fn find_and_modify(
     let sort = arguments.sort("sort")?;
     let projection = arguments.projection("fields")?;
     let modification = Modification::take(&mut arguments)?;
+    let variables = arguments.variables().clone();
     arguments.simple_collation()?;
     arguments.refuse("hint")?;
     arguments.end()?;
@@ -93,7 +94,7 @@ async fn find_and_modify(
             upsert,
             new,
         } => {
-            let change = change_of(change, &array_filters)?;
+            let change = change_of(change, &array_filters, &variables)?;
             let update = collection.update(filter.clone(), change).sort(sort);
             let update = match new {
                 true => update.returning(),

@@ -34,7 +34,7 @@ fn server_status(context: Context<'_>) -> RawDocumentBuf {
     let state = context.state;
     let uptime = state.started.elapsed();
     let connections = state.counters.connections();
-    let limit = state.limits.connections as i64;
+    let limit = i64::try_from(state.limits.connections).unwrap_or(i64::MAX);
     rawdoc! {
         "host": "localhost",
         "version": VERSION,
@@ -45,7 +45,7 @@ fn server_status(context: Context<'_>) -> RawDocumentBuf {
         "localTime": DateTime::now(),
         "connections": {
             "current": connections,
-            "available": limit - connections,
+            "available": limit.saturating_sub(connections),
             "totalCreated": state.counters.total_connections(),
         },
         "metrics": { "cursor": { "open": { "total": state.cursors.len() as i64 } } },

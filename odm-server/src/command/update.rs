@@ -4,11 +4,11 @@ use odm::{
     Collection,
     bson::{Document, RawBsonRef, RawDocument, RawDocumentBuf},
     collections::{DocumentUpdate, UpdateDocuments},
-    mql::Update,
+    mql::{Filter, Sort, Update, UpdatePipeline, Variables},
 };
 
 use super::{
-    Command, Context, namespace,
+    Command, Context, aggregate, namespace,
     write::{self, WriteOptions, WriteReply},
 };
 use crate::{
@@ -60,6 +60,7 @@ async fn update(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
 pub(super) struct UpdateStatement<'a> {
     filter: &'a RawDocument,
     change: RawBsonRef<'a>,
+    variables: Variables,
     array_filters: Vec<&'a RawDocument>,
     sort: Option<&'a RawDocument>,
     is_multi: bool,
@@ -72,6 +73,7 @@ impl<'a> UpdateStatement<'a> {
         let statement = UpdateStatement {
             filter: fields.required("q")?,
             change: fields.required("u")?,
+            variables: fields.variables().clone(),
             array_filters: fields.documents("arrayFilters")?.unwrap_or_default(),
             sort: fields.optional("sort")?,
             is_multi: fields.flag("multi")?,
@@ -87,9 +89,8 @@ impl<'a> UpdateStatement<'a> {
     }
 
     pub(super) fn of(self, collection: &Collection) -> Result<UpdateDocuments> {
-        let filter = Document::try_from(self.filter)?;
-        let filter = odm::mql::Filter::parse(&filter)?;
-        let change = change_of(self.change, &self.array_filters)?;
+        let filter = Filter::parse_with(&Document::try_from(self.filter)?, &self.variables)?;
+        let change = change_of(self.change, &self.array_filters, &self.variables)?;
         if self.is_multi && matches!(change, DocumentUpdate::Replace(_)) {
             return Err(refused(
                 "multi update is not supported for replacement-style update",
@@ -99,7 +100,7 @@ impl<'a> UpdateStatement<'a> {
         match (self.sort, self.is_multi) {
             (Some(_), true) => return Err(refused("Cannot specify sort with multi=true")),
             (Some(sort), false) => {
-                let sort = odm::mql::Sort::parse(&Document::try_from(sort)?)?;
+                let sort = Sort::parse(&Document::try_from(sort)?)?;
                 update = update.sort(sort);
             }
             (None, true) => {}
@@ -112,16 +113,22 @@ impl<'a> UpdateStatement<'a> {
     }
 }
 
-/// Reads a change: a document of operators, or one that replaces another.
+/// Reads a change: a document of operators, one that replaces another, or the stages of a pipeline.
 pub(super) fn change_of(
     change: RawBsonRef<'_>,
     array_filters: &[&RawDocument],
+    variables: &Variables,
 ) -> Result<DocumentUpdate> {
     let change = match change {
         RawBsonRef::Document(change) => change,
-        RawBsonRef::Array(_) => {
-            let message = "an update by a pipeline is not supported by this server: send operators, or a whole document";
-            return Err(CommandError::new(code::NOT_IMPLEMENTED, message));
+        RawBsonRef::Array(stages) => {
+            if !array_filters.is_empty() {
+                return Err(refused(
+                    "arrayFilters may not be specified for pipeline-syle updates",
+                ));
+            }
+            let stages = aggregate::stages(stages)?;
+            return Ok(UpdatePipeline::parse(&stages, variables)?.into());
         }
         _ => {
             return Err(refused(

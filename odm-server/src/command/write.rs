@@ -34,12 +34,15 @@ impl WriteOptions {
     }
 }
 
-/// Refuses what no write can do here.
+/// Takes the variables of a command that writes, and refuses what no write can do here.
 pub(super) fn refuse_options(arguments: &mut Arguments<'_>) -> Result<()> {
+    if arguments.name() != "insert" {
+        arguments.take_variables()?;
+    }
     for name in ["bypassDocumentValidation", "bypassEmptyTsReplacement"] {
         arguments.refuse_true(name)?;
     }
-    arguments.refuse("let")
+    Ok(())
 }
 
 /// Checks the number of statements.

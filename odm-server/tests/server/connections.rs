@@ -122,7 +122,17 @@ fn a_shutdown_lets_commands_end_and_takes_no_more() {
         let documents: Vec<_> = (100..2_100).map(|id| review(id, 2)).collect();
         let insert = doc! { "insert": "reviews", "documents": documents, "$db": "shop" };
         busy.send(OP_MSG, &body(0, &insert)).await;
-        sleep(Duration::from_millis(20)).await;
+        let status = doc! { "serverStatus": 1 };
+        while idle
+            .run(status.clone())
+            .await
+            .unwrap()
+            .inner("opcounters")
+            .number("insert")
+            == 0
+        {
+            sleep(Duration::from_millis(5)).await;
+        }
         let address = served.server.local_addr().unwrap();
         let ((), reply) = tokio::join!(served.server.shutdown(), busy.receive());
         assert_eq!(reply.unwrap().number("n"), 2_000);

@@ -56,6 +56,8 @@ fn batches_have_the_sizes_of_mongodb() {
         assert_eq!(find(doc! { "batchSize": 2_000 }).await, [2_000, 500]);
         assert_eq!(find(doc! { "batchSize": 0, "limit": 7 }).await, [0, 7]);
         assert_eq!(find(doc! { "limit": 5 }).await, [5]);
+        assert_eq!(find(doc! { "limit": 6, "batchSize": 3 }).await, [3, 3]);
+        assert_eq!(find(doc! { "limit": 3, "batchSize": 3 }).await, [3]);
         assert_eq!(find(doc! { "limit": 500, "skip": 2_400 }).await, [100]);
         assert_eq!(
             find(doc! { "batchSize": 5, "singleBatch": true }).await,
@@ -121,6 +123,13 @@ fn another_connection_can_read_a_cursor_but_not_another_session_or_collection() 
         let mut in_session = more(id);
         in_session.insert("lsid", doc! { "id": mongodb::bson::Uuid::new() });
         assert_eq!(refused(&mut other, in_session).await, 50_736);
+        let session = || doc! { "id": mongodb::bson::Uuid::new() };
+        let find = doc! { "find": "numbers", "lsid": session() };
+        let (of_session, _) = cursor(&client.run(find).await.unwrap());
+        assert_eq!(refused(&mut other, more(of_session)).await, 50_737);
+        let mut of_another = more(of_session);
+        of_another.insert("lsid", session());
+        assert_eq!(refused(&mut other, of_another).await, 50_738);
         let mut limited = more(id);
         limited.insert("maxTimeMS", 5);
         assert_eq!(refused(&mut other, limited).await, 2);
@@ -152,11 +161,9 @@ fn a_list_of_collections_is_read_in_batches_and_can_be_killed() {
 }
 
 #[test]
-fn a_cursor_ends_by_a_kill_by_the_end_of_its_session_and_by_time() {
+fn a_cursor_ends_by_a_kill_and_by_the_end_of_its_session() {
     example(async |shop| {
-        let limits = Limits::default()
-            .idle_cursor(Duration::from_millis(50))
-            .cursors(2);
+        let limits = Limits::default().cursors(2);
         let served = Served::with_limits(&shop, limits).await;
         let mut client = filled(&served, 300).await;
         let mut opened = async |options: Document| {
@@ -187,7 +194,18 @@ fn a_cursor_ends_by_a_kill_by_the_end_of_its_session_and_by_time() {
         command.insert("lsid", doc! { "id": session });
         assert_eq!(client.run(command).await.unwrap().number("code"), 43);
 
-        let id = opened(doc! {}).await.unwrap();
+        opened(doc! {}).await.unwrap();
+        Ok(())
+    });
+}
+
+#[test]
+fn a_cursor_that_nobody_reads_ends_after_a_time() {
+    example(async |shop| {
+        let limits = Limits::default().idle_cursor(Duration::from_millis(50));
+        let served = Served::with_limits(&shop, limits).await;
+        let mut client = filled(&served, 300).await;
+        let (id, _) = cursor(&client.run(doc! { "find": "numbers" }).await.unwrap());
         tokio::time::sleep(Duration::from_millis(500)).await;
         assert_eq!(client.run(more(id)).await.unwrap().number("code"), 43);
         Ok(())

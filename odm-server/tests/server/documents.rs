@@ -139,6 +139,13 @@ fn an_upsert_a_replacement_and_array_filters_have_mongodbs_replies() {
             .projection(doc! { "_id": 0, "list": 1 });
         assert_eq!(after.await.unwrap(), Some(doc! { "list": [1, 0, 0, 2] }));
 
+        let statement = doc! { "q": { "_id": "c" }, "u": { "$set": { "n": 1 } }, "upsert": true };
+        let command = doc! { "update": "notes", "updates": [statement] };
+        let reply = served.run(command).await.unwrap();
+        assert_eq!((reply.number("n"), reply.number("nModified")), (1, 0));
+        let upserted = doc! { "index": 0, "_id": "c" };
+        assert_eq!(reply.list("upserted"), &[upserted.into()]);
+
         let before = notes.find_one_and_replace(doc! { "_id": "b" }, doc! { "n": 7 });
         assert_eq!(before.upsert(true).await.unwrap(), None);
         let done = notes
@@ -321,6 +328,70 @@ fn pipelines_that_are_a_search_or_a_count_run() {
         assert!(run(none).await.is_empty());
         let group = doc! { "$group": { "_id": null, "n": { "$sum": 1 } } };
         assert_eq!(run(vec![group]).await, [doc! { "_id": null, "n": 3 }]);
+        Ok(())
+    });
+}
+
+#[test]
+fn pipelines_variables_and_updates_by_stages_run() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        let (parts, reviews) = (served.collection("parts"), served.collection("reviews"));
+        let stages = vec![
+            doc! { "$lookup": {
+                "from": "products", "localField": "product", "foreignField": "_id", "as": "of",
+            } },
+            doc! { "$unwind": "$of" },
+            doc! { "$group": { "_id": "$of.name", "stars": { "$max": "$stars" } } },
+            doc! { "$match": { "$expr": { "$gte": ["$stars", "$$least"] } } },
+            doc! { "$sort": { "_id": 1 } },
+        ];
+        let found = reviews
+            .aggregate(stages)
+            .let_vars(doc! { "least": 5 })
+            .await
+            .unwrap();
+        let found: Vec<Document> = found.try_collect().await.unwrap();
+        let names: Vec<&str> = found.iter().map(|of| of.text("_id")).collect();
+        assert_eq!(names, ["lamp", "shelf"]);
+
+        // A cursor of a pipeline with more documents than one batch.
+        let many = (0..300).map(|n| doc! { "_id": n, "n": n });
+        let numbers = served.collection("numbers");
+        numbers.insert_many(many).await.unwrap();
+        let doubled = vec![doc! { "$set": { "n": { "$multiply": ["$n", 2] } } }];
+        let doubled = numbers.aggregate(doubled).batch_size(7).await.unwrap();
+        let doubled: Vec<Document> = doubled.try_collect().await.unwrap();
+        assert_eq!(
+            doubled.iter().map(|of| of.number("n")).sum::<i64>(),
+            300 * 299
+        );
+
+        let more = vec![doc! { "$set": { "qty": { "$add": ["$qty", "$$more"] } } }];
+        let few = doc! { "$expr": { "$lt": ["$qty", "$$more"] } };
+        let update = parts
+            .update_many(few.clone(), more)
+            .let_vars(doc! { "more": 10_i64 });
+        assert_eq!(update.await.unwrap().modified_count, 1);
+        assert_eq!(shop.parts.get(2).await?.qty, 15);
+        let found = parts
+            .find(few)
+            .let_vars(doc! { "more": 100_i64 })
+            .await
+            .unwrap();
+        assert_eq!(found.try_collect::<Vec<_>>().await.unwrap().len(), 2);
+
+        // What is derived is refused by its name, and follows.
+        let lie = vec![doc! { "$set": { "review_count": 9_i64 } }];
+        let products = served.collection("products");
+        assert!(products.update_many(doc! {}, lie).await.is_err());
+        let moved = vec![doc! { "$set": { "product": { "$literal": 3_i64 } } }];
+        reviews.update_many(doc! {}, moved).await.unwrap();
+        assert_eq!(
+            shop.products.get(3).await?.review_count,
+            shop.reviews.all().count().await? as i64
+        );
+        assert_right(&shop).await;
         Ok(())
     });
 }

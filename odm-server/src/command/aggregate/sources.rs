@@ -1,6 +1,6 @@
 //! Stages that make the documents of a pipeline: what the server knows about collections, indexes and itself.
 
-use odm::bson::{DateTime, RawBsonRef, RawDocumentBuf, raw::cstr, rawdoc};
+use odm::bson::{Bson, DateTime, Document, RawDocumentBuf, raw::cstr, rawdoc};
 
 use crate::{
     command::{Context, collections, count::number_of, indexes},
@@ -20,7 +20,7 @@ pub(super) enum SourceStage {
 
 impl SourceStage {
     /// Whether a name is that of such a stage.
-    pub(super) fn by_name(name: &str) -> Option<Self> {
+    fn by_name(name: &str) -> Option<Self> {
         match name {
             "$collStats" => Some(SourceStage::CollStats),
             "$indexStats" => Some(SourceStage::IndexStats),
@@ -34,9 +34,20 @@ impl SourceStage {
         self == SourceStage::CurrentOp
     }
 
+    /// The stage with which a pipeline begins, if it makes documents.
+    pub(super) fn of(stages: &[Document]) -> Result<Option<Self>> {
+        let first = stages.first().and_then(|stage| stage.iter().next());
+        let Some((name, operand)) = first else {
+            return Ok(None);
+        };
+        let source = SourceStage::by_name(name);
+        source.map(|source| source.check(operand)).transpose()?;
+        Ok(source)
+    }
+
     /// Checks what the stage is asked.
-    pub(super) fn check(self, operand: RawBsonRef<'_>) -> Result<()> {
-        let RawBsonRef::Document(options) = operand else {
+    fn check(self, operand: &Bson) -> Result<()> {
+        let Bson::Document(options) = operand else {
             let message = "the options of a stage that makes documents must be an object";
             return Err(CommandError::new(code::FAILED_TO_PARSE, message));
         };
@@ -44,7 +55,7 @@ impl SourceStage {
             return Ok(());
         }
         for option in options {
-            let (name, _) = option?;
+            let (name, _) = option;
             if !["storageStats", "count"].contains(&name.as_str()) {
                 let message = format!("'$collStats.{name}' is not supported by this server");
                 return Err(CommandError::new(code::NOT_IMPLEMENTED, message));
