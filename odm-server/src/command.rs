@@ -39,7 +39,7 @@ use crate::{
     error::{CommandError, Result, code},
     message::Request,
     server::ServerState,
-    session::{self, SessionId},
+    session::SessionUse,
 };
 
 /// All commands.
@@ -84,7 +84,9 @@ struct Context<'a> {
     state: &'a ServerState,
     client: &'a Client,
     database: &'a str,
-    session: Option<SessionId>,
+    session: Option<SessionUse>,
+    /// The collections in the transaction of the command.
+    unit: Option<&'a Collections>,
     /// When the command must have ended.
     deadline: Option<Instant>,
 }
@@ -92,7 +94,8 @@ struct Context<'a> {
 impl<'a> Context<'a> {
     /// The collections of the database, if it has any: a virtual database and one that is not there have none.
     fn collections(&self) -> Option<&'a Collections> {
-        self.state.databases.get(self.database)
+        self.unit
+            .or_else(|| self.state.databases.get(self.database))
     }
 
     /// The collections of the database, for a command that changes something.
@@ -177,16 +180,19 @@ async fn dispatch<'a>(
         let _: &str = arguments.required("$db")?;
     }
     namespace::check_database(database)?;
-    let session = session::take(&mut arguments)?;
-    let time = take_generic(&mut arguments)?;
+    let session = SessionUse::take(&mut arguments)?;
+    check_use(name, session)?;
+    let is_in_transaction = session.is_some_and(|session| session.starts.is_some());
+    let time = take_generic(&mut arguments, is_in_transaction)?;
     let context = Context {
         state,
         client,
         database,
         session,
+        unit: None,
         deadline: time.and_then(|time| Instant::now().checked_add(time)),
     };
-    let running = (command.run)(context, arguments);
+    let running = run_in_session(command, context, arguments);
     match time {
         None => running.await,
         Some(time) => match tokio::time::timeout(time, running).await {
@@ -196,12 +202,95 @@ async fn dispatch<'a>(
     }
 }
 
+/// Commands that can be part of a transaction.
+const IN_TRANSACTION: [&str; 12] = [
+    "find",
+    "getMore",
+    "killCursors",
+    "aggregate",
+    "distinct",
+    "insert",
+    "update",
+    "delete",
+    "findAndModify",
+    "findandmodify",
+    END_OF_TRANSACTION[0],
+    END_OF_TRANSACTION[1],
+];
+
+/// Commands that end a transaction.
+const END_OF_TRANSACTION: [&str; 2] = ["commitTransaction", "abortTransaction"];
+
+/// Commands that a client sends again if it gets no answer.
+const RETRYABLE: [&str; 5] = [
+    "insert",
+    "update",
+    "delete",
+    "findAndModify",
+    "findandmodify",
+];
+
+/// Checks that a command can be what it is in its session.
+fn check_use(name: &str, session: Option<SessionUse>) -> Result<()> {
+    let Some(SessionUse {
+        number: Some(_),
+        starts,
+        ..
+    }) = session
+    else {
+        return Ok(());
+    };
+    match starts {
+        Some(_) if !IN_TRANSACTION.contains(&name) => {
+            let message = format!("Cannot run '{name}' in a multi-document transaction.");
+            Err(CommandError::new(code::NOT_IN_TRANSACTION, message))
+        }
+        None if !RETRYABLE.contains(&name) => {
+            let message = "txnNumber may only be provided for multi-document transactions and retryable write commands";
+            Err(CommandError::new(code::NOT_RETRYABLE, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Runs a command, in the transaction of its session if it is part of one. The transaction ends with an error, and with a command that is
+/// dropped.
+async fn run_in_session<'a>(
+    command: &Command,
+    context: Context<'a>,
+    arguments: Arguments<'a>,
+) -> Result<RawDocumentBuf> {
+    let Some(session) = context.session else {
+        return (command.run)(context, arguments).await;
+    };
+    if session.starts.is_none() || END_OF_TRANSACTION.contains(&command.name) {
+        return (command.run)(context, arguments).await;
+    }
+    let sessions = &context.state.sessions;
+    let taken = sessions.transaction(session, context.database, context.collections());
+    let taken = taken.await?;
+    let context = Context {
+        unit: taken.collections(),
+        ..context
+    };
+    let result = (command.run)(context, arguments).await;
+    if let Ok(reply) = &result
+        && reply.get("writeErrors")?.is_none()
+    {
+        taken.keep();
+    }
+    result.map_err(CommandError::in_transaction)
+}
+
 fn out_of_time() -> CommandError {
     CommandError::new(code::MAX_TIME_EXPIRED, "operation exceeded time limit")
 }
 
 /// Takes the arguments that every command has, and returns the time that this one may take.
-fn take_generic(arguments: &mut Arguments<'_>) -> Result<Option<Duration>> {
+fn take_generic(
+    arguments: &mut Arguments<'_>,
+    is_in_transaction: bool,
+) -> Result<Option<Duration>> {
     // What every command knows, and what means something only to servers of a cluster.
     for name in [
         "$readPreference",
@@ -227,7 +316,7 @@ fn take_generic(arguments: &mut Arguments<'_>) -> Result<Option<Duration>> {
         let message = format!("API version must be '1', and is '{version}'");
         return Err(CommandError::new(code::INVALID_OPTIONS, message));
     }
-    check_read_concern(arguments)?;
+    check_read_concern(arguments, is_in_transaction)?;
     check_write_concern(arguments)?;
     match arguments.optional::<i64>("maxTimeMS")? {
         None | Some(0) => Ok(None),
@@ -247,22 +336,26 @@ fn take_generic(arguments: &mut Arguments<'_>) -> Result<Option<Duration>> {
 }
 
 /// Every read is of what is committed, so that all levels of a single server are the same.
-fn check_read_concern(arguments: &mut Arguments<'_>) -> Result<()> {
+fn check_read_concern(arguments: &mut Arguments<'_>, is_in_transaction: bool) -> Result<()> {
     let Some(mut concern) = arguments.nested("readConcern")? else {
         return Ok(());
     };
     let level: &str = concern.optional("level")?.unwrap_or("local");
-    let mut needs_replicas = matches!(level, "linearizable" | "snapshot");
+    // A snapshot of several commands is a transaction.
+    let mut needs_replicas = level == "snapshot" && !is_in_transaction;
     for name in ["afterClusterTime", "atClusterTime", "afterOpTime"] {
         needs_replicas |= concern.optional::<RawBsonRef<'_>>(name)?.is_some();
     }
     concern.ignore("provenance");
     concern.end()?;
     if needs_replicas {
-        let message = "node needs to be a replica set member to use read concern";
-        return Err(CommandError::new(code::NOT_A_REPLICA_SET, message));
+        let message = "a read concern of a snapshot outside of a transaction, or of a time, is not supported by this server";
+        return Err(CommandError::new(code::NOT_IMPLEMENTED, message));
     }
-    if !matches!(level, "local" | "available" | "majority") {
+    if !matches!(
+        level,
+        "local" | "available" | "majority" | "linearizable" | "snapshot"
+    ) {
         let message = format!(
             "Enumeration value '{level}' for field 'readConcern.level' is not a valid value."
         );

@@ -49,6 +49,10 @@ pub(crate) mod code {
     pub(crate) const SNAPSHOT_TOO_OLD: i32 = 239;
     pub(crate) const NO_SUCH_TRANSACTION: i32 = 251;
     pub(crate) const TRANSACTION_EXCEEDED_LIFETIME: i32 = 290;
+    pub(crate) const TRANSACTION_TOO_OLD: i32 = 225;
+    pub(crate) const TRANSACTION_COMMITTED: i32 = 256;
+    pub(crate) const NOT_IN_TRANSACTION: i32 = 263;
+    pub(crate) const NOT_RETRYABLE: i32 = 50_768;
     pub(crate) const UNSUPPORTED_OP_QUERY: i32 = 352;
     pub(crate) const BSON_OBJECT_TOO_LARGE: i32 = 10_334;
     pub(crate) const CURSOR_IN_USE: i32 = 12_051;
@@ -95,6 +99,12 @@ const NAMES: &[(i32, &str)] = &[
         code::TRANSACTION_EXCEEDED_LIFETIME,
         "TransactionExceededLifetimeLimitSeconds",
     ),
+    (code::TRANSACTION_TOO_OLD, "TransactionTooOld"),
+    (code::TRANSACTION_COMMITTED, "TransactionCommitted"),
+    (
+        code::NOT_IN_TRANSACTION,
+        "OperationNotSupportedInTransaction",
+    ),
     (code::UNSUPPORTED_OP_QUERY, "UnsupportedOpQueryCommand"),
     (code::CURSOR_IN_USE, "CursorInUse"),
     (code::MISSING_FIELD, "IDLFailedToParse"),
@@ -107,7 +117,12 @@ pub(crate) struct CommandError {
     pub(crate) code: i32,
     message: String,
     details: Option<Box<Details>>,
+    /// Tells drivers what they may do.
+    label: Option<&'static str>,
 }
+
+/// The label of an error after which the whole transaction can be run again.
+pub(crate) const TRANSIENT: &str = "TransientTransactionError";
 
 /// What an error says besides its message.
 #[derive(Debug, Clone)]
@@ -129,6 +144,20 @@ impl CommandError {
             code,
             message: message.into(),
             details: None,
+            label: None,
+        }
+    }
+
+    pub(crate) fn with_label(mut self, label: &'static str) -> Self {
+        self.label = Some(label);
+        self
+    }
+
+    /// The error of a command in a transaction, after which a driver may run the transaction again.
+    pub(crate) fn in_transaction(self) -> Self {
+        match self.code {
+            code::WRITE_CONFLICT | code::NO_SUCH_TRANSACTION => self.with_label(TRANSIENT),
+            _ => self,
         }
     }
 
@@ -149,6 +178,9 @@ impl CommandError {
     pub(crate) fn reply(&self, database: &str) -> RawDocumentBuf {
         let mut reply = rawdoc! { "ok": 0.0, "errmsg": self.message(database), "code": self.code };
         reply.append(cstr!("codeName"), &*self.code_name());
+        if let Some(label) = self.label {
+            reply.append(cstr!("errorLabels"), RawArrayBuf::from_iter([label]));
+        }
         self.append_details(&mut reply);
         reply
     }
@@ -204,6 +236,7 @@ impl From<odm::Error> for CommandError {
             code: error.code().unwrap_or_else(|| code_of(&error)),
             message: error.to_string(),
             details: details_of(&error).map(Box::new),
+            label: None,
         }
     }
 }

@@ -16,6 +16,7 @@ pub struct Limits {
     pub(crate) connections: usize,
     pub(crate) cursors: usize,
     pub(crate) idle_cursor: Duration,
+    pub(crate) idle_transaction: Duration,
     pub(crate) message_memory: usize,
     pub(crate) shutdown: Duration,
 }
@@ -26,6 +27,7 @@ impl Default for Limits {
             connections: 1_000,
             cursors: 1_000,
             idle_cursor: Duration::from_secs(600),
+            idle_transaction: Duration::from_secs(60),
             message_memory: 256 << 20,
             shutdown: Duration::from_secs(10),
         }
@@ -51,6 +53,13 @@ impl Limits {
     #[must_use]
     pub fn idle_cursor(mut self, time: Duration) -> Self {
         self.idle_cursor = time;
+        self
+    }
+
+    /// How long a transaction stays open in which no command is sent, 60 seconds by default. Nobody waits for it meanwhile.
+    #[must_use]
+    pub fn idle_transaction(mut self, time: Duration) -> Self {
+        self.idle_transaction = time;
         self
     }
 

@@ -25,12 +25,31 @@ use crate::{
     cursor::Cursors,
     limits::Limits,
     message::MAX_MESSAGE,
+    session::Sessions,
 };
 
 /// How often cursors are looked at that nobody reads.
 const SWEEP: Duration = Duration::from_secs(5);
 
 /// The same, if cursors may be idle for a moment only.
+/// Removes the stored answers of clients that will not send their commands again.
+async fn forget_answers(state: Arc<ServerState>) {
+    loop {
+        tokio::time::sleep(FORGET).await;
+        for (database, collections) in &state.databases {
+            if let Err(error) = collections.forget_answers(ANSWER_LIFE).await {
+                tracing::warn!(target: "odm", database, %error, "old answers of clients are not removed");
+            }
+        }
+    }
+}
+
+/// How often old answers are looked for.
+const FORGET: Duration = Duration::from_secs(5 * 60);
+
+/// How long the answer to a write is stored, for a client that sends the write again.
+const ANSWER_LIFE: Duration = Duration::from_secs(30 * 60);
+
 const MIN_SWEEP: Duration = Duration::from_millis(10);
 
 /// What the connections of a server share.
@@ -39,6 +58,9 @@ pub(crate) struct ServerState {
     pub(crate) databases: BTreeMap<String, Collections>,
     pub(crate) limits: Limits,
     pub(crate) cursors: Cursors,
+    pub(crate) sessions: Sessions,
+    /// The name of the server as a member of a replica set, by which drivers find it; `None` if they would not.
+    pub(crate) member: Option<String>,
     pub(crate) counters: Counters,
     pub(crate) started: Instant,
     /// The memory of large messages, in KiB.
@@ -152,11 +174,11 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// `InvalidQuery` if the address is not one of the loopback, since there is no authentication yet, or if the name of a database is
-    /// invalid, or given twice; `Io` if the address cannot be used.
+    /// `InvalidQuery` if the address is not one of the loopback, since there is no authentication yet, if the name of a database is
+    /// invalid, or given twice, or if its collections are on a MongoDB server; `Io` if the address cannot be used.
     pub async fn listen(self, address: &str) -> Result<Server> {
         let (listener, address) = listener::bind(address).await?;
-        self.serve(listener, Some(address))
+        self.serve(listener, Some(address), address.to_string())
     }
 
     /// Listens at a socket in the file system, which only the user of this process can connect to. The file is removed with the server.
@@ -178,11 +200,17 @@ impl Builder {
     /// As those of [`listen`](Builder::listen); `Io` also if another process listens there.
     #[cfg(unix)]
     pub async fn listen_unix(self, path: impl AsRef<std::path::Path>) -> Result<Server> {
-        let listener = listener::bind_unix(path.as_ref()).await?;
-        self.serve(listener, None)
+        let path = path.as_ref();
+        let listener = listener::bind_unix(path).await?;
+        self.serve(listener, None, path.display().to_string())
     }
 
-    fn serve(self, listener: Listener, address: Option<SocketAddr>) -> Result<Server> {
+    fn serve(
+        self,
+        listener: Listener,
+        address: Option<SocketAddr>,
+        shown: String,
+    ) -> Result<Server> {
         let mut databases = BTreeMap::new();
         for (name, collections) in self.databases {
             let refused = |why| {
@@ -191,6 +219,12 @@ impl Builder {
             };
             if !crate::command::is_database_name(&name) {
                 return Err(refused("its name is none of MongoDB"));
+            }
+            if collections.capabilities().several_programs {
+                return Err(refused(
+                    "it is on a server already, which clients would write past this one: let them write through a program, or copy the \
+                     database into an embedded store",
+                ));
             }
             if VIRTUAL.contains(&name.as_str()) {
                 return Err(refused("every server has an empty database of this name"));
@@ -203,6 +237,9 @@ impl Builder {
         let state = Arc::new(ServerState {
             databases,
             cursors: Cursors::new(self.limits.cursors),
+            sessions: Sessions::default(),
+            // Drivers write the names of members in lower case.
+            member: Some(shown).filter(|shown| *shown == shown.to_lowercase()),
             counters: Counters::default(),
             started: Instant::now(),
             memory: Semaphore::new(kibibytes(memory) as usize),
@@ -221,7 +258,14 @@ impl Builder {
 /// Takes connections until the server ends, and ends those that are open then.
 async fn accept(listener: Listener, state: Arc<ServerState>, mut end: watch::Receiver<bool>) {
     let mut connections = JoinSet::new();
-    let mut sweep = tokio::time::interval(SWEEP.min(state.limits.idle_cursor / 2).max(MIN_SWEEP));
+    // Ends with this task.
+    let mut forgetting = JoinSet::new();
+    forgetting.spawn(forget_answers(state.clone()));
+    let mut sweep = tokio::time::interval(
+        SWEEP
+            .min(state.limits.idle_cursor.min(state.limits.idle_transaction) / 2)
+            .max(MIN_SWEEP),
+    );
     let mut last_id = 0_i32;
     loop {
         let accepted = tokio::select! {
@@ -236,6 +280,7 @@ async fn accept(listener: Listener, state: Arc<ServerState>, mut end: watch::Rec
             }
             _ = sweep.tick() => {
                 state.cursors.sweep(state.limits.idle_cursor);
+                state.sessions.sweep(state.limits.idle_transaction);
                 continue;
             }
             accepted = listener.accept() => accepted,

@@ -1,6 +1,13 @@
-//! Sessions of clients, as far as a server without transactions knows them.
+//! Sessions of clients: their numbers, and the transactions in them.
 
-use odm::bson::{Binary, RawBsonRef, Uuid, spec::BinarySubtype};
+mod transaction;
+
+pub(crate) use transaction::Sessions;
+
+use odm::{
+    bson::{Binary, RawBson, RawBsonRef, Uuid, spec::BinarySubtype},
+    collections::Retryable,
+};
 
 use crate::{
     arguments::Arguments,
@@ -38,17 +45,61 @@ impl SessionId {
     }
 }
 
-/// Takes the session from the arguments of a command. All that belongs to transactions, and to writes that are sent again, is refused.
-pub(crate) fn take(arguments: &mut Arguments<'_>) -> Result<Option<SessionId>> {
-    let id = arguments
-        .nested("lsid")?
-        .map(SessionId::parse)
-        .transpose()?;
-    for name in ["txnNumber", "startTransaction", "autocommit"] {
-        if arguments.optional::<RawBsonRef<'_>>(name)?.is_some() {
-            let message = "Transaction numbers are only allowed on a replica set member or mongos";
-            return Err(CommandError::new(code::ILLEGAL_OPERATION, message));
+/// The session of a command, and what the command is in it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SessionUse {
+    pub(crate) id: SessionId,
+    /// The number of its transaction, or of a write that is sent again if its answer is lost.
+    pub(crate) number: Option<i64>,
+    /// Whether the command is part of a transaction, and then whether it begins it.
+    pub(crate) starts: Option<bool>,
+}
+
+impl SessionUse {
+    /// Takes the session from the arguments of a command.
+    pub(crate) fn take(arguments: &mut Arguments<'_>) -> Result<Option<Self>> {
+        let id = arguments.nested("lsid")?;
+        let id = id.map(SessionId::parse).transpose()?;
+        let number = arguments.optional::<i64>("txnNumber")?;
+        let is_committed_alone = arguments.optional::<bool>("autocommit")?;
+        let starts = arguments.optional::<bool>("startTransaction")?;
+        let invalid = |message: &str| Err(CommandError::new(code::INVALID_OPTIONS, message));
+        match (is_committed_alone, starts) {
+            (Some(true), _) => return invalid("autocommit must be false in a transaction"),
+            (None, Some(_)) => return invalid("'startTransaction' needs 'autocommit'"),
+            (_, Some(false)) => return invalid("'startTransaction' can only be true"),
+            _ => {}
+        }
+        let Some(id) = id else {
+            return match number.is_some() || is_committed_alone.is_some() {
+                true => invalid("Transaction number requires a session ID to also be specified"),
+                false => Ok(None),
+            };
+        };
+        if is_committed_alone.is_some() && number.is_none() {
+            return invalid("'autocommit' needs 'txnNumber'");
+        }
+        Ok(Some(SessionUse {
+            id,
+            number,
+            starts: is_committed_alone.map(|_| starts.is_some()),
+        }))
+    }
+
+    /// A part of the write that the command is, if it may be sent again.
+    pub(crate) fn retryable(self, begin: i32, end: i32) -> Option<Retryable> {
+        let command = self.number.filter(|_| self.starts.is_none())?;
+        Some(self.part(command, begin, end))
+    }
+
+    /// The transaction that the command is in, as a part of what the client sends.
+    pub(crate) fn part(self, command: i64, begin: i32, end: i32) -> Retryable {
+        let caller = RawBson::Binary(self.id.to_binary());
+        Retryable {
+            caller,
+            command,
+            begin,
+            end,
         }
     }
-    Ok(id)
 }

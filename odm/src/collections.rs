@@ -50,7 +50,7 @@ use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
 use odm_mql::{Filter, Pipeline};
-use odm_store::{Durability, Error, ErrorKind, Result, Store};
+use odm_store::{Capabilities, Durability, Error, ErrorKind, Result, Store};
 
 pub use aggregate::{AggregateCursor, AggregateDocuments};
 pub use find::{DocumentCursor, FindDocuments};
@@ -202,6 +202,12 @@ impl Collections {
     /// The error of the first write that fails. Nothing is stored then.
     pub fn bulk<W: Writes>(&self, writes: W) -> BoxFuture<'static, Result<W::Returned>> {
         repository::run_bulk(&self.session, writes)
+    }
+
+    /// The optional abilities of the store.
+    #[doc(hidden)]
+    pub fn capabilities(&self) -> Capabilities {
+        self.session.store().capabilities()
     }
 
     /// Makes all commits durable, and closes the store.

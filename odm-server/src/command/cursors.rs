@@ -56,7 +56,7 @@ pub(super) async fn first(
     let id = match first.is_single || batch.is_last {
         true => 0,
         false => {
-            cursor.session = context.session;
+            cursor.session = context.session.map(|session| session.id);
             cursor.time_left = context.time_left();
             context.state.cursors.keep(cursor)?
         }
@@ -142,7 +142,7 @@ fn check_owner(context: Context<'_>, id: i64, collection: &str, cursor: &Cursor)
         );
         return Err(CommandError::new(code::UNAUTHORIZED, message));
     }
-    let (code, why) = match (session, cursor.session) {
+    let (code, why) = match (session.map(|session| session.id), cursor.session) {
         (Some(_), None) => (
             code::CURSOR_WITHOUT_SESSION,
             "which was not created in a session, in a session",

@@ -3,13 +3,13 @@
 use odm::{
     Collection,
     bson::{Document, RawDocument, RawDocumentBuf},
-    collections::DeleteDocuments,
+    collections::{DeleteDocuments, Statement, WrittenDocuments},
     mql::{Filter, Variables},
 };
 
 use super::{
     Command, Context, namespace,
-    write::{self, WriteOptions, WriteReply},
+    write::{self, Statements, WriteOptions, WriteReply},
 };
 use crate::{
     arguments::Arguments,
@@ -30,22 +30,23 @@ async fn delete(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
         .into_iter()
         .map(DeleteStatement::take)
         .collect::<Result<_>>()?;
-    let mut reply = WriteReply::default();
-    for (at, statement) in statements.into_iter().enumerate() {
+    let mut all = Statements::begin(context, options, WriteReply::default()).await?;
+    let first = all.next();
+    for (at, statement) in statements.into_iter().enumerate().skip(first) {
+        let add = |reply: &mut WriteReply, written: &WrittenDocuments| {
+            reply.number += written.modified;
+        };
         let done = match statement.of(&collection) {
-            Ok(delete) => write::carry_out(delete).await,
+            Ok(delete) => all.carry_out(at + 1, Statement::Delete(delete), add).await,
             Err(error) => Err(error),
         };
-        match done {
-            Ok(done) => reply.number += done.modified,
-            Err(error) => {
-                if !reply.fail(at, error, options)? {
-                    break;
-                }
-            }
+        if let Err(error) = done
+            && !all.fail(at, error)?
+        {
+            break;
         }
     }
-    Ok(reply.into_document(context))
+    Ok(all.into_reply())
 }
 
 /// One delete of the command.

@@ -24,7 +24,7 @@ use super::{
 use crate::{
     arguments::Arguments,
     error::{CommandError, Result, code},
-    session,
+    session::SessionUse,
 };
 
 pub(super) const COMMANDS: &[Command] = &[Command::new("explain", |context, arguments| {
@@ -53,8 +53,8 @@ async fn explain(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<R
     }
     let mut inner = Arguments::of(name_of(command), command)?;
     inner.ignore("$db");
-    session::take(&mut inner)?;
-    take_generic(&mut inner)?;
+    SessionUse::take(&mut inner)?;
+    take_generic(&mut inner, false)?;
     let Explained { query, last } = explained(context, inner)?;
     let (name, filter) = (query.collection, query.filter.clone());
     let begun = Instant::now();

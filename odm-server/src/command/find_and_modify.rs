@@ -2,7 +2,7 @@
 
 use odm::{
     bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::cstr, rawdoc},
-    collections::WrittenDocuments,
+    collections::{Statement, WrittenDocuments},
     mql::{Filter, Projection},
 };
 
@@ -81,12 +81,10 @@ async fn find_and_modify(
     arguments.refuse("hint")?;
     arguments.end()?;
 
-    match modification {
+    let (statement, is_update) = match modification {
         Modification::Remove => {
             let delete = collection.delete(filter.clone()).sort(sort).returning();
-            let done = write::carry_out(delete).await?;
-            let result = rawdoc! { "n": i32::from(done.modified > 0) };
-            reply(result, done, &filter, projection)
+            (Statement::Delete(delete), false)
         }
         Modification::Update {
             change,
@@ -104,29 +102,34 @@ async fn find_and_modify(
                 true => update.upsert(),
                 false => update,
             };
-            let done = write::carry_out(update).await?;
-            let has_one = done.matched > 0 || done.inserted_id.is_some();
-            let mut result =
-                rawdoc! { "n": i32::from(has_one), "updatedExisting": done.matched > 0 };
-            if let Some(id) = &done.inserted_id {
-                result.append(cstr!("upserted"), id.as_raw_bson_ref());
-            }
-            reply(result, done, &filter, projection)
+            (Statement::Update(update), true)
         }
-    }
+    };
+    let reply = move |done: &WrittenDocuments| {
+        let has_one = done.matched > 0 || done.inserted_id.is_some();
+        let mut result = rawdoc! { "n": i32::from(has_one) };
+        if is_update {
+            result.append(cstr!("updatedExisting"), done.matched > 0);
+        }
+        if let Some(id) = &done.inserted_id {
+            result.append(cstr!("upserted"), id.as_raw_bson_ref());
+        }
+        reply(result, done, &filter, projection.as_ref())
+    };
+    write::carry_out(context, statement, reply).await
 }
 
 fn reply(
     result: RawDocumentBuf,
-    done: WrittenDocuments,
+    done: &WrittenDocuments,
     filter: &Filter,
-    projection: Option<Projection>,
-) -> Result<RawDocumentBuf> {
-    let value = match (done.documents.into_iter().next(), projection) {
+    projection: Option<&Projection>,
+) -> odm::Result<RawDocumentBuf> {
+    let value = match (done.documents.first(), projection) {
         (None, _) => RawBson::Null,
-        (Some(document), None) => RawBson::Document(document),
+        (Some(document), None) => RawBson::Document(document.clone()),
         (Some(document), Some(projection)) => {
-            RawBson::Document(projection.apply_matched(filter, &document)?)
+            RawBson::Document(projection.apply_matched(filter, document)?)
         }
     };
     Ok(rawdoc! { "lastErrorObject": result, "value": value })

@@ -48,6 +48,9 @@ pub(super) const VERSION: &str = "7.0.0";
 /// The number of that version in the protocol.
 const WIRE_VERSION: i32 = 21;
 
+/// The name of the replica set of which the server is the only member.
+const REPLICA_SET: &str = "odm";
+
 /// The largest document that a client may store.
 const MAX_DOCUMENT: i32 = 16 << 20;
 
@@ -63,6 +66,16 @@ fn hello(context: Context<'_>, is_primary: &CStr) -> RawDocumentBuf {
     reply.append(cstr!("minWireVersion"), 0);
     reply.append(cstr!("maxWireVersion"), WIRE_VERSION);
     reply.append(cstr!("readOnly"), false);
+    // A replica set of one, since drivers have transactions, and send writes again, only there.
+    if let Some(member) = &context.state.member {
+        let member = member.as_str();
+        reply.append(cstr!("setName"), REPLICA_SET);
+        reply.append(cstr!("setVersion"), 1);
+        reply.append(cstr!("hosts"), RawArrayBuf::from_iter([member]));
+        reply.append(cstr!("primary"), member);
+        reply.append(cstr!("me"), member);
+        reply.append(cstr!("secondary"), false);
+    }
     reply
 }
 

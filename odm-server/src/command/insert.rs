@@ -1,13 +1,16 @@
 //! `insert`.
 
+use std::ops::Range;
+
 use odm::{
     Collection,
     bson::{RawDocument, RawDocumentBuf},
+    collections::{Statement, WrittenDocuments},
 };
 
 use super::{
     Command, Context, namespace,
-    write::{self, WriteOptions, WriteReply},
+    write::{self, Statements, WriteOptions, WriteReply},
 };
 use crate::{arguments::Arguments, error::Result};
 
@@ -21,31 +24,38 @@ async fn insert(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
     let documents = arguments.documents("documents")?.unwrap_or_default();
     arguments.end()?;
     write::check_number(documents.len())?;
-    let reply = insert_all(&collection, &documents, options).await?;
-    Ok(reply.into_document(context))
+    let mut statements = Statements::begin(context, options, WriteReply::default()).await?;
+    insert_all(context, &collection, &documents, &mut statements).await?;
+    Ok(statements.into_reply())
 }
 
-/// Inserts as many documents as possible as one unit. A unit that fails is halved, down to the documents that cannot be inserted.
+/// Inserts as many documents as possible as one unit. A unit that fails is halved, down to the documents that cannot be inserted. In a
+/// transaction, which an error ends, they are inserted one after another.
 async fn insert_all(
+    context: Context<'_>,
     collection: &Collection,
     documents: &[&RawDocument],
-    options: WriteOptions,
-) -> Result<WriteReply> {
-    let mut reply = WriteReply::default();
-    let whole = 0..documents.len();
-    let mut parts = vec![whole];
+    statements: &mut Statements<'_>,
+) -> Result<()> {
+    let first = statements.next();
+    let mut parts: Vec<Range<usize>> = match context.unit {
+        None => vec![first..documents.len()],
+        Some(_) => (first..documents.len())
+            .rev()
+            .map(|at| at..at + 1)
+            .collect(),
+    };
     while let Some(part) = parts.pop() {
         let unit = documents[part.clone()].iter();
         let unit = collection.insert(unit.map(|document| RawDocument::to_owned(document)));
-        let error = match write::carry_out(unit).await {
-            Ok(ids) => {
-                reply.number += ids.len() as u64;
-                continue;
-            }
-            Err(error) => error,
+        let number = part.len() as u64;
+        let add = move |reply: &mut WriteReply, _: &WrittenDocuments| reply.number += number;
+        let inserted = statements.carry_out(part.end, Statement::Insert(unit), add);
+        let Err(error) = inserted.await else {
+            continue;
         };
-        if part.len() == 1 {
-            if !reply.fail(part.start, error, options)? {
+        if part.len() <= 1 {
+            if !statements.fail(part.start, error)? {
                 break;
             }
         } else {
@@ -54,5 +64,5 @@ async fn insert_all(
             parts.push(part.start..middle);
         }
     }
-    Ok(reply)
+    Ok(())
 }

@@ -3,7 +3,11 @@
 use odm::bson::{RawDocumentBuf, raw::cstr, rawdoc};
 
 use super::{Command, Context};
-use crate::{arguments::Arguments, error::Result, session::SessionId};
+use crate::{
+    arguments::Arguments,
+    error::{CommandError, Result, code},
+    session::{SessionId, SessionUse},
+};
 
 pub(super) const COMMANDS: &[Command] = &[
     Command::new("startSession", |_, arguments| {
@@ -22,6 +26,22 @@ pub(super) const COMMANDS: &[Command] = &[
     Command::new("killSessions", |context, arguments| {
         Box::pin(async move { end(context, arguments) })
     }),
+    Command::new("commitTransaction", |context, arguments| {
+        Box::pin(async move {
+            let session = ended(context, arguments)?;
+            let sessions = &context.state.sessions;
+            let databases = context.state.databases.values();
+            sessions.commit(session, databases).await?;
+            Ok(rawdoc! {})
+        })
+    }),
+    Command::new("abortTransaction", |context, arguments| {
+        Box::pin(async move {
+            let session = ended(context, arguments)?;
+            context.state.sessions.abort(session).await?;
+            Ok(rawdoc! {})
+        })
+    }),
 ];
 
 /// How long a client may take a session for open that it does not use.
@@ -38,8 +58,24 @@ fn start(mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
 fn end(context: Context<'_>, arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
     for session in named(arguments)? {
         context.state.cursors.end_session(session);
+        context.state.sessions.end(session);
     }
     Ok(rawdoc! {})
+}
+
+/// The session whose transaction a command ends.
+fn ended(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<SessionUse> {
+    let name = arguments.name().to_owned();
+    arguments.ignore(&name);
+    arguments.ignore("recoveryToken");
+    arguments.end()?;
+    let in_transaction = context
+        .session
+        .filter(|session| session.starts == Some(false));
+    in_transaction.ok_or_else(|| {
+        let message = format!("{name} must be run within a transaction");
+        CommandError::new(code::INVALID_OPTIONS, message)
+    })
 }
 
 /// The sessions that a command names.

@@ -3,13 +3,13 @@
 use odm::{
     Collection,
     bson::{Document, RawBsonRef, RawDocument, RawDocumentBuf},
-    collections::{DocumentUpdate, UpdateDocuments},
+    collections::{DocumentUpdate, Statement, UpdateDocuments, WrittenDocuments},
     mql::{Filter, Sort, Update, UpdatePipeline, Variables},
 };
 
 use super::{
     Command, Context, aggregate, namespace,
-    write::{self, WriteOptions, WriteReply},
+    write::{self, Statements, WriteOptions, WriteReply},
 };
 use crate::{
     arguments::Arguments,
@@ -30,29 +30,28 @@ async fn update(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
         .into_iter()
         .map(UpdateStatement::take)
         .collect::<Result<_>>()?;
-    let mut reply = WriteReply::of_update();
-    for (at, statement) in statements.into_iter().enumerate() {
+    let mut all = Statements::begin(context, options, WriteReply::of_update()).await?;
+    let first = all.next();
+    for (at, statement) in statements.into_iter().enumerate().skip(first) {
+        let add = move |reply: &mut WriteReply, written: &WrittenDocuments| {
+            reply.number += written.matched;
+            reply.modified = reply.modified.map(|modified| modified + written.modified);
+            if let Some(id) = &written.inserted_id {
+                reply.number += 1;
+                reply.upserted(at, id.clone());
+            }
+        };
         let done = match statement.of(&collection) {
-            Ok(update) => write::carry_out(update).await,
+            Ok(update) => all.carry_out(at + 1, Statement::Update(update), add).await,
             Err(error) => Err(error),
         };
-        match done {
-            Ok(done) => {
-                reply.number += done.matched;
-                reply.modified = reply.modified.map(|modified| modified + done.modified);
-                if let Some(id) = done.inserted_id {
-                    reply.number += 1;
-                    reply.upserted.push((at, id));
-                }
-            }
-            Err(error) => {
-                if !reply.fail(at, error, options)? {
-                    break;
-                }
-            }
+        if let Err(error) = done
+            && !all.fail(at, error)?
+        {
+            break;
         }
     }
-    Ok(reply.into_document(context))
+    Ok(all.into_reply())
 }
 
 /// One update of the command.

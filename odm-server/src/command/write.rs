@@ -1,6 +1,10 @@
 //! What all commands that write have in common.
 
-use odm::bson::{RawArrayBuf, RawBson, RawDocumentBuf, raw::cstr, rawdoc};
+use odm::{
+    Collections, ErrorKind,
+    bson::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::cstr, rawdoc},
+    collections::{DoneStatements, Statement, WrittenDocuments},
+};
 
 use super::{Context, count::number_of};
 use crate::{
@@ -13,11 +17,6 @@ pub(crate) const MAX_WRITE_BATCH: usize = 100_000;
 
 /// The bytes of the messages of the errors of a command. Those of further errors are left out.
 const MAX_MESSAGES: usize = 1 << 20;
-
-/// Carries out a write. Every write of documents by a command goes through here.
-pub(super) async fn carry_out<T>(write: impl IntoFuture<Output = odm::Result<T>>) -> Result<T> {
-    Ok(write.await?)
-}
 
 /// The arguments that all commands with statements have.
 #[derive(Debug, Clone, Copy)]
@@ -59,15 +58,17 @@ pub(super) fn check_number(number: usize) -> Result<()> {
 }
 
 /// What the statements of a command have done so far.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct WriteReply {
     /// The documents that were inserted, removed, or matched.
     pub(super) number: u64,
     /// The documents that an update has changed, if the command is one.
     pub(super) modified: Option<u64>,
     /// The `_id`s of the documents that upserts have inserted, with the positions of their statements.
-    pub(super) upserted: Vec<(usize, RawBson)>,
-    errors: Vec<(usize, CommandError)>,
+    upserted: Vec<RawDocumentBuf>,
+    errors: Vec<RawDocumentBuf>,
+    /// The bytes of the messages of the errors.
+    messages: usize,
 }
 
 impl WriteReply {
@@ -78,47 +79,168 @@ impl WriteReply {
         }
     }
 
-    /// Records the error of a statement, and returns whether the command goes on.
-    ///
-    /// # Errors
-    ///
-    /// The error is one of the whole store, which no other statement could avoid.
-    pub(super) fn fail(
-        &mut self,
-        at: usize,
-        error: CommandError,
-        options: WriteOptions,
-    ) -> Result<bool> {
-        if error.code == code::SHUTDOWN_IN_PROGRESS {
-            return Err(error);
-        }
-        self.errors.push((at, error));
-        Ok(!options.ordered)
+    pub(super) fn upserted(&mut self, at: usize, id: RawBson) {
+        self.upserted
+            .push(rawdoc! { "index": position(at), "_id": id });
     }
 
-    pub(super) fn into_document(self, context: Context<'_>) -> RawDocumentBuf {
+    fn fail(&mut self, database: &str, at: usize, error: &CommandError) {
+        self.messages += error.text().len();
+        let with_message = self.messages <= MAX_MESSAGES;
+        let error = error.write_error(database, position(at), with_message);
+        self.errors.push(error);
+    }
+
+    /// Reads a reply that was stored.
+    fn read(reply: &RawDocument) -> odm::Result<Self> {
+        let number = |name| match reply.get(name)? {
+            Some(RawBsonRef::Int32(number)) => Ok(u64::try_from(number).ok()),
+            Some(RawBsonRef::Int64(number)) => Ok(u64::try_from(number).ok()),
+            _ => Ok::<_, odm::bson::error::Error>(None),
+        };
+        let list = |name| {
+            let list = reply.get(name)?.and_then(RawBsonRef::as_array);
+            let all = list.into_iter().flatten().map(|value| {
+                let document = value?.as_document().map(RawDocument::to_owned);
+                Ok(document.unwrap_or_default())
+            });
+            all.collect::<std::result::Result<Vec<_>, odm::bson::error::Error>>()
+        };
+        let read = || {
+            Ok(WriteReply {
+                number: number("n")?.unwrap_or_default(),
+                modified: number("nModified")?,
+                upserted: list("upserted")?,
+                errors: list("writeErrors")?,
+                messages: 0,
+            })
+        };
+        read().map_err(|error: odm::bson::error::Error| {
+            let message = "the stored answer of a command is not well-formed";
+            odm::Error::new(ErrorKind::Corrupt, message).with_source(error)
+        })
+    }
+
+    fn to_document(&self) -> RawDocumentBuf {
         let mut reply = rawdoc! { "n": number_of(self.number) };
         if let Some(modified) = self.modified {
             reply.append(cstr!("nModified"), number_of(modified));
         }
-        if !self.upserted.is_empty() {
-            let mut upserted = RawArrayBuf::new();
-            for (at, id) in self.upserted {
-                upserted.push(rawdoc! { "index": position(at), "_id": id });
+        for (name, all) in [
+            (cstr!("upserted"), &self.upserted),
+            (cstr!("writeErrors"), &self.errors),
+        ] {
+            if !all.is_empty() {
+                reply.append(name, RawArrayBuf::from_iter(all.iter().cloned()));
             }
-            reply.append(cstr!("upserted"), upserted);
-        }
-        if !self.errors.is_empty() {
-            let mut errors = RawArrayBuf::new();
-            let mut bytes = 0;
-            for (at, error) in self.errors {
-                bytes += error.text().len();
-                let with_message = bytes <= MAX_MESSAGES;
-                errors.push(error.write_error(context.database, position(at), with_message));
-            }
-            reply.append(cstr!("writeErrors"), errors);
         }
         reply
+    }
+}
+
+/// Carries out a command of one statement, whose reply `reply` makes of its result.
+pub(super) async fn carry_out(
+    context: Context<'_>,
+    statement: Statement,
+    reply: impl Fn(&WrittenDocuments) -> odm::Result<RawDocumentBuf> + Send + Sync + 'static,
+) -> Result<RawDocumentBuf> {
+    let Some(part) = context.session.and_then(|session| session.retryable(0, 1)) else {
+        return Ok(reply(&statement.await?)?);
+    };
+    let answer = move |_: Option<&RawDocument>, written: &[WrittenDocuments]| match written {
+        [written] => reply(written),
+        _ => Ok(RawDocumentBuf::new()),
+    };
+    let done = context.writable()?.once(part, vec![statement], answer);
+    Ok(done.await?.answer)
+}
+
+/// The statements of a command, which are carried out one after another. Every write of several documents goes through here.
+///
+/// If the client may send the command again, the reply so far is stored with each statement, and a command that was sent before goes on
+/// after its last statement.
+pub(super) struct Statements<'c> {
+    context: Context<'c>,
+    collections: &'c Collections,
+    is_ordered: bool,
+    /// How many statements the stored reply is about.
+    done: usize,
+    reply: WriteReply,
+}
+
+impl<'c> Statements<'c> {
+    pub(super) async fn begin(
+        context: Context<'c>,
+        options: WriteOptions,
+        reply: WriteReply,
+    ) -> Result<Self> {
+        let mut statements = Statements {
+            context,
+            collections: context.writable()?,
+            is_ordered: options.ordered,
+            done: 0,
+            reply,
+        };
+        if let Some(part) = context.session.and_then(|session| session.retryable(0, 0))
+            && let Some(done) = statements.collections.done(&part).await?
+        {
+            statements.take(&done)?;
+        }
+        Ok(statements)
+    }
+
+    fn take(&mut self, done: &DoneStatements) -> Result<()> {
+        self.done = usize::try_from(done.number).unwrap_or_default();
+        self.reply = WriteReply::read(&done.answer)?;
+        Ok(())
+    }
+
+    /// The first statement that is not done.
+    pub(super) fn next(&self) -> usize {
+        self.done
+    }
+
+    /// Carries out the statements up to a position, and adds their result to the reply.
+    pub(super) async fn carry_out(
+        &mut self,
+        end: usize,
+        statement: Statement,
+        add: impl Fn(&mut WriteReply, &WrittenDocuments) + Send + Sync + 'static,
+    ) -> Result<()> {
+        let session = self.context.session;
+        let part =
+            session.and_then(|session| session.retryable(position(self.done), position(end)));
+        let Some(part) = part else {
+            let written = statement.await?;
+            add(&mut self.reply, &written);
+            return Ok(());
+        };
+        let before = self.reply.clone();
+        let answer = move |_: Option<&RawDocument>, written: &[WrittenDocuments]| {
+            let mut reply = before.clone();
+            written.iter().for_each(|written| add(&mut reply, written));
+            Ok(reply.to_document())
+        };
+        let done = self.collections.once(part, vec![statement], answer).await?;
+        self.take(&done)
+    }
+
+    /// Records the error of a statement, and returns whether the command goes on.
+    ///
+    /// # Errors
+    ///
+    /// The error is one of the whole store or of the whole transaction, which no other statement could avoid.
+    pub(super) fn fail(&mut self, at: usize, error: CommandError) -> Result<bool> {
+        let is_of_transaction = self.context.unit.is_some() && error.code == code::WRITE_CONFLICT;
+        if error.code == code::SHUTDOWN_IN_PROGRESS || is_of_transaction {
+            return Err(error);
+        }
+        self.reply.fail(self.context.database, at, &error);
+        Ok(!self.is_ordered && self.context.unit.is_none())
+    }
+
+    pub(super) fn into_reply(self) -> RawDocumentBuf {
+        self.reply.to_document()
     }
 }
 

@@ -7,6 +7,7 @@ mod errors;
 mod manage;
 mod messages;
 mod raw;
+mod sessions;
 mod together;
 
 use mongodb::{

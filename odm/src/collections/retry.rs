@@ -1,8 +1,9 @@
 //! Commands that a caller may send again.
 
-use std::time::Duration;
+use std::{future::IntoFuture, time::Duration};
 
 use bson::{RawDocument, RawDocumentBuf};
+use futures_core::future::BoxFuture;
 use odm_store::Result;
 
 use super::{Collections, DeleteDocuments, InsertDocuments, UpdateDocuments, WrittenDocuments};
@@ -19,6 +20,22 @@ pub enum Statement {
     Update(UpdateDocuments),
     /// A delete.
     Delete(DeleteDocuments),
+}
+
+impl IntoFuture for Statement {
+    type Output = Result<WrittenDocuments>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    /// Carries out the statement, as its builder does when it is awaited. An insert has a result of zeros.
+    fn into_future(self) -> Self::IntoFuture {
+        match self {
+            Statement::Insert(insert) => {
+                Box::pin(async move { insert.await.map(|_| WrittenDocuments::default()) })
+            }
+            Statement::Update(update) => update.into_future(),
+            Statement::Delete(delete) => delete.into_future(),
+        }
+    }
 }
 
 impl Collections {

@@ -4,7 +4,7 @@ use std::{fmt, ops::Deref, sync::Arc};
 
 use odm_store::Result;
 
-use super::Collections;
+use super::{Collections, Retryable};
 use crate::session::Bound;
 
 impl Collections {
@@ -51,6 +51,30 @@ impl CollectionsTransaction {
     /// The errors of that.
     pub async fn commit(self) -> Result<()> {
         self.bound.commit().await
+    }
+
+    /// Commits as [`commit`](CollectionsTransaction::commit) does, and records that the part of a command is [done](Collections::done): for
+    /// servers, whose client sends its commit again if it has got no answer.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::rawdoc, collections::Retryable};
+    ///
+    /// let collections = Collections::of(&shop);
+    /// let part = Retryable { caller: "a client".into(), command: 7, begin: 0, end: 1 };
+    /// let unit = collections.begin().await?;
+    /// unit.collection("notes").insert([rawdoc! { "_id": 1 }]).await?;
+    /// unit.commit_once(part.clone()).await?;
+    /// assert!(collections.done(&part).await?.is_some());
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`commit`](CollectionsTransaction::commit); `Stale` if the part is done already, or the caller has sent a later command.
+    pub async fn commit_once(self, part: Retryable) -> Result<()> {
+        self.collections.session.record_done(part).await?;
+        self.commit().await
     }
 
     /// Rolls back the writes.

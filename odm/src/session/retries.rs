@@ -71,6 +71,8 @@ struct RetryableWrites {
     part: Retryable,
     writes: Vec<NamedWrite>,
     answer: Box<Answer>,
+    /// The writes of a transaction come before, and must not be stored if the part is done already.
+    ends_transaction: bool,
 }
 
 impl fmt::Debug for RetryableWrites {
@@ -131,7 +133,7 @@ impl Job for RetryableWrites {
     }
 
     fn told(_: &RetriedOutcome) -> Option<Vec<Told>> {
-        None
+        Some(Vec::new())
     }
 
     async fn apply(
@@ -149,6 +151,10 @@ impl Job for RetryableWrites {
         if let Some(done) = &done
             && done.number != self.part.begin
         {
+            if self.ends_transaction {
+                let message = "the transaction was committed by a command that was sent before";
+                return Err(Error::new(ErrorKind::Stale, message));
+            }
             return Ok(RetriedOutcome {
                 done: done.clone(),
                 has_queued: false,
@@ -221,9 +227,21 @@ impl Session {
             part,
             writes,
             answer,
+            ends_transaction: false,
         });
         let outcome = operation.observe(self.work(&writes, |_| false).await)?;
         Ok(outcome.done)
+    }
+
+    /// Records a part of a command in the transaction of the session, whose writes are the part.
+    pub(crate) async fn record_done(&self, part: Retryable) -> Result<()> {
+        let record = Arc::new(RetryableWrites {
+            part,
+            writes: Vec::new(),
+            answer: Box::new(|_, _| Ok(RawDocumentBuf::new())),
+            ends_transaction: true,
+        });
+        self.work(&record, |_| false).await.map(drop)
     }
 
     /// What is done of a command.
