@@ -1,8 +1,8 @@
 //! Serves the shop of the documentation to shells, tools and drivers, and empty databases of other names: `serve 27017 NAME..`. All are in
-//! memory.
+//! memory. It ends with its input, and then audits the shop.
 
 use odm::{
-    Collections, Embedded,
+    Collections, Database, Embedded,
     derive::examples::{Shop, example},
 };
 use odm_server::Server;
@@ -21,7 +21,19 @@ async fn serve(shop: Shop) -> odm::Result<()> {
     }
     let server = builder.listen(&format!("127.0.0.1:{port}")).await?;
     if let Some(address) = server.local_addr() {
-        println!("mongosh \"mongodb://{address}/shop\"");
+        println!("mongodb://{address}/shop");
     }
-    std::future::pending().await
+    let ended =
+        tokio::task::spawn_blocking(|| std::io::copy(&mut std::io::stdin(), &mut std::io::sink()));
+    ended.await.ok();
+    server.shutdown().await;
+    let findings = shop.audit().await?;
+    println!("audit: {} findings", findings.len());
+    match findings.first() {
+        None => Ok(()),
+        Some(finding) => Err(odm::Error::new(
+            odm::ErrorKind::Corrupt,
+            finding.to_string(),
+        )),
+    }
 }

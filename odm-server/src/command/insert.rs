@@ -38,12 +38,10 @@ async fn insert_all(
     statements: &mut Statements<'_>,
 ) -> Result<()> {
     let first = statements.next();
+    let rest = first..documents.len();
     let mut parts: Vec<Range<usize>> = match context.unit {
-        None => vec![first..documents.len()],
-        Some(_) => (first..documents.len())
-            .rev()
-            .map(|at| at..at + 1)
-            .collect(),
+        None => Vec::from([rest]),
+        Some(_) => rest.rev().map(|at| at..at + 1).collect(),
     };
     while let Some(part) = parts.pop() {
         let unit = documents[part.clone()].iter();

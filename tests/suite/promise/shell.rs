@@ -78,6 +78,11 @@ async fn sent(collections: &Collections, write: &Write) -> Result<Option<Sent>> 
         Change::Upsert(document) | Change::Raw(Raw::Upsert, document) => {
             Sent::Update(replacement(&collection, document).await?.upsert().returning_before())
         }
+        // The stages of a pipeline cannot set a cold part.
+        Change::Modify(id, base) if base.contains_key("detail") => {
+            let update = update(filter(doc! { name: id }), &doc! { "$set": base })?;
+            Sent::Update(update.first().returning())
+        }
         Change::Modify(id, base) => {
             let values = base.iter();
             let values =
