@@ -7,5 +7,6 @@ mod pages;
 mod patterns;
 mod recipes;
 mod relations;
+mod server;
 mod transactions;
 mod web_service;

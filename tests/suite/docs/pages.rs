@@ -53,6 +53,27 @@ fn stands_in(block: &str, source: &str) -> bool {
     lines.windows(length).any(|lines| dedented(&lines.join("\n")) == block)
 }
 
+/// The programs of the clients of a server, which `.ci/clients` runs.
+const CLIENTS: [(&str, &str); 3] =
+    [("python", "pymongo_client.py"), ("js", "node_client.js"), ("js", "shell_client.js")];
+
+#[test]
+fn each_block_of_another_language_is_in_a_program_that_runs() {
+    let mut number = 0;
+    for page in pages() {
+        for (language, block) in blocks(&read(&root().join("docs").join(&page))) {
+            let of_language = CLIENTS.iter().filter(|(of, _)| *of == language);
+            let mut programs =
+                of_language.map(|(_, name)| read(&root().join("odm-server/clients").join(name)));
+            if ["python", "js"].contains(&&*language) {
+                assert!(programs.any(|program| stands_in(&block, &program)), "{page}:\n{block}");
+                number += 1;
+            }
+        }
+    }
+    assert!(number > 2);
+}
+
 #[test]
 fn each_block_of_code_is_compiled_and_run() {
     // Doctests run all blocks of these.

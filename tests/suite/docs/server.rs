@@ -1,0 +1,43 @@
+use odm::{Embedded, prelude::*};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[document(collection = "parts")]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i64,
+    name: String,
+}
+
+#[derive(Debug, Database)]
+#[database(name = "shop", version = 1)]
+struct Shop {
+    parts: Repository<Part>,
+}
+
+async fn serve(shop: Shop, address: &str) -> odm::Result<()> {
+    use odm::Collections;
+    use odm_server::Server;
+
+    // An address such as "127.0.0.1:27017".
+    let server = Server::builder().database("shop", Collections::of(&shop)).listen(address).await?;
+    println!("mongosh mongodb://{}/shop", server.local_addr().expect("it listens at TCP"));
+
+    let uri = format!("mongodb://{}", server.local_addr().expect("it listens at TCP"));
+    let client = mongodb::Client::with_uri_str(uri).await.expect("it is a URI");
+    let bolt = odm::bson::doc! { "_id": 1_i64, "name": "bolt" };
+    let parts = client.database("shop").collection("parts");
+    parts.insert_one(bolt).await.expect("it is stored");
+    assert_eq!(shop.parts.get(1).await?.name, "bolt");
+    server.shutdown().await;
+    Ok(())
+}
+
+#[test]
+fn a_database_is_served() {
+    tests::run(async {
+        let store = Embedded::memory().await.expect("it opens");
+        let shop = Shop::open(store).await.expect("it opens");
+        serve(shop, "127.0.0.1:0").await.expect("it is served");
+    });
+}
