@@ -263,6 +263,10 @@ async fn run_in_session<'a>(
     let Some(session) = context.session else {
         return (command.run)(context, arguments).await;
     };
+    if let Some(part) = session.retryable(0, 0) {
+        let _turn = context.state.sessions.turn(session.id, part.command).await;
+        return (command.run)(context, arguments).await;
+    }
     if session.starts.is_none() || END_OF_TRANSACTION.contains(&command.name) {
         return (command.run)(context, arguments).await;
     }

@@ -155,10 +155,18 @@ impl CommandError {
 
     /// The error of a command in a transaction, after which a driver may run the transaction again.
     pub(crate) fn in_transaction(self) -> Self {
-        match self.code {
-            code::WRITE_CONFLICT | code::NO_SUCH_TRANSACTION => self.with_label(TRANSIENT),
-            _ => self,
+        match self.ends_transaction() {
+            true => self.with_label(TRANSIENT),
+            false => self,
         }
+    }
+
+    /// Whether the transaction of the command is over, and can be run again.
+    pub(crate) fn ends_transaction(&self) -> bool {
+        matches!(
+            self.code,
+            code::WRITE_CONFLICT | code::NO_SUCH_TRANSACTION | code::TRANSACTION_EXCEEDED_LIFETIME
+        )
     }
 
     /// The message alone.
@@ -258,6 +266,8 @@ impl From<odm::bson::error::Error> for CommandError {
 fn code_of(error: &odm::Error) -> i32 {
     match error.kind() {
         ErrorKind::Closed => code::SHUTDOWN_IN_PROGRESS,
+        // A command that came after a later one: a document that is stale has its place.
+        ErrorKind::Stale if error.location().is_none() => code::TRANSACTION_TOO_OLD,
         ErrorKind::TransactionExpired => code::TRANSACTION_EXCEEDED_LIFETIME,
         ErrorKind::TransactionAborted if error.is_retryable() => code::WRITE_CONFLICT,
         ErrorKind::TransactionAborted => code::NO_SUCH_TRANSACTION,

@@ -16,6 +16,7 @@ pub struct Limits {
     pub(crate) connections: usize,
     pub(crate) cursors: usize,
     pub(crate) idle_cursor: Duration,
+    pub(crate) transactions: usize,
     pub(crate) idle_transaction: Duration,
     pub(crate) message_memory: usize,
     pub(crate) shutdown: Duration,
@@ -27,6 +28,7 @@ impl Default for Limits {
             connections: 1_000,
             cursors: 1_000,
             idle_cursor: Duration::from_secs(600),
+            transactions: 1_000,
             idle_transaction: Duration::from_secs(60),
             message_memory: 256 << 20,
             shutdown: Duration::from_secs(10),
@@ -53,6 +55,13 @@ impl Limits {
     #[must_use]
     pub fn idle_cursor(mut self, time: Duration) -> Self {
         self.idle_cursor = time;
+        self
+    }
+
+    /// The number of open transactions, 1,000 by default. A further one fails with the code 146.
+    #[must_use]
+    pub fn transactions(mut self, number: usize) -> Self {
+        self.transactions = number;
         self
     }
 

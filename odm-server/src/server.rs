@@ -237,7 +237,7 @@ impl Builder {
         let state = Arc::new(ServerState {
             databases,
             cursors: Cursors::new(self.limits.cursors),
-            sessions: Sessions::default(),
+            sessions: Sessions::new(self.limits.transactions),
             // Drivers write the names of members in lower case.
             member: Some(shown).filter(|shown| *shown == shown.to_lowercase()),
             counters: Counters::default(),

@@ -132,19 +132,11 @@ pub trait Store: Send + Sync + 'static {
     /// index that is missing.
     async fn ensure(&self, collections: &[CollectionSpec]) -> Result<()>;
 
-    /// Returns the collections, in the order of their names, each with its indexes besides the one on `_id`, in the order of their names.
-    ///
-    /// An index counts from the moment at which it is complete. The default refuses: the collections have to be listed by other means, as by
-    /// the commands of a server.
-    ///
-    /// # Errors
-    ///
-    /// [`InvalidQuery`](crate::ErrorKind::InvalidQuery) if the store does not list its collections.
+    /// Returns the collections, in the order of their names, each with its complete indexes besides the one on `_id`, in the order of
+    /// theirs. The default is an [`InvalidQuery`](crate::ErrorKind::InvalidQuery): the store does not list its collections.
     async fn collections(&self) -> Result<Vec<CollectionSpec>> {
-        Err(Error::new(
-            ErrorKind::InvalidQuery,
-            "the store does not list its collections: list them on its server",
-        ))
+        let message = "the store does not list its collections: list them on its server";
+        Err(Error::new(ErrorKind::InvalidQuery, message))
     }
 
     /// Lets the store refuse nonconforming documents of other programs, in all collections that are named, and in no others.

@@ -55,7 +55,7 @@ use odm_store::{Capabilities, Durability, Error, ErrorKind, Result, Store};
 pub use aggregate::{AggregateCursor, AggregateDocuments};
 pub use find::{DocumentCursor, FindDocuments};
 pub use manage::CollectionInfo;
-pub use odm_store::{Direction, IndexFilter, IndexSpec};
+
 pub use retry::{DoneStatements, Retryable, Statement};
 pub use transaction::CollectionsTransaction;
 pub use watch::{DocumentChanges, DocumentEvent, WatchDocuments};
@@ -73,6 +73,15 @@ use crate::{
 /// All collections of a store by their names.
 ///
 /// It is cheap to clone, and clones share the store. See the [module](self) for an example.
+///
+/// ```
+/// # use odm::derive::examples::*; example(async |shop| {
+/// use odm::{Collections, mql::Filter};
+///
+/// let collections = Collections::of(&shop);
+/// assert_eq!(collections.collection("parts").find(Filter::default()).count().await?, 3);
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone)]
 pub struct Collections {
     session: Session,
@@ -151,6 +160,15 @@ impl Collections {
     }
 
     /// The collection with a name. It need not exist: a collection without documents is empty.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, mql::Filter};
+    ///
+    /// let notes = Collections::of(&shop).collection("notes");
+    /// assert!(notes.find(Filter::default()).await?.is_empty());
+    /// # Ok(()) });
+    /// ```
     pub fn collection(&self, name: impl Into<String>) -> Collection {
         Collection {
             session: self.session.clone(),
@@ -175,6 +193,15 @@ impl Collections {
     }
 
     /// The collections with another durability for their writes and transactions.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::rawdoc, store::Durability};
+    ///
+    /// let views = Collections::of(&shop).durability(Durability::Eventual).collection("views");
+    /// views.insert([rawdoc! { "page": "/" }]).await?; // of which the last may be lost
+    /// # Ok(()) });
+    /// ```
     #[must_use]
     pub fn durability(&self, durability: Durability) -> Collections {
         Collections {
@@ -212,6 +239,14 @@ impl Collections {
 
     /// Makes all commits durable, and closes the store.
     ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// let collections = odm::Collections::of(&shop);
+    /// collections.close().await?;
+    /// assert!(shop.parts.get(1).await.is_err()); // they share the store
+    /// # Ok(()) });
+    /// ```
+    ///
     /// # Errors
     ///
     /// The errors of [`Database::close`].
@@ -221,6 +256,16 @@ impl Collections {
 }
 
 /// One collection of [`Collections`].
+///
+/// ```
+/// # use odm::derive::examples::*; example(async |shop| {
+/// use odm::{Collection, Collections, bson::doc, mql::Filter};
+///
+/// let parts: Collection = Collections::of(&shop).collection("parts");
+/// let nut = parts.find(Filter::parse(&doc! { "name": "nut" })?).one().await?.unwrap();
+/// assert_eq!(nut.get_i64("qty").unwrap(), 5);
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone)]
 pub struct Collection {
     session: Session,
@@ -229,6 +274,13 @@ pub struct Collection {
 
 impl Collection {
     /// Its name.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// let parts = odm::Collections::of(&shop).collection("parts");
+    /// assert_eq!(parts.name(), "parts");
+    /// # Ok(()) });
+    /// ```
     pub fn name(&self) -> &str {
         &self.name
     }

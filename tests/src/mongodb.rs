@@ -271,9 +271,10 @@ impl NewDatabases {
         let client = client().await;
         let name = new_name();
         let collection = client.database(&name).collection::<Document>("written");
-        let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        names.push(name);
-        drop(names);
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(name);
         let expected = "the server can be used";
         collection.insert_one(doc! {}).await.expect(expected);
         let mut snapshot = client.start_session().snapshot(true).await.expect(expected);

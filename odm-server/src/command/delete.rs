@@ -31,8 +31,10 @@ async fn delete(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
         .map(DeleteStatement::take)
         .collect::<Result<_>>()?;
     let mut all = Statements::begin(context, options, WriteReply::default()).await?;
-    let first = all.next();
-    for (at, statement) in statements.into_iter().enumerate().skip(first) {
+    for (at, statement) in statements.into_iter().enumerate() {
+        if at < all.next() {
+            continue;
+        }
         let add = |reply: &mut WriteReply, written: &WrittenDocuments| {
             reply.number += written.modified;
         };

@@ -8,9 +8,9 @@ use odm::{
         raw::{CString, cstr},
         rawdoc,
     },
-    collections::IndexSpec,
     mql::Filter,
     store::Explain,
+    store::contract::IndexSpec,
 };
 
 use super::{

@@ -7,8 +7,10 @@ use odm::{
         raw::{CString, cstr},
         rawdoc,
     },
-    collections::{CollectionInfo, Direction, IndexFilter, IndexSpec},
+    collections::CollectionInfo,
+    mql::Direction,
     mql::Filter,
+    store::contract::{IndexFilter, IndexSpec},
 };
 
 use super::{

@@ -43,13 +43,17 @@ async fn insert_all(
         None => Vec::from([rest]),
         Some(_) => rest.rev().map(|at| at..at + 1).collect(),
     };
-    while let Some(part) = parts.pop() {
+    while let Some(part) = parts.pop().filter(|part| !part.is_empty()) {
         let unit = documents[part.clone()].iter();
         let unit = collection.insert(unit.map(|document| RawDocument::to_owned(document)));
         let number = part.len() as u64;
         let add = move |reply: &mut WriteReply, _: &WrittenDocuments| reply.number += number;
         let inserted = statements.carry_out(part.end, Statement::Insert(unit), add);
         let Err(error) = inserted.await else {
+            if statements.next() != part.end {
+                let rest = statements.next()..documents.len();
+                parts = Vec::from([rest]);
+            }
             continue;
         };
         if part.len() <= 1 {

@@ -30,7 +30,7 @@ pub(super) const COMMANDS: &[Command] = &[
         Box::pin(async move {
             let session = ended(context, arguments)?;
             let sessions = &context.state.sessions;
-            let databases = context.state.databases.values();
+            let databases = context.state.databases.values().cloned().collect();
             sessions.commit(session, databases).await?;
             Ok(rawdoc! {})
         })

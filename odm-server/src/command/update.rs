@@ -31,8 +31,10 @@ async fn update(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
         .map(UpdateStatement::take)
         .collect::<Result<_>>()?;
     let mut all = Statements::begin(context, options, WriteReply::of_update()).await?;
-    let first = all.next();
-    for (at, statement) in statements.into_iter().enumerate().skip(first) {
+    for (at, statement) in statements.into_iter().enumerate() {
+        if at < all.next() {
+            continue;
+        }
         let add = move |reply: &mut WriteReply, written: &WrittenDocuments| {
             reply.number += written.matched;
             reply.modified = reply.modified.map(|modified| modified + written.modified);

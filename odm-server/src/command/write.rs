@@ -191,11 +191,14 @@ impl<'c> Statements<'c> {
 
     fn take(&mut self, done: &DoneStatements) -> Result<()> {
         self.done = usize::try_from(done.number).unwrap_or_default();
-        self.reply = WriteReply::read(&done.answer)?;
+        self.reply = WriteReply {
+            messages: self.reply.messages,
+            ..WriteReply::read(&done.answer)?
+        };
         Ok(())
     }
 
-    /// The first statement that is not done.
+    /// The first statement that is not done: another copy of the command may have gone on meanwhile.
     pub(super) fn next(&self) -> usize {
         self.done
     }
@@ -213,6 +216,7 @@ impl<'c> Statements<'c> {
         let Some(part) = part else {
             let written = statement.await?;
             add(&mut self.reply, &written);
+            self.done = end;
             return Ok(());
         };
         let before = self.reply.clone();
@@ -231,8 +235,10 @@ impl<'c> Statements<'c> {
     ///
     /// The error is one of the whole store or of the whole transaction, which no other statement could avoid.
     pub(super) fn fail(&mut self, at: usize, error: CommandError) -> Result<bool> {
-        let is_of_transaction = self.context.unit.is_some() && error.code == code::WRITE_CONFLICT;
-        if error.code == code::SHUTDOWN_IN_PROGRESS || is_of_transaction {
+        let is_of_transaction = self.context.unit.is_some() && error.ends_transaction();
+        let is_of_all =
+            [code::SHUTDOWN_IN_PROGRESS, code::TRANSACTION_TOO_OLD].contains(&error.code);
+        if is_of_all || is_of_transaction {
             return Err(error);
         }
         self.reply.fail(self.context.database, at, &error);

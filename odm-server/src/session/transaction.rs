@@ -2,19 +2,26 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex as SyncMutex, MutexGuard as SyncMutexGuard, PoisonError},
+    sync::{Arc, Mutex as SyncMutex, PoisonError},
     time::{Duration, Instant},
 };
 
-use odm::{Collections, collections::CollectionsTransaction};
-use tokio::sync::{Mutex, OwnedMutexGuard};
+use odm::{
+    Collections,
+    collections::{CollectionsTransaction, Retryable},
+};
+use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 
 use super::{SessionId, SessionUse};
 use crate::error::{CommandError, Result, TRANSIENT, code};
 
-/// The sessions that have begun a transaction. The commands of a transaction wait for each other.
-#[derive(Debug, Default)]
-pub(crate) struct Sessions(SyncMutex<HashMap<SessionId, Arc<Mutex<Transactions>>>>);
+/// The sessions that have begun a transaction, or have sent a write that they may send again. Such commands of a session wait for each other.
+#[derive(Debug)]
+pub(crate) struct Sessions {
+    all: SyncMutex<HashMap<SessionId, Arc<Mutex<Transactions>>>>,
+    /// One permit for each further transaction.
+    transactions: Arc<Semaphore>,
+}
 
 /// The last transaction of a session.
 #[derive(Debug, Default)]
@@ -31,19 +38,43 @@ enum State {
     Open {
         unit: Box<CollectionsTransaction>,
         database: String,
+        _permit: OwnedSemaphorePermit,
     },
     Committed,
     Aborted,
 }
 
 impl Sessions {
-    fn all(&self) -> SyncMutexGuard<'_, HashMap<SessionId, Arc<Mutex<Transactions>>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn new(transactions: usize) -> Self {
+        Sessions {
+            all: SyncMutex::default(),
+            transactions: Arc::new(Semaphore::new(transactions.min(Semaphore::MAX_PERMITS))),
+        }
+    }
+
+    fn with_all<T>(
+        &self,
+        of: impl FnOnce(&mut HashMap<SessionId, Arc<Mutex<Transactions>>>) -> T,
+    ) -> T {
+        of(&mut self.all.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     async fn lock(&self, id: SessionId) -> OwnedMutexGuard<Transactions> {
-        let session = self.all().entry(id).or_default().clone();
-        session.lock_owned().await
+        let session = self.with_all(|all| all.entry(id).or_default().clone());
+        let mut locked = session.lock_owned().await;
+        locked.used = Some(Instant::now());
+        locked
+    }
+
+    /// Waits for the turn of a write that its client may send again: two copies of one must not run at once. An older transaction of the
+    /// session ends with it.
+    pub(crate) async fn turn(&self, id: SessionId, number: i64) -> impl Drop + use<> {
+        let mut of = self.lock(id).await;
+        if number > of.number {
+            of.number = number;
+            of.state = State::None;
+        }
+        of
     }
 
     /// Takes the transaction of a session for one command, and begins it if the command says so.
@@ -55,7 +86,6 @@ impl Sessions {
     ) -> Result<TransactionUse> {
         let number = session.number.unwrap_or_default();
         let mut of = self.lock(session.id).await;
-        of.used = Some(Instant::now());
         if session.starts == Some(true) {
             of.check_new(number)?;
             let collections = collections.ok_or_else(|| {
@@ -65,9 +95,15 @@ impl Sessions {
             // An earlier transaction ends with this.
             of.number = number;
             of.state = State::Aborted;
+            let permit = self.transactions.clone().try_acquire_owned().map_err(|_| {
+                let message =
+                    "there are as many open transactions as the limit of the server: end others";
+                CommandError::new(code::EXCEEDED_MEMORY_LIMIT, message)
+            })?;
             of.state = State::Open {
                 unit: Box::new(collections.begin().await?),
                 database: database.to_owned(),
+                _permit: permit,
             };
         }
         of.check_open(number)?;
@@ -86,35 +122,14 @@ impl Sessions {
     pub(crate) async fn commit(
         &self,
         session: SessionUse,
-        databases: impl Iterator<Item = &Collections>,
+        databases: Vec<Collections>,
     ) -> Result<()> {
         let number = session.number.unwrap_or_default();
-        let mut of = self.lock(session.id).await;
         let part = session.part(number, 0, 1);
-        if of.number != number || matches!(of.state, State::None) {
-            // It may be a commit that is sent again to a server that has been started since.
-            for collections in databases {
-                if collections.done(&part).await?.is_some() {
-                    return Ok(());
-                }
-            }
-            return Err(no_transaction(number));
-        }
-        of.used = Some(Instant::now());
-        match std::mem::replace(&mut of.state, State::Aborted) {
-            State::Open { unit, .. } => {
-                unit.commit_once(part)
-                    .await
-                    .map_err(|error| CommandError::from(error).in_transaction())?;
-                of.state = State::Committed;
-                Ok(())
-            }
-            State::Committed => {
-                of.state = State::Committed;
-                Ok(())
-            }
-            State::None | State::Aborted => Err(no_transaction(number)),
-        }
+        let of = self.lock(session.id).await;
+        // A client that goes meanwhile commits again, and must learn how this has ended.
+        let committed = tokio::spawn(commit(of, number, part, databases)).await;
+        committed.unwrap_or_else(|_| Err(no_transaction(number)))
     }
 
     /// Rolls the transaction of a session back.
@@ -130,21 +145,26 @@ impl Sessions {
 
     /// Rolls back what a session has open, and forgets it.
     pub(crate) fn end(&self, id: SessionId) {
-        self.all().remove(&id);
+        self.with_all(|all| all.remove(&id));
     }
 
     /// Rolls back transactions that were idle for this long, and forgets sessions that have none.
     pub(crate) fn sweep(&self, idle: Duration) {
-        self.all().retain(|_, session| match session.try_lock() {
-            // A command is running in it.
-            Err(_) => true,
-            Ok(mut of) => {
-                let unused = of.used.map_or(Duration::ZERO, |used| used.elapsed());
+        self.with_all(|all| {
+            all.retain(|_, session| {
+                // A command is running in it, or about to.
+                if Arc::strong_count(session) > 1 {
+                    return true;
+                }
+                let Ok(mut of) = session.try_lock() else {
+                    return true;
+                };
+                let unused = of.used.map_or(SESSION_LIFE, |used| used.elapsed());
                 if unused > idle && matches!(of.state, State::Open { .. }) {
                     of.state = State::Aborted;
                 }
                 unused < SESSION_LIFE
-            }
+            });
         });
     }
 }
@@ -183,6 +203,43 @@ impl Transactions {
     }
 }
 
+/// Commits the transaction of a session that is taken.
+async fn commit(
+    mut of: OwnedMutexGuard<Transactions>,
+    number: i64,
+    part: Retryable,
+    databases: Vec<Collections>,
+) -> Result<()> {
+    let mut failed = None;
+    if of.number == number {
+        match std::mem::replace(&mut of.state, State::Aborted) {
+            State::Open { unit, .. } => match unit.commit_once(part.clone()).await {
+                Ok(()) => {
+                    of.state = State::Committed;
+                    return Ok(());
+                }
+                Err(error) if error.is_retryable() => {
+                    return Err(CommandError::from(error).in_transaction());
+                }
+                // It may have been stored all the same.
+                Err(error) => failed = Some(CommandError::from(error).in_transaction()),
+            },
+            State::Committed => {
+                of.state = State::Committed;
+                return Ok(());
+            }
+            State::None | State::Aborted => {}
+        }
+    }
+    // It may be a commit that is sent again, also to a server that has been started since.
+    for collections in databases {
+        if let Ok(Some(_)) = collections.done(&part).await {
+            return Ok(());
+        }
+    }
+    Err(failed.unwrap_or_else(|| no_transaction(number)))
+}
+
 fn no_transaction(number: i64) -> CommandError {
     let message =
         format!("Given transaction number {number} does not match any in-progress transactions.");
@@ -207,6 +264,7 @@ impl TransactionUse {
     /// Leaves the transaction open for the next command.
     pub(crate) fn keep(mut self) {
         self.is_kept = true;
+        self.of.used = Some(Instant::now());
     }
 }
 

@@ -234,6 +234,102 @@ fn a_write_and_a_commit_that_are_sent_again_to_a_new_server_are_carried_out_once
 }
 
 #[test]
+fn copies_of_a_write_that_run_at_once_are_carried_out_once() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        for number in 1..20 {
+            let taken = doc! { "q": { "_id": 3 }, "u": { "$inc": { "qty": -1_i64 } } };
+            let updates: Vec<Document> = (0..10).map(|_| taken.clone()).collect();
+            let update = retryable(
+                doc! { "update": "parts", "updates": updates },
+                3,
+                2 * number,
+            );
+            let documents = (0..9).map(|n| doc! { "text": format!("{number} {n}") });
+            // One of them cannot be stored.
+            let documents: Vec<Document> = documents.chain([doc! { "_id": [1] }]).collect();
+            let insert = doc! { "insert": "notes", "documents": documents, "ordered": false };
+            let insert = retryable(insert, 3, 2 * number + 1);
+            for command in [update, insert] {
+                let copies = (0..4).map(async |_| {
+                    let mut client = RawClient::new(&served.server).await;
+                    client.run(command.clone()).await.unwrap()
+                });
+                for reply in futures_util::future::join_all(copies).await {
+                    assert!(is_ok(&reply) && reply.number("n") >= 9, "{reply}");
+                }
+            }
+        }
+        assert_eq!(shop.parts.get(3).await?.qty, 300 - 190);
+        let notes = served
+            .collection("notes")
+            .count_documents(doc! {})
+            .await
+            .unwrap();
+        assert_eq!(notes, 9 * 19);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_commit_whose_client_goes_is_answered_when_it_is_sent_again() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        for number in 1..20_i64 {
+            let in_transaction = |mut command: Document| {
+                command.extend(doc! { "lsid": lsid(4), "txnNumber": number, "autocommit": false });
+                command
+            };
+            let mut begun =
+                in_transaction(doc! { "insert": "notes", "documents": [{ "n": number }] });
+            begun.insert("startTransaction", true);
+            let mut client = RawClient::new(&served.server).await;
+            assert!(is_ok(&client.run(begun).await.unwrap()));
+            let commit = in_transaction(doc! { "commitTransaction": 1, "$db": "admin" });
+            client
+                .send(crate::raw::OP_MSG, &crate::raw::body(0, &commit))
+                .await;
+            drop(client);
+            let mut client = RawClient::new(&served.server).await;
+            let reply = client.run(commit).await.unwrap();
+            assert!(is_ok(&reply), "{reply}");
+            let notes = served
+                .collection("notes")
+                .count_documents(doc! {})
+                .await
+                .unwrap();
+            assert_eq!(notes, number as u64);
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_transaction_that_only_reads_loses_no_conflict() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        let parts = served.collection("parts");
+        let mut session = served.client.start_session().await.unwrap();
+        session.start_transaction().await.unwrap();
+        parts
+            .find_one(doc! { "_id": 1 })
+            .session(&mut session)
+            .await
+            .unwrap();
+        let taken = doc! { "$inc": { "qty": -1_i64 } };
+        parts.update_one(doc! { "_id": 1 }, taken).await.unwrap();
+        let again = parts
+            .find_one(doc! { "_id": 1 })
+            .session(&mut session)
+            .await
+            .unwrap();
+        assert_eq!(again.unwrap().number("qty"), 90);
+        session.commit_transaction().await.unwrap();
+        Ok(())
+    });
+}
+
+#[test]
 fn commands_that_cannot_be_in_a_transaction_or_sent_again_say_so() {
     example(async |shop| {
         let served = Served::new(&shop).await;

@@ -19,6 +19,17 @@ const CHUNK: usize = 256;
 /// An aggregation, from [`Collection::aggregate`]. Awaiting it returns the documents that leave the pipeline.
 ///
 /// All of it reads one state of the data. The first stages are a query of the store, as far as they can be.
+///
+/// ```
+/// # use odm::derive::examples::*; example(async |shop| {
+/// use odm::{Collections, bson::doc, mql::{Pipeline, Variables}};
+///
+/// let most = [doc! { "$sort": { "qty": -1 } }, doc! { "$limit": 1 }];
+/// let most = Pipeline::parse(&most, &Variables::default())?;
+/// let found = Collections::of(&shop).collection("parts").aggregate(most).await?;
+/// assert_eq!(found[0].get_str("name").unwrap(), "washer");
+/// # Ok(()) });
+/// ```
 #[derive(Debug)]
 #[must_use = "a query does nothing until it is awaited"]
 pub struct AggregateDocuments {
@@ -40,6 +51,17 @@ impl AggregateDocuments {
 
     /// Sets the memory that each stage may take, and each `$lookup` for the documents that it finds, in bytes:
     /// [`Pipeline::MEMORY_LIMIT`] by default.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, ErrorKind, bson::doc, mql::{Pipeline, Variables}};
+    ///
+    /// let all = [doc! { "$group": { "_id": null, "names": { "$push": "$name" } } }];
+    /// let all = Pipeline::parse(&all, &Variables::default())?;
+    /// let refused = Collections::of(&shop).collection("parts").aggregate(all).memory_limit(10).await;
+    /// assert_eq!(refused.unwrap_err().kind(), ErrorKind::Limit);
+    /// # Ok(()) });
+    /// ```
     pub fn memory_limit(mut self, bytes: usize) -> Self {
         self.memory_limit = bytes;
         self
@@ -92,6 +114,16 @@ impl IntoFuture for AggregateDocuments {
 }
 
 /// Documents that leave a pipeline one after another, from [`AggregateDocuments::cursor`].
+///
+/// ```
+/// # use odm::derive::examples::*; example(async |shop| {
+/// use odm::{Collections, mql::Pipeline};
+///
+/// let parts = Collections::of(&shop).collection("parts");
+/// let mut cursor = parts.aggregate(Pipeline::default()).cursor().await?;
+/// assert_eq!(cursor.try_next().await?.unwrap().get_str("name").unwrap(), "bolt");
+/// # Ok(()) });
+/// ```
 #[must_use = "a cursor does nothing unless it is read"]
 pub struct AggregateCursor {
     run: Run,
@@ -101,6 +133,17 @@ pub struct AggregateCursor {
 
 impl AggregateCursor {
     /// Waits for the next document. `None` at the end.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::doc, mql::{Pipeline, Variables}};
+    ///
+    /// let count = Pipeline::parse(&[doc! { "$count": "parts" }], &Variables::default())?;
+    /// let mut cursor = Collections::of(&shop).collection("parts").aggregate(count).cursor().await?;
+    /// assert_eq!(cursor.try_next().await?.unwrap().get_i32("parts").unwrap(), 3);
+    /// assert!(cursor.try_next().await?.is_none());
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///

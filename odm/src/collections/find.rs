@@ -15,6 +15,15 @@ use crate::{
 };
 
 /// A search of documents, from [`Collection::find`]. Awaiting it returns the documents.
+///
+/// ```
+/// # use odm::derive::examples::*; example(async |shop| {
+/// use odm::{Collections, bson::doc, mql::Filter};
+///
+/// let good = Filter::parse(&doc! { "stars": { "$gte": 4 } })?;
+/// assert_eq!(Collections::of(&shop).collection("reviews").find(good).await?.len(), 3);
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone)]
 #[must_use = "a query does nothing until it is awaited"]
 pub struct FindDocuments {
@@ -35,30 +44,78 @@ impl FindDocuments {
     }
 
     /// Sets the order. Documents that it does not tell apart are in the order of their `_id`s.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::doc, mql::{Filter, Sort}};
+    ///
+    /// let parts = Collections::of(&shop).collection("parts");
+    /// let found = parts.find(Filter::default()).sort(Sort::parse(&doc! { "qty": 1 })?).await?;
+    /// assert_eq!(found[0].get_str("name").unwrap(), "nut");
+    /// # Ok(()) });
+    /// ```
     pub fn sort(mut self, sort: Sort) -> Self {
         self.find.sort = sort;
         self
     }
 
     /// Skips the first documents.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, mql::Filter};
+    ///
+    /// let parts = Collections::of(&shop).collection("parts");
+    /// let found = parts.find(Filter::default()).skip(2).await?;
+    /// assert_eq!(found[0].get_str("name").unwrap(), "washer");
+    /// # Ok(()) });
+    /// ```
     pub fn skip(mut self, documents: u64) -> Self {
         self.find.skip = documents;
         self
     }
 
     /// Sets the number of documents to return at most.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, mql::Filter};
+    ///
+    /// let parts = Collections::of(&shop).collection("parts");
+    /// assert_eq!(parts.find(Filter::default()).limit(2).await?.len(), 2);
+    /// # Ok(()) });
+    /// ```
     pub fn limit(mut self, documents: u64) -> Self {
         self.find.limit = Some(documents);
         self
     }
 
     /// Sets the fields to return.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::{doc, rawdoc}, mql::{Filter, Projection}};
+    ///
+    /// let names = Projection::parse(&doc! { "name": 1 })?;
+    /// let found = Collections::of(&shop).collection("parts").find(Filter::default()).project(names).await?;
+    /// assert_eq!(found[0], rawdoc! { "_id": 1_i64, "name": "bolt" });
+    /// # Ok(()) });
+    /// ```
     pub fn project(mut self, projection: Projection) -> Self {
         self.find.projection = Some(projection);
         self
     }
 
     /// Returns the first document.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::doc, mql::Filter};
+    ///
+    /// let screw = Filter::parse(&doc! { "name": "screw" })?;
+    /// assert_eq!(Collections::of(&shop).collection("parts").find(screw).one().await?, None);
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///
@@ -69,6 +126,15 @@ impl FindDocuments {
     }
 
     /// Returns the number of documents that match, within the [skipped](FindDocuments::skip) and the [limit](FindDocuments::limit).
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::doc, mql::Filter};
+    ///
+    /// let steel = Filter::parse(&doc! { "tags": "steel" })?;
+    /// assert_eq!(Collections::of(&shop).collection("parts").find(steel).count().await?, 2);
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///
@@ -85,6 +151,16 @@ impl FindDocuments {
     }
 
     /// Runs the query, and returns how it ran.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::doc, mql::Filter};
+    ///
+    /// let nut = Filter::parse(&doc! { "name": "nut" })?;
+    /// let explain = Collections::of(&shop).collection("parts").find(nut).explain().await?;
+    /// assert_eq!(explain.index.as_deref(), Some("name_1"));
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///
@@ -157,6 +233,19 @@ impl IntoFuture for FindDocuments {
 }
 
 /// Documents that are read one after another, from [`FindDocuments::cursor`].
+///
+/// ```
+/// # use odm::derive::examples::*; example(async |shop| {
+/// use odm::{Collections, mql::Filter};
+///
+/// let mut reviews = Collections::of(&shop).collection("reviews").find(Filter::default()).cursor();
+/// let mut stars = 0;
+/// while let Some(review) = reviews.try_next().await? {
+///     stars += review.get_i32("stars").unwrap();
+/// }
+/// assert_eq!(stars, 17);
+/// # Ok(()) });
+/// ```
 #[must_use = "a cursor does nothing unless it is read"]
 pub struct DocumentCursor {
     session: Session,
@@ -168,6 +257,16 @@ pub struct DocumentCursor {
 
 impl DocumentCursor {
     /// Waits for the next document. `None` at the end.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, mql::Filter};
+    ///
+    /// let mut parts = Collections::of(&shop).collection("parts").find(Filter::default()).limit(1).cursor();
+    /// assert_eq!(parts.try_next().await?.unwrap().get_str("name").unwrap(), "bolt");
+    /// assert!(parts.try_next().await?.is_none());
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///

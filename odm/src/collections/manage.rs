@@ -8,6 +8,15 @@ use super::{Collection, Collections};
 use crate::{catalog, database::lock_of, session};
 
 /// A collection of a store, from [`Collections::list`].
+///
+/// ```
+/// # use odm::derive::examples::*; example(async |shop| {
+/// for collection in odm::Collections::of(&shop).list().await? {
+///     println!("{}: {} indexes", collection.name, collection.indexes.len());
+///     assert!(collection.databases.contains("shop"));
+/// }
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CollectionInfo {
@@ -53,6 +62,14 @@ impl Collections {
 impl Collection {
     /// Creates the collection, if it does not exist. The first document of a collection creates it, too.
     ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// let collections = odm::Collections::of(&shop);
+    /// collections.collection("notes").create().await?;
+    /// assert!(collections.list().await?.iter().any(|collection| collection.name == "notes"));
+    /// # Ok(()) });
+    /// ```
+    ///
     /// # Errors
     ///
     /// `Schema` if its name is empty or has a NUL; `InvalidQuery` if it is the library's own.
@@ -66,7 +83,7 @@ impl Collection {
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
-    /// use odm::{Collections, bson::doc, collections::{Direction, IndexSpec}, mql::Filter};
+    /// use odm::{Collections, bson::doc, mql::{Direction, Filter}, store::contract::IndexSpec};
     ///
     /// let parts = Collections::of(&shop).collection("parts");
     /// let by_price = IndexSpec::new("by_price", [("price", Direction::Ascending)]);
@@ -91,6 +108,17 @@ impl Collection {
     }
 
     /// Removes an index, and returns whether there was one of this name.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, mql::Direction, store::contract::IndexSpec};
+    ///
+    /// let orders = Collections::of(&shop).collection("orders");
+    /// orders.create_index(IndexSpec::new("by_total", [("total", Direction::Descending)])).await?;
+    /// assert!(orders.drop_index("by_total").await?);
+    /// assert!(!orders.drop_index("by_total").await?);
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///
@@ -148,6 +176,17 @@ impl Collection {
 
     /// Gives the collection another name. An existing collection of that name is removed if `replaces` is set, and else only if it has no
     /// documents.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::rawdoc, mql::Filter};
+    ///
+    /// let collections = Collections::of(&shop);
+    /// collections.collection("drafts").insert([rawdoc! { "_id": 1 }]).await?;
+    /// collections.collection("drafts").rename("notes", false).await?;
+    /// assert_eq!(collections.collection("notes").find(Filter::default()).count().await?, 1);
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///

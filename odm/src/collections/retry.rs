@@ -11,6 +11,16 @@ use crate::maintain::NamedWrite;
 pub use crate::session::{DoneStatements, Retryable};
 
 /// A write of a [command](Collections::once).
+///
+/// ```
+/// # use odm::derive::examples::*; example(async |shop| {
+/// use odm::{Collections, bson::doc, collections::Statement, mql::Filter};
+///
+/// let five = Filter::parse(&doc! { "stars": 5 })?;
+/// let delete = Statement::Delete(Collections::of(&shop).collection("reviews").delete(five));
+/// assert_eq!(delete.await?.modified, 2);
+/// # Ok(()) });
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Statement {
@@ -98,6 +108,15 @@ impl Collections {
 
     /// Returns what is done of the command of which something is a part.
     ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, collections::Retryable};
+    ///
+    /// let part = Retryable { caller: "a client".into(), command: 1, begin: 0, end: 1 };
+    /// assert_eq!(Collections::of(&shop).done(&part).await?, None);
+    /// # Ok(()) });
+    /// ```
+    ///
     /// # Errors
     ///
     /// `Stale` if the caller has sent a later command.
@@ -106,6 +125,15 @@ impl Collections {
     }
 
     /// Removes the stored answers of callers that have sent no command for so long.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use std::time::Duration;
+    ///
+    /// let collections = odm::Collections::of(&shop);
+    /// collections.forget_answers(Duration::from_secs(30 * 60)).await?; // of clients that have been silent for half an hour
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///

@@ -37,6 +37,17 @@ impl Collections {
 }
 
 /// A transaction on [`Collections`], from [`Collections::begin`]. It derefs to the collections in it.
+///
+/// ```
+/// # use odm::derive::examples::*; example(async |shop| {
+/// use odm::{Collections, mql::Filter};
+///
+/// let unit = Collections::of(&shop).begin().await?;
+/// unit.collection("orders").delete(Filter::default()).await?;
+/// drop(unit); // which rolls back
+/// assert_eq!(shop.orders.all().count().await?, 3);
+/// # Ok(()) });
+/// ```
 #[must_use = "a transaction is rolled back when it is dropped"]
 pub struct CollectionsTransaction {
     collections: Collections,
@@ -46,6 +57,17 @@ pub struct CollectionsTransaction {
 impl CollectionsTransaction {
     /// Makes the writes visible and durable, as [`TransactionGuard::commit`](crate::TransactionGuard::commit) does.
     ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, mql::Filter};
+    ///
+    /// let unit = Collections::of(&shop).begin().await?;
+    /// unit.collection("orders").delete(Filter::default()).await?;
+    /// unit.commit().await?;
+    /// assert_eq!(shop.orders.all().count().await?, 0);
+    /// # Ok(()) });
+    /// ```
+    ///
     /// # Errors
     ///
     /// The errors of that.
@@ -53,8 +75,8 @@ impl CollectionsTransaction {
         self.bound.commit().await
     }
 
-    /// Commits as [`commit`](CollectionsTransaction::commit) does, and records that the part of a command is [done](Collections::done): for
-    /// servers, whose client sends its commit again if it has got no answer.
+    /// Commits as [`commit`](CollectionsTransaction::commit) does, and records that the part of a command is [done](Collections::done), if it has
+    /// written something: for servers, whose client sends its commit again if it has got no answer.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -73,11 +95,25 @@ impl CollectionsTransaction {
     ///
     /// The errors of [`commit`](CollectionsTransaction::commit); `Stale` if the part is done already, or the caller has sent a later command.
     pub async fn commit_once(self, part: Retryable) -> Result<()> {
-        self.collections.session.record_done(part).await?;
+        // A transaction that has written nothing has nothing to be carried out twice, and loses no conflict.
+        if self.bound.has_written() {
+            self.collections.session.record_done(part).await?;
+        }
         self.commit().await
     }
 
     /// Rolls back the writes.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, mql::Filter};
+    ///
+    /// let unit = Collections::of(&shop).begin().await?;
+    /// unit.collection("orders").delete(Filter::default()).await?;
+    /// unit.rollback().await?;
+    /// assert_eq!(shop.orders.all().count().await?, 3);
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///

@@ -11,15 +11,27 @@ use std::{
 use bson::{RawBson, RawDocumentBuf};
 use futures_core::{Stream, future::BoxFuture};
 use odm_mql::Filter;
-use odm_store::{Cause, Result, ResumeToken, WatchRequest};
+use odm_store::{Cause, Error, ErrorKind, Result, ResumeToken, WatchRequest};
 
 use super::Collection;
 use crate::{
+    catalog,
     repository::WATCH_BUFFER,
     session::{MatchingChanges, Session},
 };
 
 /// A watch that has not begun, from [`Collection::watch`]. Awaiting it returns the stream of changes, which begins then.
+///
+/// ```
+/// # use odm::derive::examples::*; example(async |shop| {
+/// use odm::{Collections, bson::doc, mql::Filter};
+///
+/// let bad = Filter::parse(&doc! { "stars": { "$lt": 3 } })?;
+/// let mut changes = Collections::of(&shop).collection("reviews").watch(bad).await?;
+/// shop.reviews.update(2).set(Review::fields().stars, 1).await?;
+/// assert!(changes.try_next().await?.is_some());
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone)]
 #[must_use = "a watch does nothing until it is awaited"]
 pub struct WatchDocuments {
@@ -36,12 +48,32 @@ impl WatchDocuments {
     }
 
     /// Sets how many commits are kept for a slow reader, as [`Watch::buffer`](crate::repository::Watch::buffer) does.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, mql::Filter};
+    ///
+    /// let changes = Collections::of(&shop).collection("parts").watch(Filter::default()).buffer(4096).await?;
+    /// # Ok(()) });
+    /// ```
     pub fn buffer(mut self, commits: usize) -> Self {
         self.request.buffer = commits;
         self
     }
 
     /// Goes on after a change that another watch has shown, as [`Watch::resume_after`](crate::repository::Watch::resume_after) does.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, mql::Filter};
+    ///
+    /// let parts = Collections::of(&shop).collection("parts");
+    /// let seen = parts.watch(Filter::default()).await?.token().clone();
+    /// shop.parts.update(1).inc(Part::fields().qty, 1).await?;
+    /// let mut changes = parts.watch(Filter::default()).resume_after(seen).await?;
+    /// assert!(changes.try_next().await?.is_some());
+    /// # Ok(()) });
+    /// ```
     pub fn resume_after(mut self, token: ResumeToken) -> Self {
         self.request.after = Some(token);
         self
@@ -54,6 +86,14 @@ impl IntoFuture for WatchDocuments {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
+            // The library writes to its own collections past the feed.
+            if catalog::is_own(&self.request.collection) {
+                let message = format!(
+                    "watch of `{}` refused: it is the library's own collection",
+                    self.request.collection
+                );
+                return Err(Error::new(ErrorKind::InvalidQuery, message));
+            }
             self.session.follow_catalog().await?;
             let changes = self.session.watch_matching(self.request).await?;
             Ok(DocumentChanges(changes))
@@ -62,6 +102,18 @@ impl IntoFuture for WatchDocuments {
 }
 
 /// A committed change of a document, as it is stored.
+///
+/// ```
+/// # use odm::derive::examples::*; example(async |shop| {
+/// use odm::{Collections, mql::Filter, store::Cause};
+///
+/// let mut changes = Collections::of(&shop).collection("reviews").watch(Filter::default()).await?;
+/// shop.reviews.delete(1).await?;
+/// let change = changes.try_next().await?.expect("the store is open");
+/// assert!(change.before.is_some() && change.after.is_none());
+/// assert_eq!(change.cause, Cause::Write);
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct DocumentEvent {
@@ -81,16 +133,50 @@ pub struct DocumentEvent {
 ///
 /// It is a [`Stream`], which ends when the store is closed. An error is an item, and the stream goes on after it: `Lagged` in the place of
 /// commits that were missed, `FailedFilter` if the filter fails on a document.
+///
+/// ```
+/// # use odm::derive::examples::*; example(async |shop| {
+/// use odm::{Collections, mql::Filter};
+///
+/// let mut changes = Collections::of(&shop).collection("orders").watch(Filter::default()).await?;
+/// shop.close().await?;
+/// while let Some(change) = changes.try_next().await? {
+///     println!("{:?}", change.id);
+/// }
+/// # Ok(()) });
+/// ```
 #[must_use = "a stream does nothing unless it is polled"]
 pub struct DocumentChanges(MatchingChanges);
 
 impl DocumentChanges {
     /// The place after the last change that was taken, or else the start of the stream.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, mql::Filter};
+    ///
+    /// let mut changes = Collections::of(&shop).collection("parts").watch(Filter::default()).await?;
+    /// shop.parts.update(1).inc(Part::fields().qty, 1).await?;
+    /// let change = changes.try_next().await?.expect("the store is open");
+    /// assert_eq!(changes.token(), &change.token);
+    /// # Ok(()) });
+    /// ```
     pub fn token(&self) -> &ResumeToken {
         &self.0.token
     }
 
     /// Waits for the next change. `None` when the store is closed. Dropping the future loses nothing.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::RawBson, mql::Filter};
+    ///
+    /// let mut changes = Collections::of(&shop).collection("parts").watch(Filter::default()).await?;
+    /// shop.parts.update(2).inc(Part::fields().qty, 1).await?;
+    /// let change = changes.try_next().await?.expect("the store is open");
+    /// assert_eq!(change.id, RawBson::Int64(2));
+    /// # Ok(()) });
+    /// ```
     ///
     /// # Errors
     ///

@@ -2,7 +2,7 @@
 
 use std::{
     future::IntoFuture,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use bson::{RawBson, RawDocumentBuf};
@@ -22,6 +22,15 @@ use crate::{
 };
 
 /// An insert, from [`Collection::insert`]. Awaiting it returns the `_id`s of the documents.
+///
+/// ```
+/// # use odm::derive::examples::*; example(async |shop| {
+/// use odm::{Collections, bson::{RawBson, rawdoc}};
+///
+/// let insert = Collections::of(&shop).collection("notes").insert([rawdoc! { "_id": 1 }]);
+/// assert_eq!(insert.await?, [RawBson::Int32(1)]);
+/// # Ok(()) });
+/// ```
 #[derive(Debug)]
 #[must_use = "a write does nothing until it is awaited"]
 pub struct InsertDocuments {
@@ -38,6 +47,17 @@ impl InsertDocuments {
     }
 
     /// Runs the write, rolls it back, and returns the changes that it would make; see [dry runs](crate::repository#dry-runs).
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::rawdoc, mql::Filter};
+    ///
+    /// let notes = Collections::of(&shop).collection("notes");
+    /// let plan = notes.insert([rawdoc! { "_id": 1 }]).plan().await?;
+    /// assert_eq!(plan.collections[0].inserted, 1);
+    /// assert_eq!(notes.find(Filter::default()).count().await?, 0);
+    /// # Ok(()) });
+    /// ```
     pub async fn plan(self) -> Result<WritePlan> {
         self.prepare()?.plan().await
     }
@@ -64,9 +84,9 @@ impl InsertDocuments {
         Ok((session.clone(), write, ids))
     }
 
-    pub(super) fn into_statement(self) -> Result<(Write, Returned)> {
+    pub(super) fn into_statement(self) -> Result<(Write, SharedDocuments)> {
         let (_, write, _) = self.into_parts()?;
-        Ok((write, Returned::default()))
+        Ok((write, SharedDocuments::default()))
     }
 }
 
@@ -80,6 +100,16 @@ impl WriteBuilder for InsertDocuments {
 }
 
 /// The change of the documents that match a filter.
+///
+/// ```
+/// # use odm::derive::examples::*; example(async |shop| {
+/// use odm::{bson::{doc, rawdoc}, collections::DocumentUpdate, mql::Update};
+///
+/// let update = Update::parse(&doc! { "$set": { "qty": 1 } }, &[])?;
+/// assert!(matches!(DocumentUpdate::from(update), DocumentUpdate::Update(_)));
+/// assert!(matches!(DocumentUpdate::from(rawdoc! { "qty": 1 }), DocumentUpdate::Replace(_)));
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum DocumentUpdate {
@@ -112,6 +142,17 @@ impl From<RawDocumentBuf> for DocumentUpdate {
 }
 
 /// An update, from [`Collection::update`].
+///
+/// ```
+/// # use odm::derive::examples::*; example(async |shop| {
+/// use odm::{Collections, bson::doc, mql::{Filter, Update}};
+///
+/// let parts = Collections::of(&shop).collection("parts");
+/// let sold = Update::parse(&doc! { "$set": { "qty": 0_i64 } }, &[])?;
+/// let many = Filter::parse(&doc! { "qty": { "$gt": 10 } })?;
+/// assert_eq!(parts.update(many, sold).await?.modified, 2);
+/// # Ok(()) });
+/// ```
 #[derive(Debug)]
 #[must_use = "a write does nothing until it is awaited"]
 pub struct UpdateDocuments {
@@ -130,12 +171,34 @@ impl UpdateDocuments {
     }
 
     /// Changes only the first document that matches, in the order of the [sort](UpdateDocuments::sort), or of `_id`.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::doc, mql::{Filter, Update}};
+    ///
+    /// let parts = Collections::of(&shop).collection("parts");
+    /// let sold = Update::parse(&doc! { "$set": { "qty": 0_i64 } }, &[])?;
+    /// assert_eq!(parts.update(Filter::default(), sold).first().await?.modified, 1);
+    /// assert_eq!(shop.parts.get(1).await?.qty, 0);
+    /// # Ok(()) });
+    /// ```
     pub fn first(mut self) -> Self {
         self.target.is_first = true;
         self
     }
 
     /// The order that decides which document is the first. The others stay as they are.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::doc, mql::{Filter, Sort, Update}};
+    ///
+    /// let parts = Collections::of(&shop).collection("parts");
+    /// let sold = Update::parse(&doc! { "$set": { "qty": 0_i64 } }, &[])?;
+    /// parts.update(Filter::default(), sold).sort(Sort::parse(&doc! { "qty": -1 })?).await?;
+    /// assert_eq!(shop.parts.get(3).await?.qty, 0); // of which there were most
+    /// # Ok(()) });
+    /// ```
     pub fn sort(mut self, sort: Sort) -> Self {
         self.target.is_first = true;
         self.target.sort = sort;
@@ -164,25 +227,58 @@ impl UpdateDocuments {
     }
 
     /// Returns the documents as stored after the update.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::doc, mql::{Filter, Update}};
+    ///
+    /// let parts = Collections::of(&shop).collection("parts");
+    /// let sold = Update::parse(&doc! { "$set": { "qty": 0_i64 } }, &[])?;
+    /// let written = parts.update(Filter::default(), sold).returning().await?;
+    /// assert_eq!(written.documents[0].get_i64("qty").unwrap(), 0);
+    /// # Ok(()) });
+    /// ```
     pub fn returning(mut self) -> Self {
         self.target.returning = Some(false);
         self
     }
 
     /// Returns the documents as they were before the update.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::doc, mql::{Filter, Update}};
+    ///
+    /// let parts = Collections::of(&shop).collection("parts");
+    /// let sold = Update::parse(&doc! { "$set": { "qty": 0_i64 } }, &[])?;
+    /// let written = parts.update(Filter::default(), sold).returning_before().await?;
+    /// assert_eq!(written.documents[0].get_i64("qty").unwrap(), 90);
+    /// # Ok(()) });
+    /// ```
     pub fn returning_before(mut self) -> Self {
         self.target.returning = Some(true);
         self
     }
 
     /// Runs the write, rolls it back, and returns the changes that it would make; see [dry runs](crate::repository#dry-runs).
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::doc, mql::{Filter, Update}};
+    ///
+    /// let parts = Collections::of(&shop).collection("parts");
+    /// let sold = Update::parse(&doc! { "$set": { "qty": 0_i64 } }, &[])?;
+    /// let plan = parts.update(Filter::default(), sold).plan().await?;
+    /// assert_eq!((plan.matched, shop.parts.get(1).await?.qty), (3, 90));
+    /// # Ok(()) });
+    /// ```
     pub async fn plan(self) -> Result<WritePlan> {
         self.prepare()?.plan().await
     }
 }
 
 impl UpdateDocuments {
-    pub(super) fn into_statement(self) -> Result<(Write, Returned)> {
+    pub(super) fn into_statement(self) -> Result<(Write, SharedDocuments)> {
         let mut target = self.target;
         let change = match self.change {
             DocumentUpdate::Update(update) => {
@@ -217,6 +313,15 @@ impl WriteBuilder for UpdateDocuments {
 }
 
 /// A delete, from [`Collection::delete`].
+///
+/// ```
+/// # use odm::derive::examples::*; example(async |shop| {
+/// use odm::{Collections, bson::doc, mql::Filter};
+///
+/// let bad = Filter::parse(&doc! { "stars": { "$lt": 5 } })?;
+/// assert_eq!(Collections::of(&shop).collection("reviews").delete(bad).await?.modified, 2);
+/// # Ok(()) });
+/// ```
 #[derive(Debug)]
 #[must_use = "a write does nothing until it is awaited"]
 pub struct DeleteDocuments {
@@ -231,12 +336,31 @@ impl DeleteDocuments {
     }
 
     /// Removes only the first document that matches, in the order of the [sort](DeleteDocuments::sort), or of `_id`.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, mql::Filter};
+    ///
+    /// Collections::of(&shop).collection("reviews").delete(Filter::default()).first().await?;
+    /// assert!(shop.reviews.get(1).await.unwrap_err().is_not_found());
+    /// # Ok(()) });
+    /// ```
     pub fn first(mut self) -> Self {
         self.target.is_first = true;
         self
     }
 
     /// The order that decides which document is the first. The others stay as they are.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::doc, mql::{Filter, Sort}};
+    ///
+    /// let reviews = Collections::of(&shop).collection("reviews");
+    /// reviews.delete(Filter::default()).sort(Sort::parse(&doc! { "stars": 1 })?).await?;
+    /// assert!(shop.reviews.get(2).await.unwrap_err().is_not_found()); // the worst
+    /// # Ok(()) });
+    /// ```
     pub fn sort(mut self, sort: Sort) -> Self {
         self.target.is_first = true;
         self.target.sort = sort;
@@ -244,19 +368,40 @@ impl DeleteDocuments {
     }
 
     /// Returns the removed documents.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, mql::Filter};
+    ///
+    /// let reviews = Collections::of(&shop).collection("reviews");
+    /// let removed = reviews.delete(Filter::default()).first().returning().await?;
+    /// assert_eq!(removed.documents[0].get_str("text").unwrap(), "Solid");
+    /// # Ok(()) });
+    /// ```
     pub fn returning(mut self) -> Self {
         self.target.returning = Some(true);
         self
     }
 
     /// Runs the write, rolls it back, and returns the changes that it would make; see [dry runs](crate::repository#dry-runs).
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::doc, mql::Filter};
+    ///
+    /// let table = Filter::parse(&doc! { "_id": 3 })?;
+    /// let plan = Collections::of(&shop).collection("products").delete(table).plan().await?;
+    /// let removed: u64 = plan.collections.iter().map(|planned| planned.removed).sum();
+    /// assert_eq!(removed, 2); // the table, and its manual
+    /// # Ok(()) });
+    /// ```
     pub async fn plan(self) -> Result<WritePlan> {
         self.prepare()?.plan().await
     }
 }
 
 impl DeleteDocuments {
-    pub(super) fn into_statement(self) -> Result<(Write, Returned)> {
+    pub(super) fn into_statement(self) -> Result<(Write, SharedDocuments)> {
         let delete = |collection, target, returning| Write::Delete {
             collection,
             target,
@@ -277,12 +422,22 @@ impl WriteBuilder for DeleteDocuments {
 
 fn prepared(
     session: Session,
-    (write, returned): (Write, Returned),
+    (write, returned): (Write, SharedDocuments),
 ) -> PreparedWrite<WrittenDocuments> {
     PreparedWrite::new(session, write, move |outcome| Ok(returned.with(&outcome)))
 }
 
 /// The result of an update or a delete.
+///
+/// ```
+/// # use odm::derive::examples::*; example(async |shop| {
+/// use odm::{Collections, mql::Filter};
+///
+/// let written = Collections::of(&shop).collection("reviews").delete(Filter::default()).await?;
+/// assert_eq!((written.matched, written.modified), (4, 4));
+/// assert!(written.documents.is_empty()); // without `returning`
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct WrittenDocuments {
@@ -321,7 +476,7 @@ impl Matched {
     fn into_statement(
         self,
         write: impl FnOnce(String, WriteTarget, Option<ReturnDocument>) -> Write,
-    ) -> Result<(Write, Returned)> {
+    ) -> Result<(Write, SharedDocuments)> {
         self.collection.check_writable()?;
         let target = match self.is_first {
             true => WriteTarget::First {
@@ -330,14 +485,14 @@ impl Matched {
             },
             false => WriteTarget::Matching(self.filter),
         };
-        let returned = Returned::default();
+        let returned = SharedDocuments::default();
         let returning = self.returning.map(|before| {
             let returned = returned.clone();
             let check = ReturnedCheck::new(move |documents: &[Doc]| {
                 let documents = documents
                     .iter()
                     .map(|document| RawDocumentBuf::clone(document));
-                *returned.lock() = documents.collect();
+                returned.set(documents.collect());
                 Ok(())
             });
             ReturnDocument { before, check }
@@ -348,20 +503,21 @@ impl Matched {
 
 /// The documents that a write returns, as its unit has last left them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Returned(Arc<Mutex<Vec<RawDocumentBuf>>>);
+pub(super) struct SharedDocuments(Arc<Mutex<Vec<RawDocumentBuf>>>);
 
-impl Returned {
-    fn lock(&self) -> MutexGuard<'_, Vec<RawDocumentBuf>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+impl SharedDocuments {
+    fn set(&self, documents: Vec<RawDocumentBuf>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = documents;
     }
 
     /// The result of the write.
     pub(super) fn with(&self, outcome: &WriteOutcome) -> WrittenDocuments {
+        let mut documents = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         WrittenDocuments {
             matched: outcome.matched,
             modified: outcome.modified,
             inserted_id: outcome.inserted_id.clone(),
-            documents: std::mem::take(&mut *self.lock()),
+            documents: std::mem::take(&mut *documents),
         }
     }
 }

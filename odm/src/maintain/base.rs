@@ -8,7 +8,7 @@ use bson::{RawBson, RawDocument, RawDocumentBuf};
 use odm_mql::{Filter, Update, diff, key, path};
 use odm_store::{Change, DeleteWrite, Error, ErrorKind, Result, UpdateWrite, show};
 
-use self::update::DocumentUpdate;
+use self::update::MatchedUpdate;
 use super::{
     cold::{self, MatchedPages, UpdateParts},
     repair,
@@ -103,7 +103,7 @@ pub(super) async fn apply(
             returning,
             ..
         } => {
-            let update = DocumentUpdate {
+            let update = MatchedUpdate {
                 collection,
                 target,
                 change,
@@ -358,7 +358,7 @@ async fn upsert_by(
         }
         OnConflict::Update { change, is_typed } => {
             let change = WriteChange::Update(change.clone());
-            let update = DocumentUpdate {
+            let update = MatchedUpdate {
                 collection,
                 target: &target,
                 change: &change,

@@ -41,6 +41,10 @@ struct Recorded<W: Job> {
 }
 
 impl Rewrites {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Records a write that a transaction has made by a catalog. Returns whether it can be made again.
     pub(crate) fn add<W: Job>(
         &mut self,

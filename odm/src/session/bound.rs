@@ -107,6 +107,14 @@ impl Bound {
         }
     }
 
+    /// Whether a write was made in the transaction.
+    pub(crate) fn has_written(&self) -> bool {
+        match &self.state().writes {
+            BoundWrites::Repeatable(rewrites) => !rewrites.is_empty(),
+            BoundWrites::Unrepeatable => true,
+        }
+    }
+
     /// Why the transaction cannot commit, if it cannot.
     pub(crate) fn failure(&self) -> Option<Error> {
         self.state().failure.clone()

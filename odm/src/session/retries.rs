@@ -41,6 +41,18 @@ struct StoredRetries {
 }
 
 /// A part of a command.
+///
+/// ```
+/// # use odm::derive::examples::*; example(async |shop| {
+/// use odm::{Collections, bson::rawdoc, collections::{Retryable, Statement}};
+///
+/// let collections = Collections::of(&shop);
+/// let part = Retryable { caller: "a client".into(), command: 1, begin: 0, end: 1 };
+/// let insert = collections.collection("notes").insert([rawdoc! { "_id": 1 }]);
+/// let done = collections.once(part, vec![Statement::Insert(insert)], |_, _| Ok(rawdoc! { "ok": 1 })).await?;
+/// assert_eq!(done.number, 1);
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Retryable {
     /// The caller.
@@ -54,6 +66,18 @@ pub struct Retryable {
 }
 
 /// The statements of a command that are done.
+///
+/// ```
+/// # use odm::derive::examples::*; example(async |shop| {
+/// use odm::{Collections, bson::rawdoc, collections::Retryable};
+///
+/// let collections = Collections::of(&shop);
+/// let part = Retryable { caller: "a client".into(), command: 1, begin: 0, end: 1 };
+/// collections.once(part.clone(), Vec::new(), |_, _| Ok(rawdoc! { "ok": 1 })).await?;
+/// let done = collections.done(&part).await?.unwrap();
+/// assert_eq!((done.number, done.answer), (1, rawdoc! { "ok": 1 }));
+/// # Ok(()) });
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct DoneStatements {
     /// Their number.
@@ -160,10 +184,10 @@ impl Job for RetryableWrites {
                 has_queued: false,
             });
         }
-        if number != self.part.begin {
+        if number != self.part.begin || self.part.end <= self.part.begin {
             let message = format!(
-                "statements of a command are missing: {number} are done, and the next ones begin after {}",
-                self.part.begin
+                "statements of a command are missing: {number} are done, and the part is of those from {} to {}",
+                self.part.begin, self.part.end
             );
             return Err(Error::new(ErrorKind::InvalidQuery, message));
         }

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// An update of stored documents.
-pub(super) struct DocumentUpdate<'w> {
+pub(super) struct MatchedUpdate<'w> {
     pub(super) collection: &'w str,
     pub(super) target: &'w WriteTarget,
     pub(super) change: &'w WriteChange,
@@ -31,7 +31,7 @@ enum PageChange<'c> {
     Pipeline(&'c UpdatePipeline),
 }
 
-impl DocumentUpdate<'_> {
+impl MatchedUpdate<'_> {
     /// Runs the update, and sets the documents that it returns.
     pub(super) async fn run_returning(&self, unit: &mut Unit<'_>) -> Result<WriteSummary> {
         let matched = cold::matching(unit, self.collection, self.target).await?;
@@ -44,7 +44,7 @@ impl DocumentUpdate<'_> {
                     id: id(found).into(),
                     condition: filter.clone(),
                 };
-                let update = DocumentUpdate {
+                let update = MatchedUpdate {
                     target: &found,
                     ..*self
                 };
@@ -224,7 +224,14 @@ async fn apply_pipeline(
 
 /// The document that an upsert inserts in the place of a replacement: with the `_id` that its filter fixes, unless it brings its own.
 fn with_seeded_id(seed: &RawDocument, document: &RawDocument) -> Result<RawDocumentBuf> {
-    let own = path::get(document, "_id").or_else(|| path::get(seed, "_id"));
+    let (own, fixed) = (path::get(document, "_id"), path::get(seed, "_id"));
+    if own
+        .zip(fixed)
+        .is_some_and(|(own, fixed)| !order::equal(own, fixed))
+    {
+        return Err(odm_mql::Error::Immutable("_id".to_owned()).into());
+    }
+    let own = own.or(fixed);
     let mut made = RawDocumentBuf::new();
     if let Some(id) = own {
         made.append(bson::raw::cstr!("_id"), id);
