@@ -55,10 +55,11 @@ impl Stored {
             Some((_, Ok(all))) => all.iter().filter_map(Bson::as_document).cloned().collect(),
             Some((one, Err(_))) => vec![one.clone()],
         };
-        let present: Vec<Document> = keys.iter().map(|(path, _)| is_present(path)).collect();
-        let present_only = filters.starts_with(&present);
+        let mut present = keys.iter().map(|(path, _)| bytes(&is_present(path)));
+        let mut first = filters.iter().map(bytes);
+        let present_only = present.all(|present| first.next() == Some(present));
         if present_only {
-            filters.drain(..present.len());
+            filters.drain(..keys.len());
         }
         let filter = match filters.is_empty() {
             true => None,
@@ -77,10 +78,13 @@ impl Stored {
 
     /// Whether it has the keys and the options of a declared one.
     fn is(&self, index: &IndexSpec) -> bool {
-        // Documents are equal as values in any order of their fields, and a NaN is not equal to itself.
-        let bytes = |options: &Document| bson::serialize_to_vec(options).ok();
         bytes(&self.options) == bytes(&options(index))
     }
+}
+
+/// A document for a comparison: documents are equal as values in any order of their fields, and a NaN is not equal to itself.
+fn bytes(document: &Document) -> Option<Vec<u8>> {
+    bson::serialize_to_vec(document).ok()
 }
 
 /// The collections with their indexes, in the order of the names of both, without indexes of kinds that the contract does not have.
