@@ -42,7 +42,6 @@ pub(crate) mod code {
     pub(crate) const SHUTDOWN_IN_PROGRESS: i32 = 91;
     pub(crate) const WRITE_CONFLICT: i32 = 112;
     pub(crate) const CONFLICTING_OPERATION_IN_PROGRESS: i32 = 117;
-    pub(crate) const NOT_A_REPLICA_SET: i32 = 123;
     pub(crate) const EXCEEDED_MEMORY_LIMIT: i32 = 146;
     pub(crate) const CURSOR_KILLED: i32 = 237;
     pub(crate) const NOT_IMPLEMENTED: i32 = 238;
@@ -90,7 +89,6 @@ const NAMES: &[(i32, &str)] = &[
         code::CONFLICTING_OPERATION_IN_PROGRESS,
         "ConflictingOperationInProgress",
     ),
-    (code::NOT_A_REPLICA_SET, "NotAReplicaSet"),
     (code::EXCEEDED_MEMORY_LIMIT, "ExceededMemoryLimit"),
     (code::CURSOR_KILLED, "CursorKilled"),
     (code::SNAPSHOT_TOO_OLD, "SnapshotTooOld"),
@@ -155,9 +153,10 @@ impl CommandError {
 
     /// The error of a command in a transaction, after which a driver may run the transaction again.
     pub(crate) fn in_transaction(self) -> Self {
-        match self.ends_transaction() {
-            true => self.with_label(TRANSIENT),
-            false => self,
+        if self.ends_transaction() {
+            self.with_label(TRANSIENT)
+        } else {
+            self
         }
     }
 
