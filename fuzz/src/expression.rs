@@ -101,7 +101,7 @@ const TYPES: [&str; 10] = [
     "double", "string", "objectId", "bool", "date", "int", "long", "decimal", "binData", "text",
 ];
 
-/// The operands of `$convert` that may be absent, and one that is refused.
+/// The operands of `$convert` that may be absent, and the operand that is refused.
 const OTHERS: [&str; 3] = ["onError", "onNull", "format"];
 
 /// The number of operands of an operator that takes any number.

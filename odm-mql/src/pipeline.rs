@@ -27,7 +27,7 @@ pub use update::UpdatePipeline;
 /// The documentation of [`mql`](crate) lists the stages. A pipeline does no I/O: a [run](Pipeline::begin) is given the documents of a
 /// collection, and asks for those of others.
 ///
-/// The stages mean what they mean in MongoDB, with these differences: groups come in the order of their first documents, and documents that
+/// The stages have the meaning of MongoDB, with these differences: groups come in the order of their first documents, and documents that
 /// are equal in the order of `$sort` keep theirs; a document between two stages has at most 64 MiB and 200 levels. `$$NOW` is the time at
 /// which the pipeline is parsed, in the pipelines in it too.
 ///

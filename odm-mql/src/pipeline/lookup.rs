@@ -16,7 +16,7 @@ use crate::{
     path::{self, Leaf, visit},
 };
 
-/// The documents of another collection that a run needs: those that leave the pipeline.
+/// A request for the results of a pipeline on another collection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LookupRequest {
     /// The name of the collection, in the same database.

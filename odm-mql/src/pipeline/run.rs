@@ -209,7 +209,7 @@ impl PipelineRun {
                 each.try_for_each(|document| check_result(document))?;
                 return Ok(Step::Documents(documents));
             }
-            // What is near the end leaves first: little is held, and a limit comes before a request.
+            // The last stage that can run goes first: so the run holds few documents, and a limit ends it before a request.
             let first = self.waiting.last().map_or(0, |(at, _)| at + 1);
             match (
                 (first..last).rev().find(|at| self.can_run(*at)),
@@ -312,7 +312,7 @@ impl PipelineRun {
         Ok(StageStep::Passed)
     }
 
-    /// Ends all stages before one that takes no more documents.
+    /// Ends all stages before a stage that takes no more documents.
     fn end_before(&mut self, at: usize) {
         self.has_ended = true;
         self.waiting.clear();

@@ -1,4 +1,4 @@
-//! Operators on texts, and those that join arrays and documents.
+//! Operators on texts, and operators that join arrays or documents.
 
 use super::*;
 
