@@ -188,9 +188,11 @@ fn changes_are_published_in_the_order_of_commits_whoever_is_held_up() {
         // A commit whose sync is held up, and a later one that waits for no sync.
         let gate = disk.hold_syncs();
         let mut first = pin!(insert(&store, 0..1, false));
+        assert!(poll_immediate(first.as_mut()).await.is_none());
+        disk.until_sync_waits();
+        // A thread that has written for long lets others run before it waits for the answer.
         let mut cx = Context::from_waker(&waker);
         assert!(first.as_mut().poll(&mut cx).is_pending());
-        disk.until_sync_waits();
         let before = disk.operations();
         let mut second = pin!(insert_eventually(&store, 1));
         assert!(poll_immediate(second.as_mut()).await.is_none());

@@ -451,14 +451,12 @@ fn a_waker_that_drops_the_last_handle_blocks_no_thread_of_the_store() {
     let waker = Waker::from(task.clone());
     let future = async move { drop(insert(&store, vec![doc! { "_id": "last" }]).await) };
     let mut future: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(future);
-    assert!(
-        future
-            .as_mut()
-            .poll(&mut Context::from_waker(&waker))
-            .is_pending()
-    );
-    *task.0.lock().expect("no panic") = Some(future);
+    let mut poll = || future.as_mut().poll(&mut Context::from_waker(&waker));
+    assert!(poll().is_pending());
     disk.until_sync_waits();
+    // A thread that has written for long lets others run before it waits for the answer.
+    assert!(poll().is_pending());
+    *task.0.lock().expect("no panic") = Some(future);
     drop(gate);
     // The store's own threads close it and remove its log.
     let deadline = Instant::now() + Duration::from_secs(20);
