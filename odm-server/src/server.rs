@@ -32,25 +32,13 @@ use crate::{
 const SWEEP: Duration = Duration::from_secs(5);
 
 /// The same, if cursors may be idle for a moment only.
-/// Removes the stored answers of clients that will not send their commands again.
-async fn forget_answers(state: Arc<ServerState>) {
-    loop {
-        tokio::time::sleep(FORGET).await;
-        for (database, collections) in &state.databases {
-            if let Err(error) = collections.forget_answers(ANSWER_LIFE).await {
-                tracing::warn!(target: "odm", database, %error, "old answers of clients are not removed");
-            }
-        }
-    }
-}
+const MIN_SWEEP: Duration = Duration::from_millis(10);
 
 /// How often old answers are looked for.
 const FORGET: Duration = Duration::from_secs(5 * 60);
 
 /// How long the answer to a write is stored, for a client that sends the write again.
 const ANSWER_LIFE: Duration = Duration::from_secs(30 * 60);
-
-const MIN_SWEEP: Duration = Duration::from_millis(10);
 
 /// What the connections of a server share.
 #[derive(Debug)]
@@ -252,6 +240,18 @@ impl Builder {
             ending,
             accepting,
         })
+    }
+}
+
+/// Removes the stored answers of clients that will not send their commands again.
+async fn forget_answers(state: Arc<ServerState>) {
+    loop {
+        tokio::time::sleep(FORGET).await;
+        for (database, collections) in &state.databases {
+            if let Err(error) = collections.forget_answers(ANSWER_LIFE).await {
+                tracing::warn!(target: "odm", database, %error, "old answers of clients are not removed");
+            }
+        }
     }
 }
 
