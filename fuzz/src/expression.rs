@@ -4,7 +4,7 @@ use odm::bson::{Bson, Document, doc};
 
 use crate::Choices;
 
-const OPERATORS: [&str; 51] = [
+const OPERATORS: [&str; 54] = [
     "$eq",
     "$ne",
     "$gt",
@@ -56,11 +56,14 @@ const OPERATORS: [&str; 51] = [
     "$substrCP",
     "$concatArrays",
     "$mergeObjects",
+    "$getField",
+    "$setField",
+    "$unsetField",
 ];
 
 /// The operators that a plain expression leaves out: a server has the first one, converts more texts and binary data, and may find an error
 /// of a joined value before a null.
-const ALONE: [&str; 18] = [
+const ALONE: [&str; 21] = [
     "$setUnion",
     "$isNumber",
     "$convert",
@@ -79,6 +82,9 @@ const ALONE: [&str; 18] = [
     "$substrCP",
     "$concatArrays",
     "$mergeObjects",
+    "$getField",
+    "$setField",
+    "$unsetField",
 ];
 
 const PATHS: [&str; 12] = [
@@ -176,6 +182,14 @@ impl Choices<'_> {
                         let input = self.expression(depth - 1);
                         let other = self.expression(depth - 1);
                         doc! { "input": input, "to": to, self.one_of(&OTHERS): other }.into()
+                    }
+                    "$getField" | "$setField" | "$unsetField" if !self.is_odd(4) => {
+                        let mut operand = doc! { "field": { "$literal": self.name() } };
+                        operand.insert("input", self.expression(depth - 1));
+                        if operator == "$setField" {
+                            operand.insert("value", self.expression(depth - 1));
+                        }
+                        operand.into()
                     }
                     _ if self.is_odd(4) => self.expression(depth - 1),
                     "$expr" if self.is_plain => self.expression(depth - 1),

@@ -3,6 +3,7 @@
 mod arrays;
 mod convert;
 mod evaluate;
+mod fields;
 mod numbers;
 mod objects;
 mod operator;
@@ -14,7 +15,7 @@ use std::borrow::Cow;
 use bson::{Bson, Document, RawBson, RawDocument};
 
 pub(super) use self::evaluate::{at_path, in_elements};
-use self::operator::Operator;
+use self::{fields::FieldOf, operator::Operator};
 use crate::{
     Error, Variables,
     types::{MAX_NESTING, check_nesting, from_raw},
@@ -58,6 +59,7 @@ enum ExprNode {
         default: Option<Box<ExprNode>>,
     },
     Convert(Box<Convert>),
+    Field(Box<FieldOf>),
 }
 
 /// The operands of `$convert`.
@@ -178,6 +180,7 @@ impl ExprNode {
                 let parts = parts.map(|(name, node)| (name.to_owned(), node.to_bson()));
                 bson::doc! { "$convert": parts.collect::<Document>() }.into()
             }
+            ExprNode::Field(field) => field.to_bson(),
         }
     }
 
@@ -202,6 +205,11 @@ impl ExprNode {
             }
             ExprNode::Convert(convert) => {
                 for (_, node) in convert.parts() {
+                    node.collect_paths(paths);
+                }
+            }
+            ExprNode::Field(field) => {
+                for node in field.operands() {
                     node.collect_paths(paths);
                 }
             }
@@ -237,6 +245,9 @@ impl ExprNode {
                 on_error: convert.on_error.map(|node| node.with_paths(change)),
                 on_null: convert.on_null.map(|node| node.with_paths(change)),
             })),
+            ExprNode::Field(field) => {
+                ExprNode::Field(Box::new(field.map(|node| node.with_paths(change))))
+            }
         }
     }
 }

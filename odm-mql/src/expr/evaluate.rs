@@ -57,6 +57,7 @@ pub(super) fn node(node: &ExprNode, document: &RawDocument) -> Result<Option<Raw
             }
         }
         ExprNode::Convert(convert) => converted(convert, document),
+        ExprNode::Field(field) => field.evaluate(document),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use bson::{Bson, Document, RawBson};
 
-use super::{Convert, ExprNode, operator::Operator};
+use super::{Convert, ExprNode, fields::FieldOf, operator::Operator};
 use crate::{
     Error,
     error::code,
@@ -12,7 +12,24 @@ use crate::{
 };
 
 /// The operators that are not an [`Operator`], since their operands are not a list.
-pub(super) const SPECIAL: [&str; 5] = ["$literal", "$const", "$switch", "$expr", "$convert"];
+pub(super) const SPECIAL: [&str; 8] = [
+    "$literal",
+    "$const",
+    "$switch",
+    "$expr",
+    "$convert",
+    "$getField",
+    "$setField",
+    "$unsetField",
+];
+
+/// Whether a document is an operator with its operands.
+pub(super) fn is_operator(document: &Document) -> bool {
+    document
+        .keys()
+        .next()
+        .is_some_and(|name| name.starts_with('$'))
+}
 
 pub(super) fn node(value: &Bson, variables: &Substitution<'_>) -> Result<ExprNode, Error> {
     match value {
@@ -102,6 +119,13 @@ fn operator(name: &str, operand: &Bson, variables: &Substitution<'_>) -> Result<
         ("$cond", Bson::Document(document)) => return cond(document, variables),
         ("$switch", operand) => return switch(operand, variables),
         ("$convert", operand) => return convert(operand, variables),
+        ("$getField", operand) => {
+            return Ok(ExprNode::Field(Box::new(FieldOf::get(operand, variables)?)));
+        }
+        ("$setField" | "$unsetField", operand) => {
+            let field = FieldOf::set(name, operand, variables)?;
+            return Ok(ExprNode::Field(Box::new(field)));
+        }
         ("$expr", operand) => return node(operand, variables),
         _ => {}
     }

@@ -365,6 +365,12 @@ fn expression() -> impl Strategy<Value = Bson> {
             prop::collection::vec(inner.clone(), 3)
                 .prop_map(|all| doc! { "$substrCP": all }.into()),
             conversion(inner.clone()),
+            inner
+                .clone()
+                .prop_map(|input| doc! { "$getField": { "field": "a", "input": input } }.into()),
+            (inner.clone(), inner.clone()).prop_map(|(input, value)| {
+                doc! { "$setField": { "field": "c", "input": input, "value": value } }.into()
+            }),
             (inner.clone(), inner.clone()).prop_map(|(a, b)| doc! { "x": a, "y": [b] }.into()),
             (inner.clone(), inner).prop_map(|(case, then)| {
                 doc! { "$switch": { "branches": [{ "case": case, "then": then }] } }.into()

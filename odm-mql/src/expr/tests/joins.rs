@@ -211,6 +211,99 @@ fn documents_are_merged_field_by_field() {
     }
 }
 
+/// Of the pages of `$getField`, `$setField` and `$unsetField`, and of their classes in MongoDB's sources.
+#[test]
+fn a_field_is_read_and_set_by_its_name_whatever_the_name_is() {
+    let document = || {
+        doc! { "a": { "x.y": 1, "$z": 2, "x": { "y": 3 } }, "b.c": 4, "null": null, "int": 5, "name": "x" }
+    };
+    let literal = |name: &str| doc! { "$literal": name };
+    let set = |field: Bson, value: Bson| doc! { "$setField": { "field": field, "input": "$a", "value": value } };
+    for (expression, expected) in [
+        (doc! { "$getField": "b.c" }, Some(4.into())),
+        (
+            doc! { "$getField": { "field": "x.y", "input": "$a" } },
+            Some(1.into()),
+        ),
+        (
+            doc! { "$getField": { "field": literal("$z"), "input": "$a" } },
+            Some(2.into()),
+        ),
+        (doc! { "$getField": literal("int") }, Some(5.into())),
+        (
+            doc! { "$getField": { "field": "x", "input": "$missing" } },
+            None,
+        ),
+        (
+            doc! { "$getField": { "field": "x", "input": "$null" } },
+            Some(Bson::Null),
+        ),
+        (
+            doc! { "$getField": { "field": "x", "input": "$int" } },
+            None,
+        ),
+        (doc! { "$getField": { "field": "no", "input": "$a" } }, None),
+        (
+            set("x.y".into(), "$int".into()),
+            Some(doc! { "x.y": 5, "$z": 2, "x": { "y": 3 } }.into()),
+        ),
+        (
+            set(literal("$new").into(), 1.into()),
+            Some(doc! { "x.y": 1, "$z": 2, "x": { "y": 3 }, "$new": 1 }.into()),
+        ),
+        (
+            set(literal("$z").into(), "$$REMOVE".into()),
+            Some(doc! { "x.y": 1, "x": { "y": 3 } }.into()),
+        ),
+        (
+            doc! { "$unsetField": { "field": "x.y", "input": "$a" } },
+            Some(doc! { "$z": 2, "x": { "y": 3 } }.into()),
+        ),
+        (
+            doc! { "$setField": { "field": "x", "input": "$missing", "value": 1 } },
+            Some(Bson::Null),
+        ),
+    ] {
+        assert_eq!(
+            value(expression.clone(), document()),
+            expected,
+            "{expression}"
+        );
+    }
+    for (expression, code) in [
+        (
+            doc! { "$getField": { "field": "x", "input": 1, "other": 1 } },
+            3_041_701,
+        ),
+        (doc! { "$getField": { "input": 1 } }, 3_041_702),
+        (doc! { "$getField": { "field": "x" } }, 3_041_703),
+        (doc! { "$getField": "$name" }, 5_654_601),
+        (doc! { "$getField": 1 }, 5_654_602),
+        (doc! { "$setField": 1 }, 4_161_100),
+        (
+            doc! { "$unsetField": { "field": "x", "input": 1, "value": 1 } },
+            4_161_101,
+        ),
+        (doc! { "$setField": { "input": 1, "value": 1 } }, 4_161_102),
+        (
+            doc! { "$setField": { "field": "x", "input": 1 } },
+            4_161_103,
+        ),
+        (
+            doc! { "$setField": { "field": "x", "value": 1 } },
+            4_161_109,
+        ),
+        (set("$name".into(), 1.into()), 4_161_106),
+        (set(1.into(), 1.into()), 4_161_107),
+        (set("a\0b".into(), 1.into()), 4_161_108),
+    ] {
+        let refused = Expr::parse(&expression.clone().into()).expect_err("a wrong operand");
+        assert_eq!(refused.code(), code, "{expression}");
+    }
+    let of_int = doc! { "$setField": { "field": "x", "input": "$int", "value": 1 } };
+    assert_eq!(error_code(of_int, document()), 4_161_105);
+}
+
 #[test]
 fn what_is_joined_is_bounded() {
     let document = doc! { "text": "x".repeat(10 << 20) };
