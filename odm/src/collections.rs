@@ -66,7 +66,7 @@ pub use write::{
 use crate::{
     catalog::{self, Relations},
     database::{self, Database, OpenOptions},
-    repository::{self, Writes},
+    repository::{self, Audit, AuditMode, Writes},
     session::{self, ProgramModels, Session},
 };
 
@@ -231,6 +231,29 @@ impl Collections {
         repository::run_bulk(&self.session, writes)
     }
 
+    /// Compares all derived data with its definitions, as [`Database::audit`] does: by the relations in the store, without any model.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// assert_eq!(odm::Collections::of(&shop).audit().with_validation().await?, []);
+    /// # Ok(()) });
+    /// ```
+    pub fn audit(&self) -> Audit {
+        Audit::of_models(&self.session, AuditMode::Report)
+    }
+
+    /// Repairs the findings of an [`audit`](Collections::audit), as [`Database::repair`] does.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// let findings = odm::Collections::of(&shop).repair().await?;
+    /// assert!(findings.iter().all(|finding| finding.repaired));
+    /// # Ok(()) });
+    /// ```
+    pub fn repair(&self) -> Audit {
+        Audit::of_models(&self.session, AuditMode::Repair)
+    }
+
     /// The optional abilities of the store.
     #[doc(hidden)]
     pub fn capabilities(&self) -> Capabilities {
@@ -325,6 +348,18 @@ impl Collection {
     /// When it is awaited: the errors of the stages, `Limit` if one of them needs too much memory.
     pub fn aggregate(&self, pipeline: Pipeline) -> AggregateDocuments {
         AggregateDocuments::new(self, pipeline)
+    }
+
+    /// Compares the derived data of this collection, and of its cold parts, with its definitions.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// let products = odm::Collections::of(&shop).collection("products");
+    /// assert_eq!(products.audit().await?, []);
+    /// # Ok(()) });
+    /// ```
+    pub fn audit(&self) -> Audit {
+        Audit::of_collection(&self.session, &self.name)
     }
 
     /// Watches the documents that match a filter: awaiting it returns the stream of their changes, which begins then.

@@ -26,8 +26,9 @@ use crate::{
 const CHUNK: u64 = 200;
 
 /// An audit of a database: a stream of [`Finding`]s. Made by [`audit`](crate::Database::audit),
-/// [`repair`](crate::Database::repair) and [`backfill`](crate::Database::backfill), and by
-/// [`validate`](super::Repository::validate) for one collection. Awaited, it returns all findings at once.
+/// [`repair`](crate::Database::repair) and [`backfill`](crate::Database::backfill), by
+/// [`Collections::audit`](crate::Collections::audit) without models, and by [`validate`](super::Repository::validate) for one collection.
+/// Awaited, it returns all findings at once.
 ///
 /// It checks the collections in chunks of documents, each on one state of the data. It does not block concurrent writes.
 ///
@@ -94,7 +95,7 @@ struct Auditor {
     mode: AuditMode,
     scope: AuditScope,
     /// The one collection that is checked, together with the collections of its cold parts; `None` for all.
-    only: Option<&'static str>,
+    only: Option<String>,
     /// The catalog when it started.
     catalog: Option<Arc<Catalog>>,
     /// The fields that are backfilled, if not all pending ones.
@@ -128,17 +129,28 @@ impl Audit {
     }
 
     /// An audit of a collection by its validators.
-    pub(super) fn of_validation(session: &Session, collection: &'static str) -> Self {
+    pub(super) fn of_validation(session: &Session, collection: &str) -> Self {
         let mode = AuditMode::Report;
-        Audit::new(session, mode, AuditScope::VALIDATORS, Some(collection))
+        Audit::new(
+            session,
+            mode,
+            AuditScope::VALIDATORS,
+            Some(collection.to_owned()),
+        )
     }
 
-    fn new(
-        session: &Session,
-        mode: AuditMode,
-        scope: AuditScope,
-        only: Option<&'static str>,
-    ) -> Self {
+    /// An audit of one collection.
+    pub(crate) fn of_collection(session: &Session, collection: &str) -> Self {
+        let mode = AuditMode::Report;
+        Audit::new(
+            session,
+            mode,
+            AuditScope::MODELS,
+            Some(collection.to_owned()),
+        )
+    }
+
+    fn new(session: &Session, mode: AuditMode, scope: AuditScope, only: Option<String>) -> Self {
         let progress = Progress {
             checked: 0,
             total: 0,
@@ -330,7 +342,7 @@ impl Auditor {
         let names = catalog.collections().filter(|name| {
             let is_own =
                 |own| own == *name || catalog.split_in(name).is_some_and(|split| split.hot == own);
-            self.only.is_none_or(is_own) && self.scope.includes(&catalog, name)
+            self.only.as_deref().is_none_or(is_own) && self.scope.includes(&catalog, name)
         });
         self.left = names.map(str::to_owned).collect();
         if self.mode == AuditMode::Backfill {

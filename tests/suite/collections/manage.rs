@@ -1,12 +1,12 @@
 //! Lists, indexes, renames and removals of collections.
 
 use odm::{
-    ErrorKind,
-    bson::{Bson, rawdoc},
+    Collections, ErrorKind,
+    bson::{Bson, doc, rawdoc},
     mql::{Direction, Filter},
     store::contract::{IndexSpec, Store},
 };
-use tests::on_every_store;
+use tests::{behind_the_back, on_every_store};
 
 use super::{assert_right, filled, id};
 
@@ -31,6 +31,21 @@ on_every_store! {
         assert!(refused.to_string().contains("`library`"), "{refused}");
         assert!(books.drop_index("mine").await.expect("it is dropped"));
         assert!(!books.drop_index("mine").await.expect("there is none"));
+    }
+
+    async fn a_program_without_models_finds_and_repairs_what_another_has_made_wrong(store: AnyStore) {
+        let (library, _) = filled(store.clone()).await;
+        let wrong = doc! { "$set": { "books": 77_i64 } };
+        behind_the_back(&store, "shelves", doc! { "_id": 1 }, wrong).await;
+        let alone = Collections::open(store).await.expect("it opens");
+        let found = alone.audit().await.expect("it is checked");
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!((found[0].collection.as_str(), found[0].path.as_str()), ("shelves", "books"));
+        assert_eq!(alone.collection("shelves").audit().await.expect("it is checked"), found);
+        assert_eq!(alone.collection("books").audit().await.expect("it is checked"), []);
+        let repaired = alone.repair().await.expect("it is repaired");
+        assert!(repaired.len() == 1 && repaired[0].repaired, "{repaired:?}");
+        assert_right(&library).await;
     }
 }
 
