@@ -18,7 +18,9 @@ mod namespace;
 mod sessions;
 mod status;
 mod update;
+mod validate;
 mod write;
+mod write_concern;
 
 pub(crate) use self::namespace::is_database_name;
 
@@ -59,6 +61,7 @@ const COMMANDS: &[&[Command]] = &[
     sessions::COMMANDS,
     status::COMMANDS,
     update::COMMANDS,
+    validate::COMMANDS,
 ];
 
 /// The databases that every server has, in which nothing is stored.
@@ -183,6 +186,7 @@ async fn dispatch<'a>(
     let session = SessionUse::take(&mut arguments)?;
     check_use(name, session)?;
     let is_in_transaction = session.is_some_and(|session| session.starts.is_some());
+    let unmet = write_concern::take(&mut arguments, state.member.is_some())?;
     let time = take_generic(&mut arguments, is_in_transaction)?;
     let context = Context {
         state,
@@ -193,13 +197,17 @@ async fn dispatch<'a>(
         deadline: time.and_then(|time| Instant::now().checked_add(time)),
     };
     let running = run_in_session(command, context, arguments);
-    match time {
+    let mut reply = match time {
         None => running.await,
         Some(time) => match tokio::time::timeout(time, running).await {
             Ok(result) => result,
             Err(_) => Err(out_of_time()),
         },
+    }?;
+    if let Some(unmet) = unmet {
+        reply.append(cstr!("writeConcernError"), unmet.concern_error());
     }
+    Ok(reply)
 }
 
 /// Commands that can be part of a transaction.
@@ -321,7 +329,6 @@ fn take_generic(
         return Err(CommandError::new(code::INVALID_OPTIONS, message));
     }
     check_read_concern(arguments, is_in_transaction)?;
-    check_write_concern(arguments)?;
     match arguments.optional::<i64>("maxTimeMS")? {
         None | Some(0) => Ok(None),
         Some(time) => match u32::try_from(time) {
@@ -366,28 +373,4 @@ fn check_read_concern(arguments: &mut Arguments<'_>, is_in_transaction: bool) ->
         return Err(CommandError::new(code::BAD_VALUE, message));
     }
     Ok(())
-}
-
-/// The durability of writes is that of the program that serves them.
-fn check_write_concern(arguments: &mut Arguments<'_>) -> Result<()> {
-    let Some(mut concern) = arguments.nested("writeConcern")? else {
-        return Ok(());
-    };
-    for name in ["j", "fsync", "wtimeout", "provenance"] {
-        concern.ignore(name);
-    }
-    let message = match concern.optional::<RawBsonRef<'_>>("w")? {
-        None | Some(RawBsonRef::String("majority")) => None,
-        Some(RawBsonRef::String(mode)) => Some(format!(
-            "cannot use non-majority 'w' mode \"{mode}\" when a host is not a member of a replica set"
-        )),
-        Some(RawBsonRef::Int32(0 | 1) | RawBsonRef::Int64(0 | 1)) => None,
-        Some(RawBsonRef::Double(number)) if number == 0.0 || number == 1.0 => None,
-        Some(_) => Some("cannot use 'w' > 1 when a host is not replicated".to_owned()),
-    };
-    concern.end()?;
-    match message {
-        None => Ok(()),
-        Some(message) => Err(CommandError::new(code::BAD_VALUE, message)),
-    }
 }

@@ -37,9 +37,11 @@ pub(crate) mod code {
     pub(crate) const CANNOT_CREATE_INDEX: i32 = 67;
     pub(crate) const INVALID_OPTIONS: i32 = 72;
     pub(crate) const INVALID_NAMESPACE: i32 = 73;
+    pub(crate) const UNKNOWN_WRITE_CONCERN: i32 = 79;
     pub(crate) const INDEX_OPTIONS_CONFLICT: i32 = 85;
     pub(crate) const INDEX_KEY_SPECS_CONFLICT: i32 = 86;
     pub(crate) const SHUTDOWN_IN_PROGRESS: i32 = 91;
+    pub(crate) const UNSATISFIABLE_WRITE_CONCERN: i32 = 100;
     pub(crate) const WRITE_CONFLICT: i32 = 112;
     pub(crate) const CONFLICTING_OPERATION_IN_PROGRESS: i32 = 117;
     pub(crate) const EXCEEDED_MEMORY_LIMIT: i32 = 146;
@@ -82,9 +84,14 @@ const NAMES: &[(i32, &str)] = &[
     (code::CANNOT_CREATE_INDEX, "CannotCreateIndex"),
     (code::INVALID_OPTIONS, "InvalidOptions"),
     (code::INVALID_NAMESPACE, "InvalidNamespace"),
+    (code::UNKNOWN_WRITE_CONCERN, "UnknownReplWriteConcern"),
     (code::INDEX_OPTIONS_CONFLICT, "IndexOptionsConflict"),
     (code::INDEX_KEY_SPECS_CONFLICT, "IndexKeySpecsConflict"),
     (code::SHUTDOWN_IN_PROGRESS, "ShutdownInProgress"),
+    (
+        code::UNSATISFIABLE_WRITE_CONCERN,
+        "UnsatisfiableWriteConcern",
+    ),
     (
         code::CONFLICTING_OPERATION_IN_PROGRESS,
         "ConflictingOperationInProgress",
@@ -190,6 +197,14 @@ impl CommandError {
         }
         self.append_details(&mut reply);
         reply
+    }
+
+    /// The error of the write concern of a command that was carried out.
+    pub(crate) fn concern_error(&self) -> RawDocumentBuf {
+        let mut error = rawdoc! { "code": self.code };
+        error.append(cstr!("codeName"), &*self.code_name());
+        error.append(cstr!("errmsg"), self.text());
+        error
     }
 
     /// The error of the statement at a position of a write command, with its message or without.

@@ -123,10 +123,6 @@ fn refused_commands() -> Vec<(Document, i32)> {
         (doc! { "insert": "parts", "documents": [] }, 16),
         (doc! { "insert": "parts", "documents": [1] }, 14),
         (
-            doc! { "insert": "parts", "documents": [{}], "writeConcern": { "w": 2 } },
-            2,
-        ),
-        (
             doc! { "insert": "parts", "documents": [{}], "bypassDocumentValidation": true },
             238,
         ),
@@ -260,6 +256,28 @@ fn what_cannot_change_a_result_is_accepted() {
         assert_eq!(found.len(), 2);
         let insert = doc! { "insert": "notes", "documents": [{}], "writeConcern": { "w": "majority", "j": true, "wtimeout": 5 } };
         assert_eq!(served.run(insert).await.unwrap().number("n"), 1);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_write_whose_concern_needs_other_members_is_carried_out_and_says_so() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        for (w, code) in [(Bson::Int32(2), 100), (Bson::String("other".into()), 79)] {
+            let insert = doc! { "insert": "notes", "documents": [{}], "writeConcern": { "w": w } };
+            let reply = served.run(insert).await.unwrap();
+            assert_eq!(reply.number("n"), 1);
+            assert_eq!(reply.inner("writeConcernError").number("code"), code);
+        }
+        assert_eq!(
+            served
+                .collection("notes")
+                .count_documents(doc! {})
+                .await
+                .unwrap(),
+            2
+        );
         Ok(())
     });
 }

@@ -4,7 +4,11 @@ use mongodb::{
     bson::{Document, doc},
     options::IndexOptions,
 };
-use odm::derive::examples::example;
+use odm::{
+    Collections, Database, Embedded,
+    bson::rawdoc,
+    derive::examples::{Shop, example},
+};
 
 use crate::{Fields, Served, error_of};
 
@@ -266,6 +270,34 @@ fn statistics_have_the_numbers_of_documents_and_indexes() {
             .run(doc! { "endSessions": [session.inner("id")] })
             .await
             .unwrap();
+        Ok(())
+    });
+}
+
+#[test]
+fn a_collection_is_validated_by_the_audit_of_its_derived_data() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        let reply = served
+            .run(doc! { "validate": "products", "full": true })
+            .await
+            .unwrap();
+        assert!(reply.get_bool("valid").unwrap() && reply.list("errors").is_empty());
+        assert_eq!(reply.number("nrecords"), 3);
+        let (code, _) = served.refused(doc! { "validate": "nowhere" }).await;
+        assert_eq!(code, 26);
+
+        // A store whose documents are older than the models.
+        let store = Embedded::memory().await?;
+        let older = Collections::open(store.clone()).await?;
+        let part = rawdoc! { "_id": 1_i64, "name": "nut", "qty": "many", "price": 1.5, "tags": [] };
+        older.collection("parts").insert([part]).await?;
+        let served = Served::new(&Shop::open(store).await?).await;
+        let reply = served.run(doc! { "validate": "parts" }).await.unwrap();
+        assert!(!reply.get_bool("valid").unwrap());
+        assert_eq!(reply.number("nInvalidDocuments"), 1);
+        let errors = reply.list("errors");
+        assert!(errors[0].as_str().unwrap().contains("qty"), "{errors:?}");
         Ok(())
     });
 }
