@@ -6,6 +6,7 @@
 
 mod expression;
 mod filter;
+mod pipeline;
 mod projection;
 mod schema;
 mod slow;

@@ -3,5 +3,7 @@
 mod documents;
 mod files;
 mod language;
+mod pipelines;
+mod server;
 mod slow;
 mod updates;
