@@ -49,6 +49,14 @@ fn what_the_models_refuse_is_an_error_of_the_statement_with_its_reason() {
             code == 2 && message.starts_with("dangling reference"),
             "{message}"
         );
+        // Not that the copy of the name is missing.
+        let warranties = served.collection("warranties");
+        let nameless = doc! { "product": 77_i64, "months": 12 };
+        let (code, message) = error_of(warranties.replace_one(all(), nameless).await.unwrap_err());
+        assert!(
+            code == 2 && message.starts_with("dangling reference"),
+            "{message}"
+        );
         let text = doc! { "$set": { "qty": "many" } };
         let (code, message) = error_of(parts.update_one(all(), text).await.unwrap_err());
         assert!(code == 121 && message.contains("`qty`"), "{message}");

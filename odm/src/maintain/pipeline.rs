@@ -20,7 +20,7 @@
 
 use std::future::Future;
 
-use odm_store::{Durability, ErrorKind, Result, Store, Transaction};
+use odm_store::{Durability, Error, ErrorKind, Result, Store, Transaction};
 
 use super::{
     delete_rules::DeleteRules,
@@ -217,14 +217,23 @@ async fn consequences<'c, W: Work>(
     unit.end_step(|| "inverse references".to_owned());
     unread.begin_refresh(unit);
     if let Err(error) = derived::refresh(unit).await {
-        // The value may lack the copy of a source that does not exist.
-        if error.kind() == ErrorKind::Uncomputable {
-            references::check(unit).await?;
-        }
-        return Err(error);
+        return Err(reason(unit, error).await);
     }
     unread.queue(unit).await?;
     work.settle(unit, progress).await?;
-    work.validate(unit, progress)?;
+    if let Err(error) = work.validate(unit, progress) {
+        return Err(reason(unit, error).await);
+    }
     Ok(unread)
+}
+
+/// Why a unit fails with an error of its derived fields, or of the documents with them. They may lack the copy of a source that does not
+/// exist, which is the reason then.
+async fn reason(unit: &mut Unit<'_>, error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::Uncomputable | ErrorKind::InvalidUpdate => {
+            references::check(unit).await.err().unwrap_or(error)
+        }
+        _ => error,
+    }
 }

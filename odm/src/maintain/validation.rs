@@ -123,6 +123,9 @@ fn read_checks_of(
     }
 }
 
+/// MongoDB's code of a document that does not conform to the validator of its collection.
+const DOCUMENT_VALIDATION_FAILURE: i32 = 121;
+
 /// Refuses an update that leaves a document unreadable. A document that was unreadable before is left alone.
 fn refuse_unreadable(
     checks: &[ModelReadCheck],
@@ -151,7 +154,8 @@ fn refuse_unreadable(
         );
         return Err(Error::new(ErrorKind::InvalidUpdate, message)
             .at(collection, why.path(), Some(id))
-            .with_source(why.source));
+            .with_source(why.source)
+            .with_code(DOCUMENT_VALIDATION_FAILURE));
     }
     Ok(())
 }

@@ -144,7 +144,7 @@ on_every_store! {
         // In a cold part as well.
         let width = off::Counter::fields().detail.width;
         let error = db.counters.update(1).inc(width, 1).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::InvalidUpdate, "{error}");
+        assert_eq!((error.kind(), error.code()), (ErrorKind::InvalidUpdate, Some(121)), "{error}");
         assert!(error.to_string().contains("`width`"), "{error}");
         assert_eq!(all(&store).await, before);
         // And an unreadable document can be corrected field by field, or by a raw update.
