@@ -1,6 +1,7 @@
 //! Programs on odm: the systems of MongoDB's schema-design guides, a web service, and a movie catalogue.
 //!
 //! `cargo run -p examples --example guides` lists the systems, and runs the ones that are named.
+//! `cargo run -p examples --example served -- serve FOLDER` serves their databases to the drivers of all languages.
 //! `cargo run -p examples --example service` serves the product catalog over HTTP.
 //! `cargo run -p examples --example movies` imports a data set, reports on it and draws charts.
 
