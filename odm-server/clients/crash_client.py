@@ -218,13 +218,18 @@ class Writer:
             return self.client.catalog.parts, self.stock[name]
         return self.client.reviews.counters, f"{name} {self.number}"
 
-    def begin(self):
+    def has_begun(self):
         for name, id in self.stock.items():
             part = {"_id": id, "partno": f"{name} of {self.number}", "name": "own", "qty": 0, "cost": 1.0, "price": 1.0}
-            self.client.catalog.parts.update_one({"_id": id}, {"$setOnInsert": part}, upsert=True)
+            try:
+                self.client.catalog.parts.update_one({"_id": id}, {"$setOnInsert": part}, upsert=True)
+            except errors.ConnectionFailure:
+                return False
+        return True
 
     def run(self):
-        self.begin()
+        while not self.has_begun():
+            pass
         for _ in range(WRITES):
             work = self.random_write if self.chance.random() < 0.75 else self.own_write
             try:

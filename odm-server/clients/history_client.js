@@ -1,4 +1,5 @@
-// Carries out writes that come as lines of extended JSON with the driver for Node, and prints the outcome of each: `node history_client.js URI`.
+// Carries out writes that come as lines of extended JSON with the driver for Node, and prints the outcome of each:
+// `node history_client.js URI`.
 const assert = require('assert');
 const readline = require('readline');
 const { BSON, MongoClient, MongoServerError } = require('mongodb');
@@ -27,7 +28,7 @@ async function main() {
   const client = await new MongoClient(process.argv[2]).connect();
   for await (const line of readline.createInterface({ input: process.stdin })) {
     try {
-      // A number keeps its type: the driver would send a double that is whole as an integer.
+      // Numbers keep their types.
       console.log(await write(client, BSON.EJSON.parse(line, { relaxed: false })) ? 'done' : 'missing');
     } catch (error) {
       if (!(error instanceof MongoServerError)) throw error;
