@@ -85,8 +85,8 @@ pub use salvage::Salvaged;
 pub use size::{CollectionSize, IndexSize, StoreSize};
 
 use odm_store::{
-    Capabilities, CollectionSpec, Durability, Reader, Result, Store, StoreWatch, Transaction,
-    TransactionOptions, UnitOfWork, WatchRequest,
+    Capabilities, CollectionSpec, CommitTime, CommitWatch, Durability, Reader, Result, Store,
+    StoreWatch, Transaction, TransactionOptions, UnitOfWork, WatchRequest,
 };
 
 use self::{handle::Handle, queue::Request, transaction::EmbeddedTransaction};
@@ -460,6 +460,11 @@ impl Store for Embedded {
 
     async fn watch(&self, request: &WatchRequest) -> Result<StoreWatch> {
         self.handle.published.feed.watch(self, request).await
+    }
+
+    async fn watch_commits(&self, after: Option<CommitTime>) -> Result<CommitWatch> {
+        let feed = &self.handle.published.feed;
+        feed.watch_commits(self, after).await
     }
 
     async fn close(&self) -> Result<()> {

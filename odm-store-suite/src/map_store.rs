@@ -17,9 +17,10 @@ use std::{
 
 use async_trait::async_trait;
 use odm_store::{
-    Capabilities, CollectionSpec, CollectionWrites, DocumentWrite, Durability, Error, ErrorKind,
-    Feed, OtherEpoch, Reader, Result, SingleWrite, SingleWriteRequest, Store, StoreId, StoreWatch,
-    Transaction, TransactionOptions, UnitOfWork, Updated, WatchRequest,
+    Capabilities, CollectionSpec, CollectionWrites, CommitTime, CommitWatch, DocumentWrite,
+    Durability, Error, ErrorKind, Feed, OtherEpoch, Reader, Result, SingleWrite,
+    SingleWriteRequest, Store, StoreId, StoreWatch, Transaction, TransactionOptions, UnitOfWork,
+    Updated, WatchRequest,
 };
 
 use self::{state::State, transaction::MapTransaction};
@@ -296,6 +297,16 @@ impl Store for MapStore {
                     "watch of `{}` refused: make the store with `serializable()`",
                     request.collection
                 ),
+            )),
+        }
+    }
+
+    async fn watch_commits(&self, after: Option<CommitTime>) -> Result<CommitWatch> {
+        match &self.order {
+            Some(order) => order.feed.watch_commits(self, after).await,
+            None => Err(Error::new(
+                ErrorKind::InvalidQuery,
+                "watch of all collections refused: make the store with `serializable()`",
             )),
         }
     }

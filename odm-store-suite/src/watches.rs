@@ -16,8 +16,8 @@ use bson::doc;
 use futures_util::StreamExt;
 use odm_mql::Filter;
 use odm_store::{
-    Cause, DocumentChange, Durability, Result, Store, StoreWatch, Transaction, TransactionOptions,
-    UnitOfWork, WatchRequest,
+    Cause, CommitTime, CommitWatch, CommittedChange, DocumentChange, Durability, ErrorKind, Result,
+    Store, StoreWatch, Transaction, TransactionOptions, UnitOfWork, WatchRequest,
 };
 
 use super::support::*;
@@ -59,6 +59,105 @@ async fn commit(store: &impl Store, transaction: Box<dyn Transaction>, id: i32) 
         assert_eq!(got(&*reader, [id.into()]).await, [], "it leaves nothing");
         committed = begin_inserting(store, id).await.commit().await;
     }
+}
+
+/// A change of a document that commits show: its collection, its `_id`, and whether it is there.
+type ShownDocument = (String, i32, bool);
+
+/// The commits that are there by now.
+fn taken(watch: &mut CommitWatch) -> Vec<Vec<ShownDocument>> {
+    let mut all = Vec::new();
+    while let Some(commit) = watch.take(CommitTime::newest()).expect("none is lost") {
+        let changes = commit.changes.iter().map(|change| match change {
+            CommittedChange::Document { collection, change } => {
+                let image = change.after.as_ref().or(change.before.as_ref());
+                let id = id_of(image.expect("an image"));
+                (collection.to_string(), id, change.after.is_some())
+            }
+            CommittedChange::Collection(change) => panic!("{change:?}"),
+        });
+        all.push(changes.collect());
+    }
+    all
+}
+
+/// Records inserts in some collections, which a unit makes.
+struct Records(&'static [(&'static str, i32)]);
+
+#[async_trait]
+impl UnitOfWork for Records {
+    async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
+        let documents: Vec<_> = self
+            .0
+            .iter()
+            .map(|(_, id)| insert(doc! { "_id": *id }))
+            .collect();
+        apply(transaction, &documents).await?;
+        let changes = transaction.changes().expect("the store has a feed");
+        for (collection, id) in self.0 {
+            if changes.is_watched(collection) {
+                let document = Arc::new(raw(doc! { "_id": *id }));
+                let change = DocumentChange::new(None, Some(document), Cause::Write);
+                changes.add(collection, change, false);
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn record(store: &impl Store, inserts: &'static [(&'static str, i32)]) {
+    let ran = store.run(Arc::new(Records(inserts)), Durability::Immediate);
+    ran.await.expect("the unit runs");
+}
+
+pub async fn commits_in_all_collections_are_shown_whole_and_again_from_a_time(store: impl Store) {
+    if !has_feed(&store).await {
+        return;
+    }
+    let open = CommitTime::newest();
+    record(&store, &[("b", 1)]).await;
+    let unrecorded = store.watch_commits(Some(open.before())).await;
+    let error = unrecorded.expect_err("a commit that nobody has recorded");
+    assert_eq!(error.kind(), ErrorKind::Lagged);
+
+    let mut watch = store.watch_commits(None).await.expect("a watch");
+    let begun = watch.time();
+    record(&store, &[("b", 2), ("a", 3), ("b", 4)]).await;
+    let between = CommitTime::newest();
+    record(&store, &[("c", 5)]).await;
+    let shown = |name: &str, id| (name.to_owned(), id, true);
+    let first = vec![shown("b", 2), shown("a", 3), shown("b", 4)];
+    let second = vec![shown("c", 5)];
+    assert_eq!(taken(&mut watch), [first.clone(), second.clone()]);
+    assert_eq!(taken(&mut watch), [] as [Vec<ShownDocument>; 0]);
+    drop(watch);
+
+    for (after, expected) in [
+        (begun, vec![first, second.clone()]),
+        (between, vec![second]),
+    ] {
+        let mut again = store
+            .watch_commits(Some(after))
+            .await
+            .expect("they are kept");
+        assert_eq!(taken(&mut again), expected);
+    }
+    let mut last = store.watch_commits(None).await.expect("a watch");
+    assert!(poll_once(&mut pin!(last.changed())).await.is_pending());
+    store.close().await.expect("it closes");
+    last.changed().await;
+    let ended = last.take(CommitTime::newest()).expect_err("the end");
+    assert_eq!(ended.kind(), ErrorKind::Closed);
+}
+
+pub async fn of_all_collections_no_commit_is_lost_that_began_before_the_watch(store: impl Store) {
+    if !has_feed(&store).await || !store.capabilities().outer_writes {
+        return; // There is one transaction in flight at most.
+    }
+    let transaction = begin_inserting(&store, 1).await;
+    let mut watch = store.watch_commits(None).await.expect("a watch");
+    commit(&store, transaction, 1).await;
+    assert_eq!(taken(&mut watch), [[(THINGS.to_owned(), 1, true)]]);
 }
 
 async fn watch(store: &impl Store) -> StoreWatch {

@@ -1,5 +1,6 @@
 //! The changes of watched documents, in the order of commits.
 
+mod history;
 mod kept;
 
 use std::{
@@ -8,7 +9,7 @@ use std::{
     pin::pin,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     task::Poll,
     time::Instant,
@@ -19,10 +20,11 @@ use futures_util::stream::{StreamExt, unfold};
 use odm_mql::key;
 use tokio::sync::Notify;
 
-use self::kept::Kept;
+pub use self::history::{CommitWatch, CommittedChange, StoreCommit};
+use self::{history::History, kept::Kept};
 use super::{
-    Cause, DocumentChange, Durability, ResumeToken, Store, StoreWatch, Transaction, UnitOfWork,
-    WatchRequest, WatchedChange,
+    Cause, CollectionChange, CommitTime, DocumentChange, Durability, ResumeToken, Store,
+    StoreWatch, Transaction, UnitOfWork, WatchRequest, WatchedChange,
 };
 use crate::error::{Error, ErrorKind, Result};
 
@@ -41,14 +43,18 @@ pub struct Feed(Arc<FeedInner>);
 struct FeedInner {
     /// Tells the tokens of this feed from the tokens of other feeds, such as an earlier one of the same file.
     id: u64,
-    /// The number of collections whose commits are kept, so that the lock is not taken while it is zero.
+    /// The number of collections whose commits are kept, and one more if those of all are, so that the lock is not taken while it is zero.
     watched: AtomicUsize,
+    /// The time of the last commit that no history has recorded, or else that of the begin.
+    unrecorded: AtomicU64,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
     collections: BTreeMap<String, Kept>,
+    /// The commits in all collections, if somebody watches all.
+    history: Option<History>,
     next: u64,
     is_closed: bool,
 }
@@ -74,6 +80,7 @@ impl Default for FeedInner {
         FeedInner {
             id: fastrand::u64(..),
             watched: AtomicUsize::new(0),
+            unrecorded: AtomicU64::new(CommitTime::newest().to_bits()),
             state: Mutex::default(),
         }
     }
@@ -85,6 +92,8 @@ impl Feed {
         FeedChanges {
             feed: self.clone(),
             collections: BTreeMap::new(),
+            whole: Vec::new(),
+            recorded: 0,
             unrecorded: BTreeSet::new(),
         }
     }
@@ -93,7 +102,9 @@ impl Feed {
     pub fn close(&self) {
         let changed: Vec<Arc<Notify>> = self.with(|state| {
             state.is_closed = true;
-            state.collections.values().map(Kept::changed).collect()
+            let kept = state.collections.values().map(Kept::changed);
+            kept.chain(state.history.as_ref().map(History::changed))
+                .collect()
         });
         // It wakes readers, which must not happen under the lock.
         for changed in changed {
@@ -124,6 +135,27 @@ impl Feed {
         Ok(StoreWatch::new(token, changes.fuse().boxed()))
     }
 
+    /// Watches all collections of the feed's store, as [`watch`](Feed::watch) does one.
+    ///
+    /// From the first such watch on the commits are kept in memory: those of the last five minutes, up to 64 MiB of documents. It ends five
+    /// minutes after the last watch.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Store::watch_commits`], and of the unit.
+    pub async fn watch_commits(
+        &self,
+        store: &(impl Store + ?Sized),
+        after: Option<CommitTime>,
+    ) -> Result<CommitWatch> {
+        let (mut watch, is_new) = CommitWatch::enter(self);
+        if is_new {
+            store.run(Arc::new(Turn), Durability::Eventual).await?;
+        }
+        watch.begin(after)?;
+        Ok(watch)
+    }
+
     fn with<T>(&self, run: impl FnOnce(&mut State) -> T) -> T {
         run(&mut self.0.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -150,8 +182,24 @@ impl Feed {
     }
 
     fn count(&self, state: &State) {
-        let watched = state.collections.len();
+        let watched = state.collections.len() + usize::from(state.history.is_some());
         self.0.watched.store(watched, Ordering::Relaxed);
+    }
+
+    /// The time after which no commit is unrecorded, if a history begins now.
+    fn unrecorded(&self) -> CommitTime {
+        CommitTime::from_bits(self.0.unrecorded.load(Ordering::SeqCst))
+    }
+
+    /// Forgets the commits of all collections, if nobody can read them any more.
+    fn end_history(&self, state: &mut State) {
+        let history = state.history.as_ref();
+        if history.is_some_and(|history| history.is_over(Instant::now())) {
+            state.history = None;
+            let newest = CommitTime::newest().to_bits();
+            self.0.unrecorded.fetch_max(newest, Ordering::SeqCst);
+            self.count(state);
+        }
     }
 
     fn is_watched(&self, collection: &str) -> bool {
@@ -163,7 +211,8 @@ impl Feed {
                     state.collections.remove(collection);
                     self.count(state);
                 }
-                state.collections.contains_key(collection)
+                self.end_history(state);
+                state.history.is_some() || state.collections.contains_key(collection)
             })
     }
 
@@ -172,6 +221,31 @@ impl Feed {
             let kept = state.collections.get_mut(collection)?;
             kept.push(commit);
             Some(kept.changed())
+        });
+        if let Some(changed) = changed {
+            changed.notify_waiters();
+        }
+    }
+
+    /// Passes a commit to the watches of all collections.
+    fn send_all(&self, changes: Vec<CommittedChange>) {
+        let changed = self.with(|state| {
+            // Under the lock, so that the times of commits are in their order for each reader.
+            let time = CommitTime::next();
+            match &mut state.history {
+                Some(history) if history.has_begun() => {
+                    if changes.is_empty() {
+                        return None;
+                    }
+                    history.push(time, changes, Instant::now());
+                    Some(history.changed())
+                }
+                _ => {
+                    let unrecorded = &self.0.unrecorded;
+                    unrecorded.fetch_max(time.to_bits(), Ordering::SeqCst);
+                    None
+                }
+            }
         });
         if let Some(changed) = changed {
             changed.notify_waiters();
@@ -374,6 +448,10 @@ impl Drop for FeedReader {
 pub struct FeedChanges {
     feed: Feed,
     collections: BTreeMap<String, CollectionChanges>,
+    /// The changes of whole collections, each with its place among all changes.
+    whole: Vec<(usize, CollectionChange)>,
+    /// The number of changes so far.
+    recorded: usize,
     /// The collections that nobody watched when the transaction wrote to them.
     unrecorded: BTreeSet<String>,
 }
@@ -387,6 +465,8 @@ struct CollectionChanges {
 
 #[derive(Debug)]
 struct RecordedChange {
+    /// Its place among all changes of the transaction.
+    place: usize,
     change: DocumentChange,
     is_cold_changed: bool,
 }
@@ -394,16 +474,29 @@ struct RecordedChange {
 impl FeedChanges {
     /// Passes the changes to the watches.
     pub fn publish(self) {
+        if self.recorded == 0 && self.unrecorded.is_empty() {
+            return;
+        }
+        let mut all: Vec<(usize, CommittedChange)> = Vec::new();
         for (collection, changes) in self.collections {
+            let name: Arc<str> = collection.as_str().into();
             let changes = changes.all.into_iter();
-            let commit: WatchedCommit = changes
-                .filter(|recorded| recorded.is_cold_changed || recorded.change.is_different())
-                .map(|recorded| recorded.change)
-                .collect();
+            let changes = changes.filter(|one| one.is_cold_changed || one.change.is_different());
+            let mut commit = Vec::new();
+            for RecordedChange { place, change, .. } in changes {
+                commit.push(change.clone());
+                let collection = name.clone();
+                all.push((place, CommittedChange::Document { collection, change }));
+            }
             if !commit.is_empty() {
-                self.feed.send(&collection, commit);
+                self.feed.send(&collection, commit.into());
             }
         }
+        let whole = self.whole.into_iter();
+        all.extend(whole.map(|(place, change)| (place, CommittedChange::Collection(change))));
+        all.sort_by_key(|(place, _)| *place);
+        let all = all.into_iter().map(|(_, change)| change);
+        self.feed.send_all(all.collect());
     }
 
     /// Whether they have all changes of the collections that are watched now: no watch has begun after a write of the transaction to its
@@ -429,6 +522,13 @@ impl FeedChanges {
         is_watched
     }
 
+    /// Records a change of a whole collection.
+    #[doc(hidden)]
+    pub fn add_whole(&mut self, change: CollectionChange) {
+        self.whole.push((self.recorded, change));
+        self.recorded += 1;
+    }
+
     /// Records a change of a document, after its recorded changes.
     #[doc(hidden)]
     pub fn add(&mut self, collection: &str, change: DocumentChange, is_cold_changed: bool) {
@@ -445,7 +545,10 @@ impl FeedChanges {
             return;
         }
         changes.positions.insert(key, changes.all.len());
+        let place = self.recorded;
+        self.recorded += 1;
         changes.all.push(RecordedChange {
+            place,
             change,
             is_cold_changed,
         });

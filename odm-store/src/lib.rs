@@ -29,7 +29,9 @@
 // For times, and for numbers that come from users or are stored: see `clippy.toml`.
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
+mod capabilities;
 mod collection;
+mod commit_time;
 mod document;
 mod error;
 mod feed;
@@ -57,10 +59,12 @@ use std::{
 use async_trait::async_trait;
 use bson::{Bson, RawBson, RawDocument};
 
+pub use capabilities::Capabilities;
 pub use collection::{CollectionChange, CollectionSpec, CollectionValidator, IndexSpec};
+pub use commit_time::CommitTime;
 pub use document::{check_document, check_replacement};
 pub use error::{Error, ErrorKind, Location, Result};
-pub use feed::{Feed, FeedChanges};
+pub use feed::{CommitWatch, CommittedChange, Feed, FeedChanges, StoreCommit};
 pub use index_filter::IndexFilter;
 pub use lock::{Lock, Locks, OtherEpoch};
 pub use odm_mql::{self as mql, Direction, bson};
@@ -226,6 +230,20 @@ pub trait Store: Send + Sync + 'static {
                 request.collection
             ),
         ))
+    }
+
+    /// Watches all collections, those that do not exist yet included: shows whole commits, from this call on, or from the first one after a
+    /// time. The rules are those of [`watch`](Store::watch). So is the default, and a store that has a [`Feed`] MUST answer by its
+    /// [`watch_commits`](Feed::watch_commits).
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidQuery`](crate::ErrorKind::InvalidQuery) if the collections cannot be watched together;
+    /// [`Lagged`](crate::ErrorKind::Lagged) if the commits after the time are not kept any more.
+    async fn watch_commits(&self, after: Option<CommitTime>) -> Result<CommitWatch> {
+        let _ = after;
+        let message = "watch of all collections refused: the store does not tell of its commits; watch those of an embedded store";
+        Err(Error::new(ErrorKind::InvalidQuery, message))
     }
 
     /// Makes all commits durable, also of calls that were made before, and refuses later calls with [`Closed`](crate::ErrorKind::Closed).
@@ -477,104 +495,6 @@ impl TransactionOptions {
     /// Returns the options with this durability.
     pub fn durability(self, durability: Durability) -> Self {
         TransactionOptions { durability }
-    }
-}
-
-/// The optional abilities of a store.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Capabilities {
-    /// The transactions that commit have the effects of some order of them, one after another: [`Transaction`] has the details. The library
-    /// then relies on what a unit has read, and takes no locks. Without it, transactions have a snapshot and
-    /// [locks](Transaction::locks).
-    pub serializable: bool,
-    /// Others can write while a transaction is open, so that it may lose a conflict to them. Without it a second writer waits until the
-    /// first transaction ends, so that a transaction excludes all other writes.
-    pub outer_writes: bool,
-    /// Several programs can have the store open at once. Their workers then take turns, by a lease in the store, and write in small units,
-    /// which lose few conflicts to programs that this one cannot wait for.
-    pub several_programs: bool,
-    /// The identity of the store. With it, a task inside of a transaction gets an error for a read or a write outside of the transaction,
-    /// which would wait for the task itself, or miss its own writes.
-    pub id: Option<StoreId>,
-    /// Indexes and orders can [ignore case](IndexSpec::case_insensitive). Without it such an index is a
-    /// [`Schema`](crate::ErrorKind::Schema) error, and such an order an [`InvalidQuery`](crate::ErrorKind::InvalidQuery).
-    pub ignores_case: bool,
-    /// Transactions can [change whole collections](Transaction::change_collections). With this, a migration builds new collections beside
-    /// the old ones, and replaces these by one commit. Without it, a migration changes documents in place, so that an interrupted one has
-    /// to be continued.
-    pub changes_collections: bool,
-    /// How long a [single write](Store::write_single) of an earlier epoch may still be under way after a new one has begun.
-    /// `None` for stores without such writes, and for serializable ones, which are told of no epochs.
-    pub single_document_writes: Option<Duration>,
-    /// All writes fail with [`ReadOnly`](crate::ErrorKind::ReadOnly). A database opens without a write, if the store has it as its models
-    /// declare it, and has no workers.
-    pub read_only: bool,
-}
-
-impl Capabilities {
-    /// Returns the capabilities with serializable transactions.
-    pub fn serializable(self) -> Self {
-        Capabilities {
-            serializable: true,
-            ..self
-        }
-    }
-
-    /// Returns the capabilities with writes of others beside an open transaction.
-    pub fn outer_writes(self) -> Self {
-        Capabilities {
-            outer_writes: true,
-            ..self
-        }
-    }
-
-    /// Returns the capabilities with several programs at once.
-    pub fn several_programs(self) -> Self {
-        Capabilities {
-            several_programs: true,
-            ..self
-        }
-    }
-
-    /// Returns the capabilities with an identity.
-    pub fn id(self, id: StoreId) -> Self {
-        Capabilities {
-            id: Some(id),
-            ..self
-        }
-    }
-
-    /// Returns the capabilities with indexes and orders that ignore case.
-    pub fn ignores_case(self) -> Self {
-        Capabilities {
-            ignores_case: true,
-            ..self
-        }
-    }
-
-    /// Returns the capabilities with changes of whole collections.
-    pub fn changes_collections(self) -> Self {
-        Capabilities {
-            changes_collections: true,
-            ..self
-        }
-    }
-
-    /// Returns the capabilities with single writes, which are under way for at most this long.
-    pub fn single_document_writes(self, limit: Duration) -> Self {
-        Capabilities {
-            single_document_writes: Some(limit),
-            ..self
-        }
-    }
-
-    /// Returns the capabilities without writes.
-    pub fn read_only(self) -> Self {
-        Capabilities {
-            read_only: true,
-            ..self
-        }
     }
 }
 

@@ -50,7 +50,9 @@ use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
 use odm_mql::{Filter, Pipeline};
-use odm_store::{Capabilities, Durability, Error, ErrorKind, Result, Store};
+use odm_store::{
+    Capabilities, CommitTime, CommitWatch, Durability, Error, ErrorKind, Result, Store,
+};
 
 pub use aggregate::{AggregateCursor, AggregateDocuments};
 pub use find::{DocumentCursor, FindDocuments};
@@ -252,6 +254,14 @@ impl Collections {
     /// ```
     pub fn repair(&self) -> Audit {
         Audit::of_models(&self.session, AuditMode::Repair)
+    }
+
+    /// Watches the commits in all collections, the library's own left out.
+    #[doc(hidden)]
+    pub async fn watch_commits(&self, after: Option<CommitTime>) -> Result<CommitWatch> {
+        let store = self.session.store();
+        session::refuse_inside_transaction(store)?;
+        store.watch_commits(after).await
     }
 
     /// The optional abilities of the store.

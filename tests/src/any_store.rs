@@ -9,9 +9,9 @@ use odm::{
     store::{
         Durability,
         contract::{
-            Capabilities, CollectionSpec, CollectionValidator, Reader, SingleWriteRequest, Store,
-            StoreSession, StoreWatch, Transaction, TransactionOptions, UnitOfWork, Updated,
-            WatchRequest,
+            Capabilities, CollectionSpec, CollectionValidator, CommitTime, CommitWatch, Reader,
+            SingleWriteRequest, Store, StoreSession, StoreWatch, Transaction, TransactionOptions,
+            UnitOfWork, Updated, WatchRequest,
         },
         embedded::Embedded,
         mongodb::MongoDb,
@@ -108,6 +108,10 @@ impl Store for AnyStore {
 
     async fn watch(&self, request: &WatchRequest) -> Result<StoreWatch> {
         self.store.watch(request).await
+    }
+
+    async fn watch_commits(&self, after: Option<CommitTime>) -> Result<CommitWatch> {
+        self.store.watch_commits(after).await
     }
 
     async fn close(&self) -> Result<()> {

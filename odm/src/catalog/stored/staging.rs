@@ -13,6 +13,7 @@ use super::{
     COLLECTION, Owner, RunningMigration, decode, indexes,
     migration::{own, withdrawn},
     next_epoch, owner_id, put,
+    whole::change_collections,
 };
 use crate::staged::staged_name;
 
@@ -99,7 +100,7 @@ impl UnitOfWork for Publish {
             }
         });
         let changes: Vec<CollectionChange> = changes.collect();
-        transaction.change_collections(&changes).await?;
+        change_collections(transaction, &changes).await?;
         indexes::forget_obsolete(transaction).await?;
         next_epoch(transaction).await
     }

@@ -8,7 +8,7 @@ use odm_store::{
     UnitOfWork,
 };
 
-use super::{OWNER, Owner, next_epoch, owners};
+use super::{OWNER, Owner, is_own, next_epoch, owners};
 
 /// The name of a database, without the prefix of its document.
 fn name_of(owner: &Owner) -> &str {
@@ -104,13 +104,37 @@ pub(crate) async fn change_whole(
                     return Err(Error::new(ErrorKind::InvalidQuery, message).at(to, None, None));
                 }
             }
-            transaction
-                .change_collections(std::slice::from_ref(&self.change))
-                .await?;
+            change_collections(transaction, std::slice::from_ref(&self.change)).await?;
             next_epoch(transaction).await
         }
     }
 
     let change = Change { change, replaces };
     store.run(Arc::new(change), Durability::Immediate).await
+}
+
+/// Changes whole collections, and tells those who watch all collections. A collection that a migration has built beside is not one that
+/// was renamed: for them the one that it replaces is removed.
+pub(super) async fn change_collections(
+    transaction: &mut dyn Transaction,
+    all: &[CollectionChange],
+) -> Result<()> {
+    transaction.change_collections(all).await?;
+    let Some(changes) = transaction.changes() else {
+        return Ok(());
+    };
+    for change in all {
+        let (name, shown) = match change {
+            CollectionChange::Create { .. } => continue,
+            CollectionChange::Replace { from, to } if is_own(from) => {
+                (to, CollectionChange::Drop { name: to.clone() })
+            }
+            CollectionChange::Replace { to, .. } => (to, change.clone()),
+            CollectionChange::Drop { name } => (name, change.clone()),
+        };
+        if !is_own(name) && changes.is_watched(name) {
+            changes.add_whole(shown);
+        }
+    }
+    Ok(())
 }

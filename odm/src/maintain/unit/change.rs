@@ -17,6 +17,7 @@ use super::{
     },
     Doc, Images, Numbers, Unit, WRITE_STEP, id,
 };
+use crate::catalog::is_own;
 
 impl Unit<'_> {
     /// Queues a new document, and returns its position.
@@ -298,7 +299,7 @@ impl Unit<'_> {
     /// Whether somebody watches a collection, so that the images of all its changes are needed.
     pub(in crate::maintain) fn has_watchers(&mut self, collection: &str) -> bool {
         let changes = self.transaction.changes();
-        changes.is_some_and(|changes| changes.is_watched(collection))
+        !is_own(collection) && changes.is_some_and(|changes| changes.is_watched(collection))
     }
 
     /// Records the queued changes of watched collections, with the documents as they are read now: a field that is pending now
@@ -308,7 +309,8 @@ impl Unit<'_> {
             return Ok(());
         };
         for (collection, images) in &self.collections {
-            if !images.has_queue() || !changes.is_watched(collection) {
+            // Nobody is shown the library's own collections.
+            if !images.has_queue() || is_own(collection) || !changes.is_watched(collection) {
                 continue;
             }
             let as_read = |image: Option<Doc>| -> Result<Option<Doc>> {
