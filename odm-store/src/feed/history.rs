@@ -184,17 +184,17 @@ impl CommitWatch {
 
     /// Begins after a time, or now.
     pub(super) fn begin(&mut self, after: Option<CommitTime>) -> Result<()> {
-        let now = CommitTime::newest();
-        let unrecorded = self.feed.unrecorded();
-        self.feed.with(|state| {
+        self.after = self.feed.with(|state| {
             if state.is_closed {
                 return Err(closed());
             }
             let history = state.history.get_or_insert_with(History::new);
-            history.begin(unrecorded);
-            history.check(after.unwrap_or(now))
+            // Under the lock, since a commit that is published before this is not recorded.
+            history.begin(self.feed.unrecorded());
+            let after = after.unwrap_or_else(CommitTime::newest);
+            history.check(after)?;
+            Ok(after)
         })?;
-        self.after = after.unwrap_or(now);
         // The first commit of the watch is later than the time that its caller may see as that of its begin.
         CommitTime::next();
         Ok(())
