@@ -18,6 +18,14 @@ async function main() {
   await parts.updateMany({ _id: 700 }, [{ $set: { note } }]);
   assert.equal((await parts.findOne({ _id: 700 })).note, 'so many: 1');
 
+  const changes = parts.watch([], { fullDocument: 'whenAvailable' });
+  await changes.tryNext(); // the stream begins
+  await parts.updateOne({ _id: 700 }, { $inc: { qty: 1 } });
+  const change = await changes.next();
+  assert.equal(change.operationType, 'update');
+  assert.equal(change.fullDocument.qty, 2);
+  await changes.close();
+
   const lie = shop.collection('products').updateMany({}, { $set: { review_count: 5 } });
   await assert.rejects(lie, /derived field/);
 

@@ -45,6 +45,23 @@ def check_results(client):
     assert [row["_id"] for row in many.find(batch_size=7).sort("_id", -1).limit(500)] == list(range(4999, 4499, -1))
 
 
+def check_changes(client):
+    shop = client.shop
+    with shop.watch([{"$match": {"operationType": {"$in": ["insert", "update"]}}}]) as changes:
+        shop.reviews.insert_one(review(901, 2))
+        inserted, counted = changes.next(), changes.next()
+    assert (inserted["ns"]["coll"], inserted["fullDocument"]["text"]) == ("reviews", "text 901")
+    assert (counted["ns"]["coll"], counted["documentKey"]) == ("products", {"_id": 2})
+    assert "review_count" in counted["updateDescription"]["updatedFields"]
+
+    shop.reviews.delete_one({"_id": 901})
+    with shop.watch(resume_after=counted["_id"], full_document_before_change="required") as changes:
+        assert changes.next()["fullDocumentBeforeChange"]["text"] == "text 901"
+
+    with client.watch(max_await_time_ms=50) as changes:
+        assert changes.try_next() is None and changes.resume_token
+
+
 def check_refusals(shop):
     def refused(write, text):
         try:
@@ -138,6 +155,7 @@ def run_all(works):
 
 client = MongoClient(URI)
 check_results(client)
+check_changes(client)
 check_refusals(client.shop)
 check_transactions(client)
 run_all((lambda seed=seed: random_writes(MongoClient(URI), seed)) for seed in range(8))

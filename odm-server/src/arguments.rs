@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use odm::{
-    bson::{Document, RawArray, RawBsonRef, RawDocument},
+    bson::{Document, RawArray, RawBsonRef, RawDocument, Timestamp},
     mql::{Filter, Projection, Sort, Variables},
 };
 
@@ -65,6 +65,12 @@ impl<'a> Arguments<'a> {
     /// The variables of the command.
     pub(crate) fn variables(&self) -> &Variables {
         &self.variables
+    }
+
+    /// Looks at a value, which stays.
+    pub(crate) fn look<T: Argument<'a>>(&self, name: &str) -> Option<T> {
+        let (_, value) = self.fields.iter().find(|(field, _)| *field == name)?;
+        T::read(*value)
     }
 
     fn with_variables(self, variables: &Variables) -> Self {
@@ -352,6 +358,17 @@ impl<'a> Argument<'a> for &'a str {
 
     fn read(value: RawBsonRef<'a>) -> Option<Self> {
         value.as_str()
+    }
+}
+
+impl<'a> Argument<'a> for Timestamp {
+    const TYPE: &'static str = "timestamp";
+
+    fn read(value: RawBsonRef<'a>) -> Option<Self> {
+        match value {
+            RawBsonRef::Timestamp(time) => Some(time),
+            _ => None,
+        }
     }
 }
 

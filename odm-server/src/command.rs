@@ -3,6 +3,7 @@
 //! A command is a function of its [`Context`] and its [`Arguments`], in a file of its own, which lists it in its `COMMANDS`.
 
 mod aggregate;
+mod change_stream;
 mod collections;
 mod count;
 mod cursors;
@@ -32,11 +33,12 @@ use std::{
 use futures_util::future::BoxFuture;
 use odm::{
     Collections,
-    bson::{RawBsonRef, RawDocument, RawDocumentBuf, raw::cstr},
+    bson::{RawBsonRef, RawDocument, RawDocumentBuf, Timestamp, raw::cstr},
 };
 
 use crate::{
     arguments::Arguments,
+    cluster_time,
     connection::Client,
     error::{CommandError, Result, code},
     message::Request,
@@ -130,7 +132,7 @@ pub(crate) async fn run(
     let result = dispatch(state, client, request, name, database).await;
     let microseconds = begun.elapsed().as_micros();
     let connection = client.id;
-    match result {
+    let mut reply = match result {
         Ok(mut reply) => {
             tracing::debug!(target: "odm", connection, database, command = name, microseconds, "command");
             reply.append(cstr!("ok"), 1.0);
@@ -141,7 +143,9 @@ pub(crate) async fn run(
             tracing::debug!(target: "odm", connection, database, command = name, microseconds, code, "command");
             error.reply(database)
         }
-    }
+    };
+    cluster_time::append(state, &mut reply);
+    reply
 }
 
 /// The name of a command, which is that of its first field.
@@ -187,7 +191,8 @@ async fn dispatch<'a>(
     check_use(name, session)?;
     let is_in_transaction = session.is_some_and(|session| session.starts.is_some());
     let unmet = write_concern::take(&mut arguments, state.member.is_some())?;
-    let time = take_generic(&mut arguments, is_in_transaction)?;
+    cluster_time::take(state, &mut arguments)?;
+    let time = take_generic(state, &mut arguments, is_in_transaction)?;
     let context = Context {
         state,
         client,
@@ -199,6 +204,8 @@ async fn dispatch<'a>(
     let running = run_in_session(command, context, arguments);
     let mut reply = match time {
         None => running.await,
+        // It is how long the client waits for documents.
+        Some(_) if name == "getMore" => running.await,
         Some(time) => match tokio::time::timeout(time, running).await {
             Ok(result) => result,
             Err(_) => Err(out_of_time()),
@@ -300,6 +307,7 @@ fn out_of_time() -> CommandError {
 
 /// Takes the arguments that every command has, and returns the time that this one may take.
 fn take_generic(
+    state: &ServerState,
     arguments: &mut Arguments<'_>,
     is_in_transaction: bool,
 ) -> Result<Option<Duration>> {
@@ -328,7 +336,7 @@ fn take_generic(
         let message = format!("API version must be '1', and is '{version}'");
         return Err(CommandError::new(code::INVALID_OPTIONS, message));
     }
-    check_read_concern(arguments, is_in_transaction)?;
+    check_read_concern(state, arguments, is_in_transaction)?;
     match arguments.optional::<i64>("maxTimeMS")? {
         None | Some(0) => Ok(None),
         Some(time) => match u32::try_from(time) {
@@ -347,21 +355,29 @@ fn take_generic(
 }
 
 /// Every read is of what is committed, so that all levels of a single server are the same.
-fn check_read_concern(arguments: &mut Arguments<'_>, is_in_transaction: bool) -> Result<()> {
+fn check_read_concern(
+    state: &ServerState,
+    arguments: &mut Arguments<'_>,
+    is_in_transaction: bool,
+) -> Result<()> {
     let Some(mut concern) = arguments.nested("readConcern")? else {
         return Ok(());
     };
     let level: &str = concern.optional("level")?.unwrap_or("local");
     // A snapshot of several commands is a transaction.
     let mut needs_replicas = level == "snapshot" && !is_in_transaction;
-    for name in ["afterClusterTime", "atClusterTime", "afterOpTime"] {
+    let after = concern.optional::<Timestamp>("afterClusterTime")?;
+    for name in ["atClusterTime", "afterOpTime"] {
         needs_replicas |= concern.optional::<RawBsonRef<'_>>(name)?.is_some();
     }
     concern.ignore("provenance");
     concern.end()?;
     if needs_replicas {
-        let message = "a read concern of a snapshot outside of a transaction, or of a time, is not supported by this server";
+        let message = "a read concern of a snapshot outside of a transaction, or of an earlier time, is not supported by this server";
         return Err(CommandError::new(code::NOT_IMPLEMENTED, message));
+    }
+    if let Some(after) = after {
+        cluster_time::check_after(state, after)?;
     }
     if !matches!(
         level,

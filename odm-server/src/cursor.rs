@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    pin::pin,
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
     vec,
@@ -12,7 +13,10 @@ use odm::{
     collections::{AggregateCursor, DocumentCursor},
 };
 
+use tokio::sync::Notify;
+
 use crate::{
+    changes::ChangeStream,
     error::{CommandError, Result, code},
     session::SessionId,
 };
@@ -44,6 +48,8 @@ pub(crate) enum Documents {
     Stored(Box<DocumentCursor>),
     Aggregated(Box<AggregateCursor>),
     Listed(vec::IntoIter<RawDocumentBuf>),
+    /// What clients read by batches of events.
+    Changes(Box<ChangeStream>),
 }
 
 /// Some documents of a cursor.
@@ -71,6 +77,14 @@ impl Cursor {
     pub(crate) fn with_limit(mut self, limit: Option<u64>) -> Self {
         self.left = limit;
         self
+    }
+
+    /// The change stream that it reads, if it is one.
+    pub(crate) fn changes(&mut self) -> Option<&mut ChangeStream> {
+        match &mut self.documents {
+            Documents::Changes(stream) => Some(stream),
+            Documents::Stored(_) | Documents::Aggregated(_) | Documents::Listed(_) => None,
+        }
     }
 
     pub(crate) fn namespace(&self) -> String {
@@ -112,6 +126,7 @@ impl Documents {
             Documents::Stored(documents) => Ok(documents.try_next().await?),
             Documents::Aggregated(documents) => Ok(documents.try_next().await?),
             Documents::Listed(documents) => Ok(documents.next()),
+            Documents::Changes(_) => Ok(None),
         }
     }
 }
@@ -121,6 +136,8 @@ impl Documents {
 pub(crate) struct Cursors {
     open: Mutex<HashMap<i64, Slot>>,
     limit: usize,
+    /// Tells those who read cursors that some were closed.
+    killed: Notify,
 }
 
 #[derive(Debug)]
@@ -134,6 +151,7 @@ impl Cursors {
         Cursors {
             open: Mutex::default(),
             limit,
+            killed: Notify::new(),
         }
     }
 
@@ -196,10 +214,25 @@ impl Cursors {
     /// Closes a cursor, and returns whether it was open.
     pub(crate) fn kill(&self, id: i64, is_allowed: impl Fn(&Cursor) -> bool) -> bool {
         let mut open = self.open();
-        match open.get(&id) {
+        let is_killed = match open.get(&id) {
             Some(Slot::Idle { cursor, .. }) if !is_allowed(cursor) => false,
             Some(_) => open.remove(&id).is_some(),
             None => false,
+        };
+        drop(open);
+        self.killed.notify_waiters();
+        is_killed
+    }
+
+    /// Waits until a cursor is closed by others than its reader.
+    pub(crate) async fn until_killed(&self, id: i64) {
+        loop {
+            let mut killed = pin!(self.killed.notified());
+            killed.as_mut().enable();
+            if !self.open().contains_key(&id) {
+                return;
+            }
+            killed.await;
         }
     }
 
@@ -212,6 +245,7 @@ impl Cursors {
             };
             session != Some(ended)
         });
+        self.killed.notify_waiters();
     }
 
     /// Closes the cursors that nobody has read for this long, and lets go what the others hold of the store.

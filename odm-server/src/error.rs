@@ -45,10 +45,14 @@ pub(crate) mod code {
     pub(crate) const WRITE_CONFLICT: i32 = 112;
     pub(crate) const CONFLICTING_OPERATION_IN_PROGRESS: i32 = 117;
     pub(crate) const EXCEEDED_MEMORY_LIMIT: i32 = 146;
+    pub(crate) const CLUSTER_TIME_FAILS_RATE_LIMITER: i32 = 206;
     pub(crate) const CURSOR_KILLED: i32 = 237;
     pub(crate) const NOT_IMPLEMENTED: i32 = 238;
     pub(crate) const SNAPSHOT_TOO_OLD: i32 = 239;
     pub(crate) const NO_SUCH_TRANSACTION: i32 = 251;
+    pub(crate) const INVALID_RESUME_TOKEN: i32 = 260;
+    pub(crate) const CHANGE_STREAM_FATAL_ERROR: i32 = 280;
+    pub(crate) const CHANGE_STREAM_HISTORY_LOST: i32 = 286;
     pub(crate) const TRANSACTION_EXCEEDED_LIFETIME: i32 = 290;
     pub(crate) const TRANSACTION_TOO_OLD: i32 = 225;
     pub(crate) const TRANSACTION_COMMITTED: i32 = 256;
@@ -56,12 +60,17 @@ pub(crate) mod code {
     pub(crate) const NOT_RETRYABLE: i32 = 50_768;
     pub(crate) const UNSUPPORTED_OP_QUERY: i32 = 352;
     pub(crate) const BSON_OBJECT_TOO_LARGE: i32 = 10_334;
+    pub(crate) const INTERRUPTED_AT_SHUTDOWN: i32 = 11_600;
     pub(crate) const CURSOR_IN_USE: i32 = 12_051;
     pub(crate) const DISTINCT_TOO_BIG: i32 = 17_217;
     pub(crate) const DUPLICATE_FIELD: i32 = 40_413;
     pub(crate) const MISSING_FIELD: i32 = 40_414;
     pub(crate) const UNKNOWN_FIELD: i32 = 40_415;
     pub(crate) const BODIES_IN_MESSAGE: i32 = 40_430;
+    pub(crate) const ONLY_ON_REPLICA_SETS: i32 = 40_573;
+    pub(crate) const STAGE_NOT_FIRST: i32 = 40_602;
+    pub(crate) const BAD_RESUME_TOKEN: i32 = 40_647;
+    pub(crate) const SEVERAL_RESUME_OPTIONS: i32 = 40_674;
     pub(crate) const CURSOR_WITHOUT_SESSION: i32 = 50_736;
     pub(crate) const CURSOR_OF_SESSION: i32 = 50_737;
     pub(crate) const CURSOR_OF_OTHER_SESSION: i32 = 50_738;
@@ -97,9 +106,17 @@ const NAMES: &[(i32, &str)] = &[
         "ConflictingOperationInProgress",
     ),
     (code::EXCEEDED_MEMORY_LIMIT, "ExceededMemoryLimit"),
+    (
+        code::CLUSTER_TIME_FAILS_RATE_LIMITER,
+        "ClusterTimeFailsRateLimiter",
+    ),
     (code::CURSOR_KILLED, "CursorKilled"),
     (code::SNAPSHOT_TOO_OLD, "SnapshotTooOld"),
     (code::NO_SUCH_TRANSACTION, "NoSuchTransaction"),
+    (code::INVALID_RESUME_TOKEN, "InvalidResumeToken"),
+    (code::CHANGE_STREAM_FATAL_ERROR, "ChangeStreamFatalError"),
+    (code::CHANGE_STREAM_HISTORY_LOST, "ChangeStreamHistoryLost"),
+    (code::INTERRUPTED_AT_SHUTDOWN, "InterruptedAtShutdown"),
     (
         code::TRANSACTION_EXCEEDED_LIFETIME,
         "TransactionExceededLifetimeLimitSeconds",
@@ -128,6 +145,9 @@ pub(crate) struct CommandError {
 
 /// The label of an error after which the whole transaction can be run again.
 pub(crate) const TRANSIENT: &str = "TransientTransactionError";
+
+/// The label of an error after which a driver resumes a change stream by itself.
+pub(crate) const RESUMABLE: &str = "ResumableChangeStreamError";
 
 /// What an error says besides its message.
 #[derive(Debug, Clone)]
@@ -164,6 +184,14 @@ impl CommandError {
             self.with_label(TRANSIENT)
         } else {
             self
+        }
+    }
+
+    /// The error of a `getMore` of a change stream, after which a driver may go on at another server, or at this one once it runs again.
+    pub(crate) fn in_change_stream(self) -> Self {
+        match self.code {
+            code::SHUTDOWN_IN_PROGRESS => self.with_label(RESUMABLE),
+            _ => self,
         }
     }
 

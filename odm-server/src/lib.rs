@@ -36,6 +36,8 @@
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 mod arguments;
+mod changes;
+mod cluster_time;
 mod command;
 mod connection;
 mod cursor;

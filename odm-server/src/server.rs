@@ -53,6 +53,8 @@ pub(crate) struct ServerState {
     pub(crate) started: Instant,
     /// The memory of large messages, in KiB.
     memory: Semaphore,
+    /// Whether the server ends.
+    ending: watch::Receiver<bool>,
 }
 
 impl ServerState {
@@ -61,6 +63,13 @@ impl ServerState {
         let permits = kibibytes(length);
         let permit = self.memory.acquire_many(permits).await;
         permit.expect("the semaphore is never closed")
+    }
+
+    /// Waits until the server ends.
+    pub(crate) async fn until_end(&self) {
+        let mut ending = self.ending.clone();
+        // Its other end is gone with the server.
+        let _ = ending.wait_for(|is_ending| *is_ending).await;
     }
 }
 
@@ -222,6 +231,7 @@ impl Builder {
             }
         }
         let memory = self.limits.message_memory.max(MAX_MESSAGE);
+        let (ending, end) = watch::channel(false);
         let state = Arc::new(ServerState {
             databases,
             cursors: Cursors::new(self.limits.cursors),
@@ -232,8 +242,8 @@ impl Builder {
             started: Instant::now(),
             memory: Semaphore::new(kibibytes(memory) as usize),
             limits: self.limits,
+            ending: end.clone(),
         });
-        let (ending, end) = watch::channel(false);
         let accepting = tokio::spawn(accept(listener, state, end));
         Ok(Server {
             address,

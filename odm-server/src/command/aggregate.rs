@@ -13,7 +13,7 @@ use odm::{
 
 use self::sources::SourceStage;
 use super::{
-    Command, Context,
+    Command, Context, change_stream,
     count::number_of,
     cursors::{self, FirstBatch},
     find::Query,
@@ -30,7 +30,7 @@ pub(super) const COMMANDS: &[Command] = &[Command::new("aggregate", |context, ar
 })];
 
 /// The collection of the reply to a pipeline of a database.
-const OF_DATABASE: &str = "$cmd.aggregate";
+pub(super) const OF_DATABASE: &str = "$cmd.aggregate";
 
 /// What `aggregate` is asked.
 #[derive(Debug)]
@@ -53,10 +53,33 @@ struct Count {
 }
 
 async fn aggregate(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+    if let Some(stage) = change_stream::asked(&arguments) {
+        return change_stream::open(context, arguments, stage).await;
+    }
     let aggregation = Aggregation::take(context, &mut arguments)?;
     arguments.refuse_true("explain")?;
     arguments.end()?;
     aggregation.run(context).await
+}
+
+/// Takes the collection of a pipeline, or [`OF_DATABASE`].
+pub(super) fn take_collection<'a>(
+    context: Context<'_>,
+    arguments: &mut Arguments<'a>,
+) -> Result<&'a str> {
+    match arguments.optional::<RawBsonRef<'_>>("aggregate")? {
+        Some(RawBsonRef::String(name)) => {
+            namespace::check(context, name)?;
+            Ok(name)
+        }
+        Some(RawBsonRef::Int32(1) | RawBsonRef::Int64(1)) => Ok(OF_DATABASE),
+        Some(RawBsonRef::Double(1.0)) => Ok(OF_DATABASE),
+        _ => {
+            let message =
+                "Invalid command format: the 'aggregate' field must specify a collection name or 1";
+            Err(CommandError::new(code::FAILED_TO_PARSE, message))
+        }
+    }
 }
 
 /// Reads the stages of a pipeline.
@@ -74,27 +97,16 @@ pub(super) fn stages(stages: &RawArray) -> Result<Vec<Document>> {
 impl<'a> Aggregation<'a> {
     /// Takes the arguments of `aggregate`.
     pub(super) fn take(context: Context<'_>, arguments: &mut Arguments<'a>) -> Result<Self> {
-        let collection = match arguments.optional::<RawBsonRef<'_>>("aggregate")? {
-            Some(RawBsonRef::String(name)) => {
-                namespace::check(context, name)?;
-                name
-            }
-            Some(RawBsonRef::Int32(1) | RawBsonRef::Int64(1)) => OF_DATABASE,
-            Some(RawBsonRef::Double(1.0)) => OF_DATABASE,
-            _ => {
-                let message = "Invalid command format: the 'aggregate' field must specify a collection name or 1";
-                return Err(CommandError::new(code::FAILED_TO_PARSE, message));
-            }
-        };
+        let collection = take_collection(context, arguments)?;
         arguments.take_variables()?;
         let mut stages = stages(arguments.required("pipeline")?)?;
-        let batch = match FirstBatch::take(arguments)? {
-            None => {
-                let message = "The 'cursor' option is required, except for aggregate with the explain argument";
-                return Err(CommandError::new(code::FAILED_TO_PARSE, message));
-            }
-            Some(batch) => batch,
-        };
+        if stages
+            .iter()
+            .any(|stage| stage.contains_key("$changeStream"))
+        {
+            return Err(change_stream::misplaced());
+        }
+        let batch = FirstBatch::take_required(arguments)?;
         arguments.simple_collation()?;
         arguments.refuse("hint")?;
         arguments.refuse_true("bypassDocumentValidation")?;

@@ -2,7 +2,7 @@
 
 use odm::bson::{RawArray, RawArrayBuf, RawBsonRef, RawDocumentBuf, raw::cstr, rawdoc};
 
-use super::{Command, Context, out_of_time};
+use super::{Command, Context, change_stream, out_of_time};
 use crate::{
     arguments::Arguments,
     cursor::{Batch, Cursor, Documents},
@@ -42,6 +42,19 @@ impl FirstBatch {
             is_single: false,
         }))
     }
+
+    /// Takes the same, which `aggregate` must have.
+    pub(super) fn take_required(arguments: &mut Arguments<'_>) -> Result<Self> {
+        FirstBatch::take(arguments)?.ok_or_else(|| {
+            let message =
+                "The 'cursor' option is required, except for aggregate with the explain argument";
+            CommandError::new(code::FAILED_TO_PARSE, message)
+        })
+    }
+
+    pub(super) fn size_or_default(self) -> Option<u64> {
+        self.size.or(Some(FIRST_BATCH))
+    }
 }
 
 /// The reply with the first batch of a cursor. The cursor is kept if there is more.
@@ -50,8 +63,7 @@ pub(super) async fn first(
     mut cursor: Cursor,
     first: FirstBatch,
 ) -> Result<RawDocumentBuf> {
-    let size = first.size.unwrap_or(FIRST_BATCH);
-    let batch = cursor.batch(Some(size)).await?;
+    let batch = cursor.batch(first.size_or_default()).await?;
     let namespace = cursor.namespace();
     let id = match first.is_single || batch.is_last {
         true => 0,
@@ -96,15 +108,18 @@ async fn get_more(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<
     arguments.ignore("term");
     arguments.ignore("lastKnownCommittedOpTime");
     arguments.end()?;
-    if context.deadline.is_some() {
-        let message = "cannot set maxTimeMS on getMore command for a non-awaitData cursor";
-        return Err(CommandError::new(code::BAD_VALUE, message));
-    }
-
     let mut taken = context.state.cursors.take(id)?;
     if let Err(error) = check_owner(context, id, collection, taken.cursor()) {
         taken.put_back()?;
         return Err(error);
+    }
+    if taken.cursor().changes().is_some() {
+        return change_stream::more(context, id, taken, size).await;
+    }
+    if context.deadline.is_some() {
+        taken.put_back()?;
+        let message = "cannot set maxTimeMS on getMore command for a non-awaitData cursor";
+        return Err(CommandError::new(code::BAD_VALUE, message));
     }
     let begun = std::time::Instant::now();
     let cursor = taken.cursor();

@@ -1,5 +1,7 @@
 //! A server and its clients: the official driver, and sockets for what a driver never sends.
 
+mod change_places;
+mod changes;
 mod connections;
 mod cursors;
 mod documents;
