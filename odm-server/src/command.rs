@@ -201,15 +201,25 @@ async fn dispatch<'a>(
         unit: None,
         deadline: time.and_then(|time| Instant::now().checked_add(time)),
     };
-    let running = run_in_session(command, context, arguments);
-    let mut reply = match time {
-        None => running.await,
-        // It is how long the client waits for documents.
-        Some(_) if name == "getMore" => running.await,
-        Some(time) => match tokio::time::timeout(time, running).await {
-            Ok(result) => result,
-            Err(_) => Err(out_of_time()),
-        },
+    let operation = state.operations.begin(client, database, name, request.body);
+    let running = async {
+        let running = run_in_session(command, context, arguments);
+        match time {
+            None => running.await,
+            // It is how long the client waits for documents.
+            Some(_) if name == "getMore" => running.await,
+            Some(time) => match tokio::time::timeout(time, running).await {
+                Ok(result) => result,
+                Err(_) => Err(out_of_time()),
+            },
+        }
+    };
+    let mut reply = tokio::select! {
+        biased;
+        result = running => result,
+        () = operation.killed() => {
+            Err(CommandError::new(code::INTERRUPTED, "operation was interrupted"))
+        }
     }?;
     if let Some(unmet) = unmet {
         reply.append(cstr!("writeConcernError"), unmet.concern_error());

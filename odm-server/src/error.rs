@@ -61,6 +61,7 @@ pub(crate) mod code {
     pub(crate) const UNSUPPORTED_OP_QUERY: i32 = 352;
     pub(crate) const BSON_OBJECT_TOO_LARGE: i32 = 10_334;
     pub(crate) const INTERRUPTED_AT_SHUTDOWN: i32 = 11_600;
+    pub(crate) const INTERRUPTED: i32 = 11_601;
     pub(crate) const CURSOR_IN_USE: i32 = 12_051;
     pub(crate) const DISTINCT_TOO_BIG: i32 = 17_217;
     pub(crate) const DUPLICATE_FIELD: i32 = 40_413;
@@ -117,6 +118,7 @@ const NAMES: &[(i32, &str)] = &[
     (code::CHANGE_STREAM_FATAL_ERROR, "ChangeStreamFatalError"),
     (code::CHANGE_STREAM_HISTORY_LOST, "ChangeStreamHistoryLost"),
     (code::INTERRUPTED_AT_SHUTDOWN, "InterruptedAtShutdown"),
+    (code::INTERRUPTED, "Interrupted"),
     (
         code::TRANSACTION_EXCEEDED_LIFETIME,
         "TransactionExceededLifetimeLimitSeconds",

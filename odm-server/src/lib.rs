@@ -44,6 +44,7 @@ mod cursor;
 mod error;
 mod limits;
 mod message;
+mod operations;
 mod server;
 mod session;
 

@@ -25,6 +25,7 @@ use crate::{
     cursor::Cursors,
     limits::Limits,
     message::MAX_MESSAGE,
+    operations::Operations,
     session::Sessions,
 };
 
@@ -50,6 +51,7 @@ pub(crate) struct ServerState {
     /// The name of the server as a member of a replica set, by which drivers find it; `None` if they would not.
     pub(crate) member: Option<String>,
     pub(crate) counters: Counters,
+    pub(crate) operations: Operations,
     pub(crate) started: Instant,
     /// The memory of large messages, in KiB.
     memory: Semaphore,
@@ -239,6 +241,7 @@ impl Builder {
             // Drivers write the names of members in lower case.
             member: Some(shown).filter(|shown| *shown == shown.to_lowercase()),
             counters: Counters::default(),
+            operations: Operations::default(),
             started: Instant::now(),
             memory: Semaphore::new(kibibytes(memory) as usize),
             limits: self.limits,

@@ -229,6 +229,12 @@ impl Feed {
 
     /// Passes a commit to the watches of all collections.
     fn send_all(&self, changes: Vec<CommittedChange>) {
+        if self.0.watched.load(Ordering::Relaxed) == 0 {
+            // It knows of no watch, so that it is published before the turn of one.
+            let time = CommitTime::next().to_bits();
+            self.0.unrecorded.fetch_max(time, Ordering::SeqCst);
+            return;
+        }
         let changed = self.with(|state| {
             // Under the lock, so that the times of commits are in their order for each reader.
             let time = CommitTime::next();

@@ -1,6 +1,6 @@
 //! What shells and tools ask about the state of a server.
 
-use odm::bson::{DateTime, RawBsonRef, RawDocumentBuf, rawdoc};
+use odm::bson::{DateTime, RawArrayBuf, RawBsonRef, RawDocumentBuf, rawdoc};
 
 use super::{Command, Context, handshake::VERSION};
 use crate::{
@@ -22,13 +22,35 @@ pub(super) const COMMANDS: &[Command] = &[
     Command::new("getCmdLineOpts", |_, _| {
         Box::pin(async { Ok(rawdoc! { "argv": [], "parsed": {} }) })
     }),
-    Command::new("currentOp", |_, _| {
-        Box::pin(async { Ok(rawdoc! { "inprog": [] }) })
+    Command::new("currentOp", |context, _| {
+        Box::pin(async move {
+            let running = context.state.operations.list();
+            Ok(rawdoc! { "inprog": RawArrayBuf::from_iter(running) })
+        })
+    }),
+    Command::new("killOp", |context, arguments| {
+        Box::pin(async move { kill_operation(context, arguments) })
     }),
     Command::new("top", |_, _| {
         Box::pin(async { Ok(rawdoc! { "totals": { "note": "all times in microseconds" } }) })
     }),
 ];
+
+/// Ends a command, which is dropped as that of a client that has gone.
+fn kill_operation(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+    if context.database != "admin" {
+        let message = "killOp may only be run against the admin database.";
+        return Err(CommandError::new(code::UNAUTHORIZED, message));
+    }
+    arguments.ignore("killOp");
+    let id: i64 = arguments.required("op")?;
+    arguments.end()?;
+    if let Ok(id) = i32::try_from(id) {
+        context.state.operations.kill(id);
+    }
+    // As MongoDB, it does not say whether there was one.
+    Ok(rawdoc! { "info": "attempting to kill op" })
+}
 
 fn server_status(context: Context<'_>) -> RawDocumentBuf {
     let state = context.state;

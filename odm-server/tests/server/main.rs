@@ -8,6 +8,7 @@ mod documents;
 mod errors;
 mod manage;
 mod messages;
+mod operations;
 mod raw;
 mod sessions;
 mod together;

@@ -14,7 +14,7 @@ pub(super) enum SourceStage {
     CollStats,
     /// Its indexes. How often they were used is not known.
     IndexStats,
-    /// The running operations, of which the server shows none.
+    /// The running commands.
     CurrentOp,
 }
 
@@ -102,7 +102,7 @@ impl SourceStage {
                 });
                 described.collect()
             }
-            SourceStage::CurrentOp => Ok(Vec::new()),
+            SourceStage::CurrentOp => Ok(context.state.operations.list()),
         }
     }
 }

@@ -1,0 +1,151 @@
+//! The commands that are running.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicI32, Ordering},
+    },
+    time::Instant,
+};
+
+use odm::bson::{
+    DateTime, RawBsonRef, RawDocument, RawDocumentBuf,
+    raw::{CString, cstr},
+    rawdoc,
+};
+use tokio::sync::Notify;
+
+use crate::connection::Client;
+
+/// The running commands of a server, by their numbers.
+#[derive(Debug, Default)]
+pub(crate) struct Operations {
+    running: Mutex<BTreeMap<i32, Operation>>,
+    last: AtomicI32,
+}
+
+#[derive(Debug)]
+struct Operation {
+    connection: i32,
+    client: String,
+    database: String,
+    command: String,
+    /// The collection that the command names, if it names one.
+    collection: Option<String>,
+    begun: Instant,
+    killed: Arc<Notify>,
+}
+
+/// A running command, until it is dropped.
+pub(crate) struct RunningOperation<'s> {
+    operations: &'s Operations,
+    id: i32,
+    killed: Arc<Notify>,
+}
+
+impl Operations {
+    fn running(&self) -> MutexGuard<'_, BTreeMap<i32, Operation>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lists a command of a client.
+    pub(crate) fn begin(
+        &self,
+        client: &Client,
+        database: &str,
+        command: &str,
+        body: &RawDocument,
+    ) -> RunningOperation<'_> {
+        let first = body.iter().next().and_then(Result::ok);
+        let named = match first.map(|(_, value)| value) {
+            Some(RawBsonRef::String(name)) => Some(name.to_owned()),
+            // The cursor of a `getMore` names no collection.
+            _ => match body.get("collection") {
+                Ok(Some(RawBsonRef::String(name))) => Some(name.to_owned()),
+                _ => None,
+            },
+        };
+        let killed = Arc::<Notify>::default();
+        let operation = Operation {
+            connection: client.id,
+            client: client.address.clone(),
+            database: database.to_owned(),
+            command: command.to_owned(),
+            collection: named,
+            begun: Instant::now(),
+            killed: killed.clone(),
+        };
+        let id = self.last.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        self.running().insert(id, operation);
+        RunningOperation {
+            operations: self,
+            id,
+            killed,
+        }
+    }
+
+    /// Ends a command, if it runs.
+    pub(crate) fn kill(&self, id: i32) {
+        if let Some(operation) = self.running().get(&id) {
+            operation.killed.notify_one();
+        }
+    }
+
+    /// The running commands, as `currentOp` shows them.
+    pub(crate) fn list(&self) -> Vec<RawDocumentBuf> {
+        let running = self.running();
+        running.iter().map(|(id, one)| one.describe(*id)).collect()
+    }
+}
+
+impl Operation {
+    fn describe(&self, id: i32) -> RawDocumentBuf {
+        let operation = match self.command.as_str() {
+            "find" => "query",
+            "getMore" => "getmore",
+            name @ ("insert" | "update") => name,
+            "delete" => "remove",
+            _ => "command",
+        };
+        let running = self.begun.elapsed();
+        let microseconds = i64::try_from(running.as_micros()).unwrap_or(i64::MAX);
+        let collection = self.collection.as_deref().unwrap_or("$cmd");
+        let mut command = RawDocumentBuf::new();
+        if let Ok(name) = CString::try_from(self.command.as_str()) {
+            match &self.collection {
+                Some(collection) if self.command != "getMore" => {
+                    command.append(name, collection.as_str());
+                }
+                _ => command.append(name, 1),
+            }
+        }
+        command.append(cstr!("$db"), self.database.as_str());
+        let mut described = rawdoc! { "type": "op", "desc": format!("conn{}", self.connection) };
+        described.append(cstr!("connectionId"), self.connection);
+        described.append(cstr!("client"), self.client.as_str());
+        described.append(cstr!("active"), true);
+        described.append(cstr!("currentOpTime"), DateTime::now());
+        described.append(cstr!("opid"), id);
+        let seconds = i64::try_from(running.as_secs()).unwrap_or(i64::MAX);
+        described.append(cstr!("secs_running"), seconds);
+        described.append(cstr!("microsecs_running"), microseconds);
+        described.append(cstr!("op"), operation);
+        described.append(cstr!("ns"), format!("{}.{collection}", self.database));
+        described.append(cstr!("command"), command);
+        described
+    }
+}
+
+impl RunningOperation<'_> {
+    /// Waits until somebody ends the command.
+    pub(crate) async fn killed(&self) {
+        self.killed.notified().await;
+    }
+}
+
+impl Drop for RunningOperation<'_> {
+    fn drop(&mut self) {
+        self.operations.running().remove(&self.id);
+    }
+}

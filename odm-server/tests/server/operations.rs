@@ -1,0 +1,65 @@
+//! Running commands are listed, and can be ended.
+
+use std::time::Duration;
+
+use mongodb::bson::{Document, doc};
+use odm::derive::examples::example;
+
+use crate::{Fields, Served, raw::RawClient};
+
+#[test]
+fn a_running_command_is_listed_and_can_be_killed() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        let mut client = RawClient::new(&served.server).await;
+        let watch =
+            doc! { "aggregate": "parts", "pipeline": [{ "$changeStream": {} }], "cursor": {} };
+        let begun = client.run(watch).await.unwrap();
+        let id = begun.inner("cursor").number("id");
+        let more = doc! { "getMore": id, "collection": "parts", "maxTimeMS": 60_000 };
+        let waiting = tokio::spawn(async move { client.run(more).await });
+        tokio::time::sleep(Duration::from_millis(100)).await;
+
+        let admin = served.client.database("admin");
+        let listed = async || {
+            let reply = admin.run_command(doc! { "currentOp": 1 }).await.unwrap();
+            let all = reply
+                .list("inprog")
+                .iter()
+                .map(|one| one.as_document().unwrap().clone());
+            all.collect::<Vec<Document>>()
+        };
+        let all = listed().await;
+        assert_eq!(all.len(), 2); // with itself
+        let more = all.iter().find(|one| one.text("op") == "getmore").unwrap();
+        assert_eq!(more.text("ns"), "shop.parts");
+        assert!(more.number("microsecs_running") > 50_000);
+        let by_stage = doc! {
+            "aggregate": 1,
+            "pipeline": [{ "$currentOp": {} }, { "$match": { "op": "getmore" } }, { "$project": { "opid": 1 } }],
+            "cursor": {},
+        };
+        let by_stage = admin.run_command(by_stage).await.unwrap();
+        let opid = more.number("opid");
+        assert_eq!(
+            by_stage.inner("cursor").list("firstBatch"),
+            &[doc! { "opid": opid as i32 }.into()]
+        );
+
+        assert_eq!(served.refused(doc! { "killOp": 1, "op": opid }).await.0, 13);
+        for op in [opid, 77_777, -1] {
+            admin
+                .run_command(doc! { "killOp": 1, "op": op })
+                .await
+                .unwrap();
+        }
+        let ended = waiting.await.unwrap().unwrap();
+        assert_eq!(
+            (ended.number("code"), ended.text("codeName")),
+            (11_601, "Interrupted")
+        );
+        assert!(!ended.contains_key("errorLabels"));
+        assert_eq!(listed().await.len(), 1);
+        Ok(())
+    });
+}
