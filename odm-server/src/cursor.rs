@@ -2,7 +2,6 @@
 
 use std::{
     collections::HashMap,
-    pin::pin,
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
     vec,
@@ -224,16 +223,13 @@ impl Cursors {
         is_killed
     }
 
-    /// Waits until a cursor is closed by others than its reader.
-    pub(crate) async fn until_killed(&self, id: i64) {
-        loop {
-            let mut killed = pin!(self.killed.notified());
-            killed.as_mut().enable();
-            if !self.open().contains_key(&id) {
-                return;
-            }
-            killed.await;
-        }
+    /// Tells of closed cursors.
+    pub(crate) fn killed(&self) -> &Notify {
+        &self.killed
+    }
+
+    pub(crate) fn is_open(&self, id: i64) -> bool {
+        self.open().contains_key(&id)
     }
 
     /// Closes the cursors of a session.

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicI32, Ordering},
     },
     time::Instant,
@@ -45,8 +45,8 @@ pub(crate) struct RunningOperation<'s> {
 }
 
 impl Operations {
-    fn running(&self) -> MutexGuard<'_, BTreeMap<i32, Operation>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    fn with<T>(&self, run: impl FnOnce(&mut BTreeMap<i32, Operation>) -> T) -> T {
+        run(&mut self.running.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Lists a command of a client.
@@ -77,7 +77,7 @@ impl Operations {
             killed: killed.clone(),
         };
         let id = self.last.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-        self.running().insert(id, operation);
+        self.with(|running| running.insert(id, operation));
         RunningOperation {
             operations: self,
             id,
@@ -87,15 +87,15 @@ impl Operations {
 
     /// Ends a command, if it runs.
     pub(crate) fn kill(&self, id: i32) {
-        if let Some(operation) = self.running().get(&id) {
-            operation.killed.notify_one();
+        let killed = self.with(|running| running.get(&id).map(|one| one.killed.clone()));
+        if let Some(killed) = killed {
+            killed.notify_one();
         }
     }
 
     /// The running commands, as `currentOp` shows them.
     pub(crate) fn list(&self) -> Vec<RawDocumentBuf> {
-        let running = self.running();
-        running.iter().map(|(id, one)| one.describe(*id)).collect()
+        self.with(|running| running.iter().map(|(id, one)| one.describe(*id)).collect())
     }
 }
 
@@ -146,6 +146,6 @@ impl RunningOperation<'_> {
 
 impl Drop for RunningOperation<'_> {
     fn drop(&mut self) {
-        self.operations.running().remove(&self.id);
+        self.operations.with(|running| running.remove(&self.id));
     }
 }

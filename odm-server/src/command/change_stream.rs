@@ -1,6 +1,9 @@
 //! `$changeStream`, and the batches of its cursors.
 
-use std::time::{Duration, Instant};
+use std::{
+    pin::pin,
+    time::{Duration, Instant},
+};
 
 use odm::{
     bson::{Document, RawArray, RawBsonRef, RawDocument, RawDocumentBuf, Timestamp, raw::cstr},
@@ -11,7 +14,7 @@ use super::{Context, aggregate, cursors::FirstBatch};
 use crate::{
     arguments::Arguments,
     changes::{ChangeStream, Events, Images, Scope, Start, Token},
-    cursor::{Cursor, Documents, TakenCursor},
+    cursor::{Cursor, Cursors, Documents, TakenCursor},
     error::{CommandError, RESUMABLE, Result, code},
 };
 
@@ -245,7 +248,7 @@ pub(super) async fn more(
             let message = "interrupted at shutdown";
             return Err(CommandError::new(code::INTERRUPTED_AT_SHUTDOWN, message).with_label(RESUMABLE));
         }
-        () = cursors.until_killed(id) => {
+        () = until_killed(cursors, id) => {
             let message = format!("cursor id {id} was killed");
             return Err(CommandError::new(code::CURSOR_KILLED, message));
         }
@@ -262,6 +265,18 @@ pub(super) async fn more(
         }
     };
     Ok(reply(events, id, namespace, false))
+}
+
+/// Waits until a cursor is closed by others than its reader.
+async fn until_killed(cursors: &Cursors, id: i64) {
+    loop {
+        let mut killed = pin!(cursors.killed().notified());
+        killed.as_mut().enable();
+        if !cursors.is_open(id) {
+            return;
+        }
+        killed.await;
+    }
 }
 
 fn reply(events: Events, id: i64, namespace: String, is_first: bool) -> RawDocumentBuf {
