@@ -194,12 +194,12 @@ macro_rules! store_suite {
                 a_reader_sees_no_state_that_contradicts_a_later_commit
             }
             watches {
+                commits_in_all_collections_are_shown_whole_and_again_from_a_time
+                of_all_collections_no_commit_is_lost_that_began_before_the_watch
                 a_commit_after_a_watch_has_begun_is_shown_if_it_began_before
                 of_transactions_in_flight_each_is_shown_once_and_in_order
                 a_unit_in_flight_is_run_again_or_comes_before_the_watch
                 changes_are_shown_in_the_order_of_commits_that_race
-                commits_in_all_collections_are_shown_whole_and_again_from_a_time
-                of_all_collections_no_commit_is_lost_that_began_before_the_watch
             }
             units {
                 a_unit_is_committed_when_run_returns
