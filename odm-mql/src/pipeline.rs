@@ -139,6 +139,44 @@ impl Pipeline {
         self.stages.is_empty()
     }
 
+    /// Returns the collections that its stages read besides its own: those of each `$lookup`, also within other stages.
+    ///
+    /// ```
+    /// use odm_mql::{Pipeline, Variables, bson::doc};
+    ///
+    /// let join = doc! { "$lookup": { "from": "products", "localField": "product", "foreignField": "_id", "as": "product" } };
+    /// let pipeline = Pipeline::parse(&[doc! { "$facet": { "all": [join] } }], &Variables::default())?;
+    /// assert_eq!(pipeline.sources(), ["products"]);
+    /// # Ok::<_, odm_mql::Error>(())
+    /// ```
+    pub fn sources(&self) -> Vec<&str> {
+        let mut sources = Vec::new();
+        self.add_sources(&mut sources);
+        sources
+    }
+
+    fn add_sources<'p>(&'p self, sources: &mut Vec<&'p str>) {
+        for stage in &self.stages {
+            match stage {
+                Stage::Lookup(lookup) => lookup.add_sources(sources),
+                Stage::Facet(facets) => {
+                    for (_, pipeline) in facets {
+                        pipeline.add_sources(sources);
+                    }
+                }
+                Stage::Match(_)
+                | Stage::Sort(_)
+                | Stage::Skip(_)
+                | Stage::Limit(_)
+                | Stage::Sample(_)
+                | Stage::Project(_)
+                | Stage::ReplaceRoot(_)
+                | Stage::Unwind(_)
+                | Stage::Group(_) => {}
+            }
+        }
+    }
+
     /// Begins to run the pipeline. A stage that must hold documents or groups before it passes any takes at most this memory, in bytes,
     /// about.
     pub fn begin(self, memory_limit: usize) -> PipelineRun {

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use bson::{Document, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Bson, Document, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use super::{
     Pipeline, Stage,
@@ -62,6 +62,35 @@ impl BoundPipeline {
         let value = |(name, expr): &(String, Expr)| Ok((name.clone(), expr.evaluate(local)?));
         let context = self.context.bind(self.bindings.iter().map(value))?;
         parse::pipeline(&self.stages, &context)
+    }
+}
+
+impl LookupStage {
+    /// Adds the collections that it reads.
+    pub(super) fn add_sources<'p>(&'p self, sources: &mut Vec<&'p str>) {
+        sources.push(&self.from);
+        match &self.inner {
+            InnerPipeline::None => {}
+            InnerPipeline::Fixed(pipeline) => pipeline.add_sources(sources),
+            InnerPipeline::Bound(bound) => add_unparsed(&bound.stages, sources),
+        }
+    }
+}
+
+/// Adds the collections that stages read, which were parsed before, so that their nesting is bounded.
+fn add_unparsed<'p>(stages: impl IntoIterator<Item = &'p Document>, sources: &mut Vec<&'p str>) {
+    for (name, operand) in stages.into_iter().flatten() {
+        let pipelines: Vec<&Bson> = match (name.as_str(), operand) {
+            ("$lookup", Bson::Document(lookup)) => {
+                sources.extend(lookup.get("from").and_then(Bson::as_str));
+                lookup.get("pipeline").into_iter().collect()
+            }
+            ("$facet", Bson::Document(facets)) => facets.values().collect(),
+            _ => Vec::new(),
+        };
+        for pipeline in pipelines.into_iter().filter_map(Bson::as_array) {
+            add_unparsed(pipeline.iter().filter_map(Bson::as_document), sources);
+        }
     }
 }
 
