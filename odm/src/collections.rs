@@ -43,6 +43,7 @@ mod find;
 mod manage;
 mod retry;
 mod transaction;
+mod users;
 mod watch;
 mod write;
 
@@ -65,6 +66,8 @@ pub use write::{
     DeleteDocuments, DocumentUpdate, InsertDocuments, UpdateDocuments, WrittenDocuments,
 };
 
+#[doc(hidden)]
+pub use crate::maintain::CollectionRights;
 use crate::{
     catalog::{self, Relations},
     database::{self, Database, OpenOptions},

@@ -22,6 +22,7 @@ mod references;
 mod remote;
 mod repair;
 mod rewrites;
+mod rights;
 mod run;
 mod sequence;
 #[cfg(test)]
@@ -45,6 +46,8 @@ pub(crate) use pending::{as_read, is_read_as_pending};
 pub(crate) use plan::plan;
 pub use plan::{PlanStep, PlannedChanges, WritePlan};
 pub(crate) use rewrites::{Rewrites, Told};
+pub use rights::CollectionRights;
+pub(crate) use rights::Rights;
 pub(crate) use run::{Job, NamedDocument, NamedWrite, run};
 pub(crate) use sequence::{IdOfNumber, SequenceCounter, last_number};
 pub(crate) use unit::Doc;

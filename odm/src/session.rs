@@ -13,6 +13,7 @@ mod outbox;
 mod record;
 mod retries;
 mod snapshot;
+mod users;
 mod view;
 mod watch;
 mod worker;
@@ -41,7 +42,10 @@ use odm_store::{
 
 use crate::{
     catalog::{self, Catalog, Model},
-    maintain::{self, Job, NamedDocument, NamedWrite, Write, WriteOutcome, WritePlan},
+    maintain::{
+        self, CollectionRights, Job, NamedDocument, NamedWrite, Rights, Write, WriteOutcome,
+        WritePlan,
+    },
     trace::{Operation, WarningLimits, is_tracing_steps},
 };
 
@@ -59,6 +63,8 @@ pub struct Session {
     bound: Option<Arc<Bound>>,
     snapshot: Option<Arc<Snapshot>>,
     durability: Durability,
+    /// The rights of the caller, for his writes.
+    rights: Rights,
     warning_limits: WarningLimits,
     outbox: Arc<Outbox>,
     workers: Option<Arc<Vec<Worker>>>,
@@ -102,6 +108,7 @@ impl Session {
             bound: None,
             snapshot: None,
             durability: Durability::default(),
+            rights: None,
             warning_limits,
             outbox: Outbox::new(),
             workers: None,
@@ -175,6 +182,18 @@ impl Session {
             durability,
             ..self.clone()
         }
+    }
+
+    pub(crate) fn with_rights(&self, rights: Arc<dyn CollectionRights>) -> Self {
+        Session {
+            rights: Some(rights),
+            ..self.clone()
+        }
+    }
+
+    /// The rights of the caller, for his writes.
+    pub(crate) fn rights(&self) -> Rights {
+        self.rights.clone()
     }
 
     /// The name of the database.

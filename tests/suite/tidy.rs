@@ -275,6 +275,7 @@ fn only_a_unit_a_migration_and_records_of_the_library_write_to_a_transaction() {
         "migration/beside.rs",
         "session/lease.rs",
         "session/retries.rs",
+        "session/users.rs",
         "staged.rs",
     ];
     let methods = ["insert", "update", "delete", "apply"];

@@ -80,6 +80,7 @@ impl InsertDocuments {
             collection: name.clone(),
             numbered: None,
             check_returned: self.collection.check_readable(),
+            rights: session.rights(),
         };
         Ok((session.clone(), write, ids))
     }
@@ -291,6 +292,7 @@ impl UpdateDocuments {
                 WriteChange::Replace(Doc::new(sent(&target.collection.name, document)?))
             }
         };
+        let rights = target.collection.session.rights();
         target.into_statement(|collection, target, returning| Write::Update {
             collection,
             target,
@@ -299,6 +301,7 @@ impl UpdateDocuments {
             check_inserted: |_| Ok(()),
             is_typed: false,
             returning,
+            rights,
         })
     }
 }
@@ -402,10 +405,12 @@ impl DeleteDocuments {
 
 impl DeleteDocuments {
     pub(super) fn into_statement(self) -> Result<(Write, SharedDocuments)> {
+        let rights = self.target.collection.session.rights();
         let delete = |collection, target, returning| Write::Delete {
             collection,
             target,
             returning,
+            rights,
         };
         self.target.into_statement(delete)
     }

@@ -168,6 +168,7 @@ async fn delete_ids(
         collection: collection.to_owned(),
         target: WriteTarget::Matching(ids.and(expired.clone())),
         returning: None,
+        rights: None,
     };
     Ok(session.write(write).await?.matched)
 }

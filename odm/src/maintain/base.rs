@@ -143,6 +143,7 @@ pub(super) async fn apply(
             collection,
             target,
             returning,
+            ..
         } => return delete(unit, collection, target, returning.is_some(), progress).await,
     };
     Ok(false)

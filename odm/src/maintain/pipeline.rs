@@ -29,6 +29,7 @@ use super::{
     references,
     remote::{Unread, unread::Settled},
     rewrites::Told,
+    rights::Rights,
     unit::{Bounds, HeldBack, Totals, Unit},
     versions::Earlier,
 };
@@ -42,6 +43,11 @@ pub(crate) trait Work: Send + Sync + 'static {
     type Outcome: Send;
 
     fn policy(&self) -> Policy;
+
+    /// The rights of its caller.
+    fn rights(&self) -> Rights {
+        None
+    }
 
     /// The name of its first step.
     fn step(&self) -> String;
@@ -134,7 +140,9 @@ pub(super) async fn apply_within<W: Work>(
     with_steps: bool,
 ) -> Result<W::Outcome> {
     let mut unit = Unit::new(catalog, transaction, work.policy(), bounds, with_steps);
-    let (progress, settled) = run(&mut unit, work).await?;
+    unit.rights = work.rights();
+    let ran = run(&mut unit, work).await;
+    let (progress, settled) = ran.map_err(|error| unit.without_secrets(error))?;
     Ok(W::outcome(progress, unit.into_totals(settled)))
 }
 
@@ -158,7 +166,9 @@ pub(super) async fn apply_part<W: Work>(
     let unit = Unit::new(catalog, transaction, policy, bounds, with_steps);
     let mut unit = unit.after(std::mem::take(&mut before.held_back), !is_last);
     unit.earlier = std::mem::take(&mut before.earlier);
-    let (progress, settled) = run(&mut unit, work).await?;
+    unit.rights = work.rights();
+    let ran = run(&mut unit, work).await;
+    let (progress, settled) = ran.map_err(|error| unit.without_secrets(error))?;
     before.earlier = unit.take_earlier()?;
     before.held_back = unit.take_held_back();
     Ok(W::outcome(progress, unit.into_totals(settled)))

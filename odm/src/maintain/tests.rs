@@ -285,6 +285,7 @@ fn update_write(collection: &str, filter: Filter, update: Document, upsert: bool
         check_inserted: |_| Ok(()),
         is_typed: false,
         returning: None,
+        rights: None,
     }
 }
 
@@ -297,6 +298,7 @@ fn beginning() -> Vec<Write> {
             documents: documents.collect(),
             numbered: None,
             check_returned: ReturnedCheck::new(|_| Ok(())),
+            rights: None,
         }
     };
     vec![

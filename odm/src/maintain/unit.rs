@@ -31,6 +31,7 @@ use super::{
     plan::PlanStep,
     policy::Policy,
     remote::unread::{Settled, UnreadUpdates},
+    rights::Rights,
     versions::Earlier,
 };
 use crate::{catalog::Catalog, model::DateTime};
@@ -71,6 +72,8 @@ pub(crate) struct Unit<'a> {
     transaction: &'a mut dyn Transaction,
     pub(super) policy: Policy,
     pub(super) bounds: Bounds,
+    /// The rights of the caller.
+    pub(super) rights: Rights,
     queued: usize,
     collections: BTreeMap<String, Images>,
     /// The unread updates of the unit.
@@ -130,6 +133,7 @@ impl<'a> Unit<'a> {
             transaction,
             policy,
             bounds,
+            rights: None,
             queued: 0,
             collections: BTreeMap::new(),
             unread: UnreadUpdates::default(),

@@ -14,6 +14,7 @@ use odm_store::{Cost, Result};
 use super::{
     plan::PlanStep,
     rewrites::Told,
+    rights::Rights,
     sequence::IdOfNumber,
     unit::{Digest, Doc},
 };
@@ -28,6 +29,7 @@ pub(crate) enum Write {
         /// Makes the `_id`s of documents without one, which are the next numbers of a sequence.
         numbered: Option<IdOfNumber>,
         check_returned: ReturnedCheck,
+        rights: Rights,
     },
     /// A change of stored documents.
     Update {
@@ -41,6 +43,7 @@ pub(crate) enum Write {
         /// Whether the update is refused where it would leave a document that its model cannot read.
         is_typed: bool,
         returning: Option<ReturnDocument>,
+        rights: Rights,
     },
     /// Documents that replace the stored ones with the same `_id`s; with `upsert`, new documents too.
     Replace {
@@ -75,6 +78,7 @@ pub(crate) enum Write {
         collection: String,
         target: WriteTarget,
         returning: Option<ReturnDocument>,
+        rights: Rights,
     },
     /// Makes documents conform to their definitions.
     Repair {

@@ -132,5 +132,6 @@ pub(super) fn write<M: Document>(target: WriteTarget, returning: Option<ReturnDo
         collection: M::COLLECTION.to_owned(),
         target,
         returning,
+        rights: None,
     }
 }

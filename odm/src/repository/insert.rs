@@ -156,6 +156,7 @@ impl<M: Document> NewDocuments<M> {
             documents,
             numbered: self.numbered,
             check_returned: read_back.check(),
+            rights: None,
         };
         let prepared = PreparedWrite::returning(session, write, read_back, returned);
         Ok(prepared)

@@ -284,6 +284,7 @@ impl<M: Document> RawWriteMany<M> {
                 documents,
                 numbered: None,
                 check_returned,
+                rights: None,
             },
             WriteKind::Replace { upsert } => Write::Replace {
                 collection,

@@ -292,6 +292,7 @@ fn write<M: Document>(
         check_inserted: is_whole::<M>,
         is_typed,
         returning,
+        rights: None,
     })
 }
 

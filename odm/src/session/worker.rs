@@ -188,6 +188,7 @@ impl Session {
         } = self.clone();
         move || {
             Some(Session {
+                rights: None,
                 store: store.upgrade()?,
                 catalog: catalog.clone(),
                 program: program.clone(),

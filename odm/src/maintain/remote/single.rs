@@ -31,6 +31,7 @@ pub(in crate::maintain) fn write_of(
             documents,
             numbered: None,
             check_returned,
+            ..
         } => {
             let inserted = inserted(catalog, collection, one(documents)?)?;
             let document = RawDocumentBuf::clone(&inserted);
@@ -68,6 +69,7 @@ pub(in crate::maintain) fn write_of(
             collection,
             target: target @ WriteTarget::One { .. },
             returning: None,
+            ..
         } if !catalog.is_delete_followed(collection) => SingleWrite::Delete(DeleteWrite {
             collection: collection.clone(),
             filter: target.filter(),

@@ -34,6 +34,7 @@ async fn filled(catalog: &Catalog, author_of: fn(i32) -> i32, post_of: fn(i32) -
             documents: documents.into_iter().map(|of| Doc::new(raw(of))).collect(),
             numbered: None,
             check_returned: ReturnedCheck::new(|_| Ok(())),
+            rights: None,
         };
         write(catalog, &store, &insert, Bounds::default()).await;
     }
@@ -82,6 +83,7 @@ fn delete(collection: &str, target: WriteTarget) -> Write {
         collection: collection.to_owned(),
         target,
         returning: None,
+        rights: None,
     }
 }
 

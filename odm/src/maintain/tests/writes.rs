@@ -52,6 +52,7 @@ pub(super) fn write() -> impl Strategy<Value = Write> {
                 documents: ids.iter().map(|id| new(*id)).collect(),
                 numbered: None,
                 check_returned: ReturnedCheck::new(|_| Ok(())),
+                rights: None,
             },
             3 | 4 => Write::Replace {
                 collection: owned,
@@ -100,12 +101,14 @@ pub(super) fn write() -> impl Strategy<Value = Write> {
                     .unwrap(),
                 ),
                 returning: None,
+                rights: None,
             },
             // The first in an order that the documents have only by chance.
             12 => Write::Delete {
                 collection: owned,
                 target: first(&ids, collection),
                 returning: returning(values[0]),
+                rights: None,
             },
             13 | 14 => Write::Update {
                 collection: owned,
@@ -120,16 +123,19 @@ pub(super) fn write() -> impl Strategy<Value = Write> {
                 check_inserted: |_| Ok(()),
                 is_typed: false,
                 returning: returning(values[0]),
+                rights: None,
             },
             11 => Write::Delete {
                 collection: owned,
                 target: WriteTarget::one(ids[0].into()),
                 returning: None,
+                rights: None,
             },
             _ => Write::Delete {
                 collection: owned,
                 target: WriteTarget::Matching(some(ids)),
                 returning: None,
+                rights: None,
             },
         }
     })

@@ -210,6 +210,9 @@ impl Unit<'_> {
         now: Option<Doc>,
         is_base: bool,
     ) -> Result<()> {
+        if is_base {
+            self.check_right(collection)?;
+        }
         let step = self.step;
         let is_written = step == WRITE_STEP && self.policy.trusts_stored;
         let (is_queued, is_counted) =

@@ -17,6 +17,7 @@ use crate::{
         read_only,
         remote::single,
         rewrites::Told,
+        rights::Rights,
         unit::{Digest, Doc, Totals, Unit, id},
         validation::{self, LeftBy},
     },
@@ -38,6 +39,18 @@ impl Work for Write {
             } => Policy::DOCUMENTS,
             Write::Update { .. } | Write::Delete { .. } => Policy::CHANGE,
             Write::Repair { .. } => Policy::REPAIR,
+        }
+    }
+
+    fn rights(&self) -> Rights {
+        match self {
+            Write::Insert { rights, .. }
+            | Write::Update { rights, .. }
+            | Write::Delete { rights, .. } => rights.clone(),
+            Write::Replace { .. }
+            | Write::UpsertBy { .. }
+            | Write::Modify { .. }
+            | Write::Repair { .. } => None,
         }
     }
 
