@@ -2,7 +2,9 @@
 //!
 //! A command is a function of its [`Context`] and its [`Arguments`], in a file of its own, which lists it in its `COMMANDS`.
 
+mod access;
 mod aggregate;
+mod authentication;
 mod change_stream;
 mod collections;
 mod count;
@@ -23,6 +25,7 @@ mod validate;
 mod write;
 mod write_concern;
 
+use self::access::Access;
 pub(crate) use self::namespace::is_database_name;
 
 use std::{
@@ -38,6 +41,7 @@ use odm::{
 
 use crate::{
     arguments::Arguments,
+    auth::{Caller, UserDigest},
     cluster_time,
     connection::Client,
     error::{CommandError, Result, code},
@@ -49,6 +53,7 @@ use crate::{
 /// All commands.
 const COMMANDS: &[&[Command]] = &[
     aggregate::COMMANDS,
+    authentication::COMMANDS,
     collections::COMMANDS,
     count::COMMANDS,
     cursors::COMMANDS,
@@ -72,14 +77,15 @@ pub(crate) const VIRTUAL: [&str; 3] = ["admin", "config", "local"];
 /// A command.
 struct Command {
     name: &'static str,
+    access: Access,
     run: Run,
 }
 
 type Run = for<'a> fn(Context<'a>, Arguments<'a>) -> BoxFuture<'a, Result<RawDocumentBuf>>;
 
 impl Command {
-    const fn new(name: &'static str, run: Run) -> Self {
-        Command { name, run }
+    const fn new(name: &'static str, access: Access, run: Run) -> Self {
+        Command { name, access, run }
     }
 }
 
@@ -92,6 +98,10 @@ struct Context<'a> {
     session: Option<SessionUse>,
     /// The collections in the transaction of the command.
     unit: Option<&'a Collections>,
+    /// The user; `None` if the server lets in everybody, or before he has proved who he is.
+    caller: Option<&'a Caller>,
+    /// The collections of the database, with the rights of the user.
+    restricted: Option<&'a Collections>,
     /// When the command must have ended.
     deadline: Option<Instant>,
 }
@@ -100,7 +110,13 @@ impl<'a> Context<'a> {
     /// The collections of the database, if it has any: a virtual database and one that is not there have none.
     fn collections(&self) -> Option<&'a Collections> {
         self.unit
+            .or(self.restricted)
             .or_else(|| self.state.databases.get(self.database))
+    }
+
+    /// The user, where the server requires users.
+    fn user(&self) -> Option<UserDigest> {
+        self.caller.map(|caller| caller.user.digest)
     }
 
     /// The collections of the database, for a command that changes something.
@@ -187,7 +203,15 @@ async fn dispatch<'a>(
         let _: &str = arguments.required("$db")?;
     }
     namespace::check_database(database)?;
-    let session = SessionUse::take(&mut arguments)?;
+    let caller = match state.requires_users && command.access != Access::Anyone {
+        true => client.authentication.caller(state).await?,
+        false => None,
+    };
+    let caller = caller.as_ref();
+    access::check(state, command, caller, (database, request.body))?;
+    let restricted = state.databases.get(database);
+    let restricted = restricted.map(|all| access::restricted(caller, all));
+    let session = SessionUse::take(&mut arguments, caller)?;
     check_use(name, session)?;
     let is_in_transaction = session.is_some_and(|session| session.starts.is_some());
     let unmet = write_concern::take(&mut arguments, state.member.is_some())?;
@@ -199,9 +223,16 @@ async fn dispatch<'a>(
         database,
         session,
         unit: None,
+        caller,
+        restricted: restricted.as_ref(),
         deadline: time.and_then(|time| Instant::now().checked_add(time)),
     };
-    let operation = state.operations.begin(client, database, name, request.body);
+    let operation = {
+        let named = (database, name);
+        state
+            .operations
+            .begin(client, context.user(), named, request.body)
+    };
     let running = async {
         let running = run_in_session(command, context, arguments);
         match time {
@@ -298,8 +329,10 @@ async fn run_in_session<'a>(
     let sessions = &context.state.sessions;
     let taken = sessions.transaction(session, context.database, context.collections());
     let taken = taken.await?;
+    let unit = taken.collections();
+    let unit = unit.map(|unit| access::restricted(context.caller, unit));
     let context = Context {
-        unit: taken.collections(),
+        unit: unit.as_ref(),
         ..context
     };
     let result = (command.run)(context, arguments).await;

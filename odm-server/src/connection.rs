@@ -8,6 +8,7 @@ use tokio::{
 };
 
 use crate::{
+    auth::Authentication,
     command,
     error::CommandError,
     message::{self, HEADER, Header, Malformed, ReplyForm, Request},
@@ -28,6 +29,9 @@ const STALL: Duration = Duration::from_secs(30);
 pub(crate) struct Client {
     pub(crate) id: i32,
     pub(crate) address: String,
+    /// The address of the server by which it has come, where the server has no other name for itself.
+    pub(crate) member: Option<String>,
+    pub(crate) authentication: Authentication,
 }
 
 /// A connection to a client.
@@ -89,7 +93,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             let received = tokio::select! {
                 biased;
                 _ = shutdown.wait_for(|is_ending| *is_ending) => return Ok(()),
-                received = self.receive(&state) => received?,
+                received = self.receive_in_time(&state) => received?,
             };
             let Some(message) = received else {
                 return Ok(());
@@ -106,6 +110,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             state.counters.sent(bytes.len());
             self.stream.write_all(&bytes).await?;
             self.stream.flush().await?;
+            if self.client.authentication.is_exhausted() {
+                return Err(malformed("too many attempts to authenticate have failed"));
+            }
         }
     }
 
@@ -140,6 +147,24 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
     }
 
+    /// Whether the client has still to prove who he is.
+    fn is_stranger(&self, state: &ServerState) -> bool {
+        state.requires_users && self.client.authentication.user().is_none()
+    }
+
+    /// Receives the next message, for which a stranger has not as much time as he likes.
+    async fn receive_in_time<'s>(
+        &mut self,
+        state: &'s ServerState,
+    ) -> io::Result<Option<Message<'s>>> {
+        if !self.is_stranger(state) {
+            return self.receive(state).await;
+        }
+        let received = tokio::time::timeout(state.limits.unauthenticated, self.receive(state));
+        let silent = |_| malformed("its client is silent, and has not authenticated");
+        received.await.map_err(silent)?
+    }
+
     /// Receives the next message. Returns `None` at the end of the connection.
     async fn receive<'s>(&mut self, state: &'s ServerState) -> io::Result<Option<Message<'s>>> {
         while self.received < HEADER {
@@ -150,6 +175,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             }
         }
         let header = Header::parse(&self.header).ok_or_else(|| malformed("its length is wrong"))?;
+        if header.length > SMALL && self.is_stranger(state) {
+            return Err(malformed(
+                "it is long, and its client has not authenticated",
+            ));
+        }
         let memory = match header.length > SMALL {
             true => Some(state.memory_for(header.length).await),
             false => None,

@@ -15,6 +15,7 @@ use odm::{
 use tokio::sync::Notify;
 
 use crate::{
+    auth::UserDigest,
     changes::ChangeStream,
     error::{CommandError, Result, code},
     session::SessionId,
@@ -32,6 +33,10 @@ pub(crate) struct Cursor {
     pub(crate) database: String,
     pub(crate) collection: String,
     pub(crate) session: Option<SessionId>,
+    /// The user who reads it.
+    pub(crate) user: Option<UserDigest>,
+    /// The collections whose documents it passes.
+    pub(crate) reads: Vec<String>,
     documents: Documents,
     /// A document that no batch has had room for.
     held: Option<RawDocumentBuf>,
@@ -65,6 +70,8 @@ impl Cursor {
             database: database.to_owned(),
             collection: collection.to_owned(),
             session: None,
+            user: None,
+            reads: Vec::new(),
             documents,
             held: None,
             left: None,
@@ -84,6 +91,12 @@ impl Cursor {
             Documents::Changes(stream) => Some(stream),
             Documents::Stored(_) | Documents::Aggregated(_) | Documents::Listed(_) => None,
         }
+    }
+
+    /// Sets the collections that it reads.
+    pub(crate) fn reading(mut self, collections: impl IntoIterator<Item = String>) -> Self {
+        self.reads.extend(collections);
+        self
     }
 
     pub(crate) fn namespace(&self) -> String {
@@ -141,8 +154,14 @@ pub(crate) struct Cursors {
 
 #[derive(Debug)]
 enum Slot {
-    Idle { cursor: Box<Cursor>, since: Instant },
-    InUse { session: Option<SessionId> },
+    Idle {
+        cursor: Box<Cursor>,
+        since: Instant,
+    },
+    InUse {
+        session: Option<SessionId>,
+        user: Option<UserDigest>,
+    },
 }
 
 impl Cursors {
@@ -193,14 +212,14 @@ impl Cursors {
             let message = format!("cursor id {id} not found");
             return Err(CommandError::new(code::CURSOR_NOT_FOUND, message));
         };
-        let session = match slot {
-            Slot::Idle { cursor, .. } => cursor.session,
+        let (session, user) = match slot {
+            Slot::Idle { cursor, .. } => (cursor.session, cursor.user),
             Slot::InUse { .. } => {
                 let message = format!("cursor id {id} is already in use");
                 return Err(CommandError::new(code::CURSOR_IN_USE, message));
             }
         };
-        match std::mem::replace(slot, Slot::InUse { session }) {
+        match std::mem::replace(slot, Slot::InUse { session, user }) {
             Slot::Idle { cursor, .. } => Ok(TakenCursor {
                 cursors: self,
                 id,
@@ -208,6 +227,14 @@ impl Cursors {
             }),
             Slot::InUse { .. } => unreachable!("the slot was looked at under the same lock"),
         }
+    }
+
+    /// The user of a cursor, if it is open.
+    pub(crate) fn user(&self, id: i64) -> Option<Option<UserDigest>> {
+        self.open().get(&id).map(|slot| match slot {
+            Slot::Idle { cursor, .. } => cursor.user,
+            Slot::InUse { user, .. } => *user,
+        })
     }
 
     /// Closes a cursor, and returns whether it was open.
@@ -237,7 +264,7 @@ impl Cursors {
         self.open().retain(|_, slot| {
             let session = match slot {
                 Slot::Idle { cursor, .. } => cursor.session,
-                Slot::InUse { session } => *session,
+                Slot::InUse { session, .. } => *session,
             };
             session != Some(ended)
         });

@@ -58,6 +58,8 @@ pub(crate) mod code {
     pub(crate) const TRANSACTION_COMMITTED: i32 = 256;
     pub(crate) const NOT_IN_TRANSACTION: i32 = 263;
     pub(crate) const NOT_RETRYABLE: i32 = 50_768;
+    pub(crate) const MECHANISM_UNAVAILABLE: i32 = 334;
+    pub(crate) const AUTHENTICATED_BEFORE: i32 = 5_626_701;
     pub(crate) const UNSUPPORTED_OP_QUERY: i32 = 352;
     pub(crate) const BSON_OBJECT_TOO_LARGE: i32 = 10_334;
     pub(crate) const INTERRUPTED_AT_SHUTDOWN: i32 = 11_600;
@@ -129,6 +131,7 @@ const NAMES: &[(i32, &str)] = &[
         code::NOT_IN_TRANSACTION,
         "OperationNotSupportedInTransaction",
     ),
+    (code::MECHANISM_UNAVAILABLE, "MechanismUnavailable"),
     (code::UNSUPPORTED_OP_QUERY, "UnsupportedOpQueryCommand"),
     (code::CURSOR_IN_USE, "CursorInUse"),
     (code::MISSING_FIELD, "IDLFailedToParse"),

@@ -25,8 +25,9 @@
 //! # Ok(()) });
 //! ```
 //!
-//! The README of the crate lists the commands, and what is refused. A server asks nobody who he is yet, and so listens only at the loopback
-//! or at a Unix socket of its own user. Its connections are tasks of the runtime in which it was made. Each command is an event of
+//! The README of the crate lists the commands, and what is refused. A server lets in everybody, and so listens only at the loopback or at
+//! a Unix socket of its own user, unless it [requires users](Builder::require_users), whose [rights](Right) are those on collections. With
+//! the feature `tls` it speaks TLS. Its connections are tasks of the runtime in which it was made. Each command is an event of
 //! `tracing` at the level `DEBUG`, with the target `odm`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -36,6 +37,7 @@
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 mod arguments;
+mod auth;
 mod changes;
 mod cluster_time;
 mod command;
@@ -48,7 +50,11 @@ mod operations;
 mod server;
 mod session;
 
+pub use auth::{Right, User, Users};
 pub use limits::Limits;
+#[cfg(feature = "tls")]
+#[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
+pub use rustls;
 pub use server::{Builder, Server};
 
 /// The example of the README.

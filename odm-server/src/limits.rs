@@ -20,6 +20,7 @@ pub struct Limits {
     pub(crate) idle_transaction: Duration,
     pub(crate) message_memory: usize,
     pub(crate) shutdown: Duration,
+    pub(crate) unauthenticated: Duration,
 }
 
 impl Default for Limits {
@@ -32,6 +33,7 @@ impl Default for Limits {
             idle_transaction: Duration::from_secs(60),
             message_memory: 256 << 20,
             shutdown: Duration::from_secs(10),
+            unauthenticated: Duration::from_secs(120),
         }
     }
 }
@@ -76,6 +78,15 @@ impl Limits {
     #[must_use]
     pub fn message_memory(mut self, bytes: usize) -> Self {
         self.message_memory = bytes;
+        self
+    }
+
+    /// How long a client that has not proved who he is may be silent, 2 minutes by default: then its connection is closed. It holds where
+    /// the server [requires users](crate::Builder::require_users). Drivers have connections that only ask for the state of the server, as a
+    /// rule each 10 seconds.
+    #[must_use]
+    pub fn unauthenticated(mut self, time: Duration) -> Self {
+        self.unauthenticated = time;
         self
     }
 

@@ -16,7 +16,7 @@ use odm::bson::{
 };
 use tokio::sync::Notify;
 
-use crate::connection::Client;
+use crate::{auth::UserDigest, connection::Client};
 
 /// The running commands of a server, by their numbers.
 #[derive(Debug, Default)]
@@ -27,6 +27,8 @@ pub(crate) struct Operations {
 
 #[derive(Debug)]
 struct Operation {
+    /// The user, where a server requires users: nobody else sees it or ends it.
+    user: Option<UserDigest>,
     connection: i32,
     client: String,
     database: String,
@@ -53,8 +55,8 @@ impl Operations {
     pub(crate) fn begin(
         &self,
         client: &Client,
-        database: &str,
-        command: &str,
+        user: Option<UserDigest>,
+        (database, command): (&str, &str),
         body: &RawDocument,
     ) -> RunningOperation<'_> {
         let first = body.iter().next().and_then(Result::ok);
@@ -68,6 +70,7 @@ impl Operations {
         };
         let killed = Arc::<Notify>::default();
         let operation = Operation {
+            user,
             connection: client.id,
             client: client.address.clone(),
             database: database.to_owned(),
@@ -85,17 +88,23 @@ impl Operations {
         }
     }
 
-    /// Ends a command, if it runs.
-    pub(crate) fn kill(&self, id: i32) {
-        let killed = self.with(|running| running.get(&id).map(|one| one.killed.clone()));
+    /// Ends a command of a user, if it runs.
+    pub(crate) fn kill(&self, id: i32, user: Option<UserDigest>) {
+        let killed = self.with(|running| {
+            let one = running.get(&id).filter(|one| one.user == user);
+            one.map(|one| one.killed.clone())
+        });
         if let Some(killed) = killed {
             killed.notify_one();
         }
     }
 
-    /// The running commands, as `currentOp` shows them.
-    pub(crate) fn list(&self) -> Vec<RawDocumentBuf> {
-        self.with(|running| running.iter().map(|(id, one)| one.describe(*id)).collect())
+    /// The running commands of a user, as `currentOp` shows them.
+    pub(crate) fn list(&self, user: Option<UserDigest>) -> Vec<RawDocumentBuf> {
+        self.with(|running| {
+            let of_user = running.iter().filter(|(_, one)| one.user == user);
+            of_user.map(|(id, one)| one.describe(*id)).collect()
+        })
     }
 }
 

@@ -20,6 +20,7 @@ use tokio::{
 pub(crate) use self::counters::Counters;
 use self::listener::{Accept, Listener};
 use crate::{
+    auth::{Authentication, random},
     command::VIRTUAL,
     connection::{Client, Connection},
     cursor::Cursors,
@@ -42,7 +43,6 @@ const FORGET: Duration = Duration::from_secs(5 * 60);
 const ANSWER_LIFE: Duration = Duration::from_secs(30 * 60);
 
 /// What the connections of a server share.
-#[derive(Debug)]
 pub(crate) struct ServerState {
     pub(crate) databases: BTreeMap<String, Collections>,
     pub(crate) limits: Limits,
@@ -53,10 +53,22 @@ pub(crate) struct ServerState {
     pub(crate) counters: Counters,
     pub(crate) operations: Operations,
     pub(crate) started: Instant,
+    /// Whether clients must prove to be users.
+    pub(crate) requires_users: bool,
+    /// What the challenges of names without a user follow from.
+    pub(crate) secret: [u8; 32],
+    #[cfg(feature = "tls")]
+    tls: Option<tokio_rustls::TlsAcceptor>,
     /// The memory of large messages, in KiB.
     memory: Semaphore,
     /// Whether the server ends.
     ending: watch::Receiver<bool>,
+}
+
+impl fmt::Debug for ServerState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerState").finish_non_exhaustive()
+    }
 }
 
 impl ServerState {
@@ -140,6 +152,10 @@ impl fmt::Debug for Server {
 pub struct Builder {
     databases: Vec<(String, Collections)>,
     limits: Limits,
+    requires_users: bool,
+    host: Option<String>,
+    #[cfg(feature = "tls")]
+    tls: Option<Arc<rustls::ServerConfig>>,
 }
 
 impl Builder {
@@ -157,8 +173,76 @@ impl Builder {
         self
     }
 
+    /// Lets in only the [users](crate::Users) of the databases. Before a client has proved to know the password of one, by SCRAM-SHA-256, it can
+    /// run no command that shows or changes anything, and then those alone that the rights of the user allow.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::Collections;
+    /// use odm_server::{Right, Server, Users};
+    ///
+    /// let collections = Collections::of(&shop);
+    /// Users::of(&collections).create("ann", "a long secret", [Right::read("products")]).await?;
+    /// let server = Server::builder().database("shop", collections).require_users().listen("127.0.0.1:0").await?;
+    /// println!("mongosh mongodb://ann@{}/shop", server.local_addr().unwrap());
+    /// # Ok(()) });
+    /// ```
+    #[must_use]
+    pub fn require_users(mut self) -> Self {
+        self.requires_users = true;
+        self
+    }
+
+    /// Sets the name and the port by which clients reach the server, such as `db.example.com:27017`. Drivers ask the server for it, and
+    /// connect to it from then on. By default it is the address at which the server listens, or, where that is one of all interfaces,
+    /// the one by which a client has come. With TLS it must be a name of the certificate.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::Collections;
+    /// use odm_server::Server;
+    ///
+    /// let builder = Server::builder().database("shop", Collections::of(&shop)).host("localhost:27017");
+    /// # Ok(()) });
+    /// ```
+    #[must_use]
+    pub fn host(mut self, name: impl Into<String>) -> Self {
+        self.host = Some(name.into());
+        self
+    }
+
+    /// Speaks TLS with all clients, by a configuration of [`rustls`](crate::rustls) with the certificate of the server. The program chooses
+    /// the provider of cryptography, of which this crate brings none. A client without TLS, or whose handshake takes longer than 10 seconds,
+    /// is not served.
+    ///
+    /// ```no_run
+    /// # use odm::{Collections, derive::examples::Shop};
+    /// use std::sync::Arc;
+    /// use odm_server::{Server, rustls::{self, pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject}}};
+    ///
+    /// # async fn serve(shop: Shop) -> Result<(), Box<dyn std::error::Error>> {
+    /// let certificates = CertificateDer::pem_file_iter("server.pem")?.collect::<Result<_, _>>()?;
+    /// let key = PrivateKeyDer::from_pem_file("server.key")?;
+    /// let provider = rustls::crypto::ring::default_provider(); // with the feature `ring` of `rustls`
+    /// let config = rustls::ServerConfig::builder_with_provider(provider.into())
+    ///     .with_safe_default_protocol_versions()?
+    ///     .with_no_client_auth()
+    ///     .with_single_cert(certificates, key)?;
+    /// let server = Server::builder().database("shop", Collections::of(&shop)).require_users().tls(Arc::new(config));
+    /// let server = server.host("db.example.com:27017").listen("0.0.0.0:27017").await?;
+    /// # Ok(()) }
+    /// ```
+    #[cfg(feature = "tls")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
+    #[must_use]
+    pub fn tls(mut self, config: Arc<rustls::ServerConfig>) -> Self {
+        self.tls = Some(config);
+        self
+    }
+
     /// Listens at an address of TCP, such as `127.0.0.1:27017`, or with the port 0 at a free one. Every process of the machine can connect
-    /// to it, whoever runs it.
+    /// to one of the loopback, whoever runs it. Other addresses need [`require_users`](Builder::require_users), and
+    /// should have TLS too: without it others in the network can read what clients read and write, though not their passwords.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -173,10 +257,10 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// `InvalidQuery` if the address is not one of the loopback, since there is no authentication yet, if the name of a database is
-    /// invalid, or given twice, or if its collections are on a MongoDB server; `Io` if the address cannot be used.
+    /// `InvalidQuery` if the address is not one of the loopback and no users are required, if the name of a database is invalid, or given
+    /// twice, or if its collections are on a MongoDB server; `Io` if the address cannot be used.
     pub async fn listen(self, address: &str) -> Result<Server> {
-        let (listener, address) = listener::bind(address).await?;
+        let (listener, address) = listener::bind(address, self.requires_users).await?;
         self.serve(listener, Some(address), address.to_string())
     }
 
@@ -196,10 +280,17 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// As those of [`listen`](Builder::listen); `Io` also if another process listens there.
+    /// As those of [`listen`](Builder::listen); `Io` also if another process listens there; `InvalidQuery` also with TLS, which such a
+    /// socket does not need.
     #[cfg(unix)]
     pub async fn listen_unix(self, path: impl AsRef<std::path::Path>) -> Result<Server> {
         let path = path.as_ref();
+        #[cfg(feature = "tls")]
+        if self.tls.is_some() {
+            let message =
+                "TLS at a Unix socket, which leaves the machine nowhere: listen there without it";
+            return Err(Error::new(ErrorKind::InvalidQuery, message));
+        }
         let listener = listener::bind_unix(path).await?;
         self.serve(listener, None, path.display().to_string())
     }
@@ -239,7 +330,14 @@ impl Builder {
             cursors: Cursors::new(self.limits.cursors),
             sessions: Sessions::new(self.limits.transactions),
             // Drivers write the names of members in lower case.
-            member: Some(shown).filter(|shown| *shown == shown.to_lowercase()),
+            member: match address {
+                Some(address) if address.ip().is_unspecified() && self.host.is_none() => None,
+                _ => Some(self.host.unwrap_or(shown)).filter(|name| *name == name.to_lowercase()),
+            },
+            requires_users: self.requires_users,
+            secret: random()?,
+            #[cfg(feature = "tls")]
+            tls: self.tls.map(tokio_rustls::TlsAcceptor::from),
             counters: Counters::default(),
             operations: Operations::default(),
             started: Instant::now(),
@@ -264,6 +362,38 @@ async fn forget_answers(state: Arc<ServerState>) {
             if let Err(error) = collections.forget_answers(ANSWER_LIFE).await {
                 tracing::warn!(target: "odm", database, %error, "old answers of clients are not removed");
             }
+        }
+    }
+}
+
+/// How long the handshake of TLS may take.
+#[cfg(feature = "tls")]
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// Serves a client by TLS, once its handshake is done.
+#[cfg(feature = "tls")]
+async fn serve_tls(
+    stream: tokio::net::TcpStream,
+    client: Client,
+    state: Arc<ServerState>,
+    end: watch::Receiver<bool>,
+) {
+    let Some(acceptor) = &state.tls else { return };
+    let (connection, address) = (client.id, client.address.as_str());
+    let time = HANDSHAKE.min(state.limits.unauthenticated);
+    let mut ending = end.clone();
+    let handshake = tokio::select! {
+        biased;
+        _ = ending.wait_for(|is_ending| *is_ending) => return,
+        handshake = tokio::time::timeout(time, acceptor.accept(stream)) => handshake,
+    };
+    match handshake {
+        Ok(Ok(stream)) => Connection::new(stream, client, state, end).serve().await,
+        Ok(Err(error)) => {
+            tracing::debug!(target: "odm", connection, address, %error, "handshake of TLS failed");
+        }
+        Err(_) => {
+            tracing::debug!(target: "odm", connection, address, "handshake of TLS took too long");
         }
     }
 }
@@ -316,10 +446,16 @@ async fn accept(listener: Listener, state: Arc<ServerState>, mut end: watch::Rec
         let client = Client {
             id: last_id,
             address,
+            member: stream.local_address(),
+            authentication: Authentication::default(),
         };
         state.counters.open();
         let (state, end) = (state.clone(), end.clone());
         match stream {
+            #[cfg(feature = "tls")]
+            Accept::Tcp(stream) if state.tls.is_some() => {
+                connections.spawn(serve_tls(stream, client, state, end));
+            }
             Accept::Tcp(stream) => {
                 connections.spawn(Connection::new(stream, client, state, end).serve());
             }

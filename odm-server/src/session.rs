@@ -5,31 +5,54 @@ mod transaction;
 pub(crate) use transaction::Sessions;
 
 use odm::{
-    bson::{Binary, RawBson, RawBsonRef, Uuid, spec::BinarySubtype},
+    bson::{Binary, RawBson, RawBsonRef, Uuid, raw::cstr, rawdoc, spec::BinarySubtype},
     collections::Retryable,
 };
 
 use crate::{
     arguments::Arguments,
+    auth::{Caller, UserDigest},
     error::{CommandError, Result, code},
 };
 
-/// The number that a client has given its session.
+/// The number that a client has given its session, and whose session it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct SessionId(Uuid);
+pub(crate) struct SessionId {
+    id: Uuid,
+    /// The user whose session it is: others cannot reach it by its number.
+    user: Option<UserDigest>,
+}
 
 impl SessionId {
     pub(crate) fn new() -> Self {
-        SessionId(Uuid::new())
+        SessionId {
+            id: Uuid::new(),
+            user: None,
+        }
     }
 
     /// Its value in BSON.
     pub(crate) fn to_binary(self) -> Binary {
-        self.0.into()
+        self.id.into()
+    }
+
+    /// Its value as a key of what is stored for it.
+    fn to_key(self) -> RawBson {
+        let id = self.to_binary();
+        let Some(UserDigest(digest)) = self.user else {
+            return RawBson::Binary(id);
+        };
+        let mut key = rawdoc! { "id": id };
+        let user = Binary {
+            subtype: BinarySubtype::Generic,
+            bytes: digest.to_vec(),
+        };
+        key.append(cstr!("uid"), user);
+        RawBson::Document(key)
     }
 
     /// Reads `{ id: UUID }`.
-    pub(crate) fn parse(mut session: Arguments<'_>) -> Result<Self> {
+    pub(crate) fn parse(mut session: Arguments<'_>, caller: Option<&Caller>) -> Result<Self> {
         let id = match session.required("id")? {
             RawBsonRef::Binary(id) if id.subtype == BinarySubtype::Uuid => id.bytes,
             other => return Err(session.wrong_type("id", other, "binData")),
@@ -41,7 +64,10 @@ impl SessionId {
             let message = format!("uuid must be a 16-byte binary field with UUID (4) subtype, and this one has {} bytes", id.len());
             CommandError::new(code::FAILED_TO_PARSE, message)
         })?;
-        Ok(SessionId(Uuid::from_bytes(id)))
+        Ok(SessionId {
+            id: Uuid::from_bytes(id),
+            user: caller.map(|caller| caller.user.digest),
+        })
     }
 }
 
@@ -57,9 +83,12 @@ pub(crate) struct SessionUse {
 
 impl SessionUse {
     /// Takes the session from the arguments of a command.
-    pub(crate) fn take(arguments: &mut Arguments<'_>) -> Result<Option<Self>> {
+    pub(crate) fn take(
+        arguments: &mut Arguments<'_>,
+        caller: Option<&Caller>,
+    ) -> Result<Option<Self>> {
         let id = arguments.nested("lsid")?;
-        let id = id.map(SessionId::parse).transpose()?;
+        let id = id.map(|id| SessionId::parse(id, caller)).transpose()?;
         let number = arguments.optional::<i64>("txnNumber")?;
         let is_committed_alone = arguments.optional::<bool>("autocommit")?;
         let starts = arguments.optional::<bool>("startTransaction")?;
@@ -94,7 +123,7 @@ impl SessionUse {
 
     /// The transaction that the command is in, as a part of what the client sends.
     pub(crate) fn part(self, command: i64, begin: i32, end: i32) -> Retryable {
-        let caller = RawBson::Binary(self.id.to_binary());
+        let caller = self.id.to_key();
         Retryable {
             caller,
             command,

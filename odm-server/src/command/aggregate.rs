@@ -13,7 +13,7 @@ use odm::{
 
 use self::sources::SourceStage;
 use super::{
-    Command, Context, change_stream,
+    Access, Command, Context, change_stream,
     count::number_of,
     cursors::{self, FirstBatch},
     find::Query,
@@ -25,9 +25,11 @@ use crate::{
     error::{CommandError, Result, code},
 };
 
-pub(super) const COMMANDS: &[Command] = &[Command::new("aggregate", |context, arguments| {
-    Box::pin(aggregate(context, arguments))
-})];
+pub(super) const COMMANDS: &[Command] = &[Command::new(
+    "aggregate",
+    Access::Read,
+    |context, arguments| Box::pin(aggregate(context, arguments)),
+)];
 
 /// The collection of the reply to a pipeline of a database.
 pub(super) const OF_DATABASE: &str = "$cmd.aggregate";
@@ -42,6 +44,8 @@ pub(super) struct Aggregation<'a> {
     /// The count of the documents that the pipeline finds, if it ends with it. The stages before it are one query.
     count: Option<(QueryPrefix, Count)>,
     batch: FirstBatch,
+    /// The collections that are read.
+    reads: Vec<String>,
 }
 
 /// A stage that counts all documents.
@@ -132,10 +136,18 @@ impl<'a> Aggregation<'a> {
             }
             _ => None,
         };
+        let pipeline = parse(&stages)?;
+        let of_collection = Some(collection).filter(|name| *name != OF_DATABASE);
+        let reads = pipeline.sources().into_iter().chain(of_collection);
+        let reads: Vec<String> = reads.map(str::to_owned).collect();
+        for name in &reads {
+            context.check_read("aggregate", name)?;
+        }
         Ok(Aggregation {
             collection,
             source,
-            pipeline: parse(&stages)?,
+            reads,
+            pipeline,
             count,
             batch,
         })
@@ -165,7 +177,7 @@ impl<'a> Aggregation<'a> {
                 Documents::Listed(passed.into_iter())
             }
         };
-        let cursor = Cursor::new(context.database, self.collection, documents);
+        let cursor = Cursor::new(context.database, self.collection, documents).reading(self.reads);
         cursors::first(context, cursor, self.batch).await
     }
 

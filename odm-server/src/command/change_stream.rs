@@ -10,7 +10,7 @@ use odm::{
     mql::{Pipeline, Variables},
 };
 
-use super::{Context, aggregate, cursors::FirstBatch};
+use super::{Context, access, aggregate, cursors::FirstBatch};
 use crate::{
     arguments::Arguments,
     changes::{ChangeStream, Events, Images, Scope, Start, Token},
@@ -159,7 +159,16 @@ fn scope_of(context: Context<'_>, name: &str, is_of_deployment: bool) -> Result<
         return Err(CommandError::new(code::INVALID_OPTIONS, message));
     }
     if is_of_deployment {
-        return Ok(Scope::Deployment);
+        // A user has rights on one database.
+        let is_own = |name: &String| {
+            context
+                .caller
+                .is_none_or(|caller| *name == caller.user.database)
+        };
+        return match context.state.databases.keys().all(is_own) {
+            true => Ok(Scope::Deployment),
+            false => Err(access::refused(database, "aggregate", None)),
+        };
     }
     if super::VIRTUAL.contains(&database) {
         return invalid(&format!("{database} database"));
@@ -217,11 +226,15 @@ pub(super) async fn open(
         collection,
         Documents::Changes(Box::new(stream)),
     );
+    if collection != aggregate::OF_DATABASE {
+        cursor = cursor.reading([collection.to_owned()]);
+    }
     let namespace = cursor.namespace();
     let id = match events.is_last {
         true => 0,
         false => {
             cursor.session = context.session.map(|session| session.id);
+            cursor.user = context.user();
             context.state.cursors.keep(cursor)?
         }
     };

@@ -6,7 +6,7 @@ use odm::{
 };
 
 use super::{
-    Command, Context, VIRTUAL,
+    Access, Command, Context, VIRTUAL,
     count::number_of,
     cursors::{self, FirstBatch},
     indexes, namespace,
@@ -17,34 +17,34 @@ use crate::{
 };
 
 pub(super) const COMMANDS: &[Command] = &[
-    Command::new("listDatabases", |context, arguments| {
+    Command::new("listDatabases", Access::User, |context, arguments| {
         Box::pin(async move { list_databases(context, arguments) })
     }),
-    Command::new("listCollections", |context, arguments| {
+    Command::new("listCollections", Access::User, |context, arguments| {
         Box::pin(list_collections(context, arguments))
     }),
-    Command::new("create", |context, arguments| {
+    Command::new("create", Access::Write, |context, arguments| {
         Box::pin(create(context, arguments))
     }),
-    Command::new("drop", |context, arguments| {
+    Command::new("drop", Access::Write, |context, arguments| {
         Box::pin(drop_collection(context, arguments))
     }),
-    Command::new("dropDatabase", |context, arguments| {
+    Command::new("dropDatabase", Access::WriteAll, |context, arguments| {
         Box::pin(drop_database(context, arguments))
     }),
-    Command::new("renameCollection", |context, arguments| {
+    Command::new("renameCollection", Access::Rename, |context, arguments| {
         Box::pin(rename(context, arguments))
     }),
-    Command::new("dbStats", |context, arguments| {
+    Command::new("dbStats", Access::ReadAll, |context, arguments| {
         Box::pin(database_stats(context, arguments))
     }),
-    Command::new("dbstats", |context, arguments| {
+    Command::new("dbstats", Access::ReadAll, |context, arguments| {
         Box::pin(database_stats(context, arguments))
     }),
-    Command::new("collStats", |context, arguments| {
+    Command::new("collStats", Access::Read, |context, arguments| {
         Box::pin(collection_stats(context, arguments, "collStats"))
     }),
-    Command::new("collstats", |context, arguments| {
+    Command::new("collstats", Access::Read, |context, arguments| {
         Box::pin(collection_stats(context, arguments, "collstats"))
     }),
 ];
@@ -70,7 +70,11 @@ fn list_databases(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<
     names.extend(VIRTUAL);
     names.sort_unstable();
     let mut databases = RawArrayBuf::new();
-    for name in names {
+    let is_shown = |name: &&str| {
+        let caller = context.caller;
+        caller.is_none_or(|caller| caller.user.database == **name)
+    };
+    for name in names.into_iter().filter(is_shown) {
         let is_empty = VIRTUAL.contains(&name);
         let full = rawdoc! { "name": name, "sizeOnDisk": 0_i64, "empty": is_empty };
         if filter.matches(&full)? {
@@ -102,6 +106,9 @@ async fn list_collections(
     };
     let mut listed = Vec::new();
     for collection in all {
+        if !context.can_read(&collection.name) {
+            continue;
+        }
         let full = rawdoc! {
             "name": collection.name.as_str(),
             "type": "collection",
@@ -227,6 +234,7 @@ async fn rename(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
     }
     let context = Context {
         database: &database,
+        restricted: None,
         ..context
     };
     namespace::check(context, &from)?;

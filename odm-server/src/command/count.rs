@@ -2,12 +2,13 @@
 
 use odm::bson::{RawDocumentBuf, rawdoc};
 
-use super::{Command, Context, find::Query, namespace};
+use super::{Access, Command, Context, find::Query, namespace};
 use crate::{arguments::Arguments, error::Result};
 
-pub(super) const COMMANDS: &[Command] = &[Command::new("count", |context, arguments| {
-    Box::pin(count(context, arguments))
-})];
+pub(super) const COMMANDS: &[Command] =
+    &[Command::new("count", Access::Read, |context, arguments| {
+        Box::pin(count(context, arguments))
+    })];
 
 async fn count(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
     let query = take(context, &mut arguments)?;

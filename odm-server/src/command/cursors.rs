@@ -2,18 +2,19 @@
 
 use odm::bson::{RawArray, RawArrayBuf, RawBsonRef, RawDocumentBuf, raw::cstr, rawdoc};
 
-use super::{Command, Context, change_stream, out_of_time};
+use super::{Access, Command, Context, aggregate::OF_DATABASE, change_stream, out_of_time};
 use crate::{
     arguments::Arguments,
+    auth::{Caller, UserDigest},
     cursor::{Batch, Cursor, Documents},
     error::{CommandError, Result, code},
 };
 
 pub(super) const COMMANDS: &[Command] = &[
-    Command::new("getMore", |context, arguments| {
+    Command::new("getMore", Access::User, |context, arguments| {
         Box::pin(get_more(context, arguments))
     }),
-    Command::new("killCursors", |context, arguments| {
+    Command::new("killCursors", Access::User, |context, arguments| {
         Box::pin(async move { kill_cursors(context, arguments) })
     }),
 ];
@@ -68,6 +69,7 @@ pub(super) async fn first(
     let id = match first.is_single || batch.is_last {
         true => 0,
         false => {
+            cursor.user = context.user();
             cursor.session = context.session.map(|session| session.id);
             cursor.time_left = context.time_left();
             context.state.cursors.keep(cursor)?
@@ -157,6 +159,15 @@ fn check_owner(context: Context<'_>, id: i64, collection: &str, cursor: &Cursor)
         );
         return Err(CommandError::new(code::UNAUTHORIZED, message));
     }
+    if let Some(caller) = context.caller {
+        check_user(caller, id, cursor.user)?;
+        if cursor.collection == OF_DATABASE && !caller.rights.can_read_all() {
+            return context.check_read("getMore", OF_DATABASE);
+        }
+        for collection in &cursor.reads {
+            context.check_read("getMore", collection)?;
+        }
+    }
     let (code, why) = match (session.map(|session| session.id), cursor.session) {
         (Some(_), None) => (
             code::CURSOR_WITHOUT_SESSION,
@@ -176,6 +187,17 @@ fn check_owner(context: Context<'_>, id: i64, collection: &str, cursor: &Cursor)
     Err(CommandError::new(code, message))
 }
 
+/// Checks that a cursor is of the user.
+fn check_user(caller: &Caller, id: i64, owner: Option<UserDigest>) -> Result<()> {
+    match owner == Some(caller.user.digest) {
+        true => Ok(()),
+        false => {
+            let message = format!("cursor {id} was not created by the authenticated user");
+            Err(CommandError::new(code::UNAUTHORIZED, message))
+        }
+    }
+}
+
 fn kill_cursors(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
     // That of a cursor over collections or of a pipeline has a name that no collection has.
     let collection: &str = arguments.required("killCursors")?;
@@ -187,6 +209,11 @@ fn kill_cursors(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
             let message = "BSON field 'killCursors.cursors' must have numbers of the type 'long'";
             return Err(CommandError::new(code::TYPE_MISMATCH, message));
         };
+        if let Some(caller) = context.caller
+            && let Some(owner) = context.state.cursors.user(id)
+        {
+            check_user(caller, id, owner)?;
+        }
         let is_of_collection = |cursor: &Cursor| {
             (cursor.database.as_str(), cursor.collection.as_str()) == (context.database, collection)
         };

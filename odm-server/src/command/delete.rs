@@ -8,7 +8,7 @@ use odm::{
 };
 
 use super::{
-    Command, Context, namespace,
+    Access, Command, Context, namespace,
     write::{self, Statements, WriteOptions, WriteReply},
 };
 use crate::{
@@ -16,9 +16,11 @@ use crate::{
     error::{CommandError, Result, code},
 };
 
-pub(super) const COMMANDS: &[Command] = &[Command::new("delete", |context, arguments| {
-    Box::pin(delete(context, arguments))
-})];
+pub(super) const COMMANDS: &[Command] = &[Command::new(
+    "delete",
+    Access::Write,
+    |context, arguments| Box::pin(delete(context, arguments)),
+)];
 
 async fn delete(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
     let collection = namespace::take_writable(context, &mut arguments, "delete")?;

@@ -7,15 +7,17 @@ use odm::{
     mql,
 };
 
-use super::{Command, Context, find::Query, namespace};
+use super::{Access, Command, Context, find::Query, namespace};
 use crate::{
     arguments::Arguments,
     error::{CommandError, Result, code},
 };
 
-pub(super) const COMMANDS: &[Command] = &[Command::new("distinct", |context, arguments| {
-    Box::pin(distinct(context, arguments))
-})];
+pub(super) const COMMANDS: &[Command] = &[Command::new(
+    "distinct",
+    Access::Read,
+    |context, arguments| Box::pin(distinct(context, arguments)),
+)];
 
 /// The bytes of all values.
 const MAX_VALUES: usize = 16 << 20;

@@ -14,7 +14,7 @@ use odm::{
 };
 
 use super::{
-    Command, Context,
+    Access, Command, Context,
     aggregate::Aggregation,
     count::{self, number_of},
     find::Query,
@@ -27,9 +27,11 @@ use crate::{
     session::SessionUse,
 };
 
-pub(super) const COMMANDS: &[Command] = &[Command::new("explain", |context, arguments| {
-    Box::pin(explain(context, arguments))
-})];
+pub(super) const COMMANDS: &[Command] = &[Command::new(
+    "explain",
+    Access::Inner,
+    |context, arguments| Box::pin(explain(context, arguments)),
+)];
 
 /// The search of a command.
 #[derive(Debug, Default)]
@@ -53,7 +55,7 @@ async fn explain(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<R
     }
     let mut inner = Arguments::of(name_of(command), command)?;
     inner.ignore("$db");
-    SessionUse::take(&mut inner)?;
+    SessionUse::take(&mut inner, context.caller)?;
     take_generic(context.state, &mut inner, false)?;
     let Explained { query, last } = explained(context, inner)?;
     let (name, filter) = (query.collection, query.filter.clone());

@@ -7,7 +7,7 @@ use odm::{
 };
 
 use super::{
-    Command, Context,
+    Access, Command, Context,
     cursors::{self, FirstBatch},
     namespace,
 };
@@ -17,9 +17,10 @@ use crate::{
     error::Result,
 };
 
-pub(super) const COMMANDS: &[Command] = &[Command::new("find", |context, arguments| {
-    Box::pin(find(context, arguments))
-})];
+pub(super) const COMMANDS: &[Command] =
+    &[Command::new("find", Access::Read, |context, arguments| {
+        Box::pin(find(context, arguments))
+    })];
 
 /// What a client wants to find.
 #[derive(Debug, Default)]
@@ -99,7 +100,9 @@ impl<'a> Query<'a> {
             Some(find) => Documents::Stored(Box::new(find.cursor())),
             None => Documents::Listed(Vec::new().into_iter()),
         };
-        let cursor = Cursor::new(context.database, collection, documents).with_limit(limit);
+        let cursor = Cursor::new(context.database, collection, documents)
+            .with_limit(limit)
+            .reading([collection.to_owned()]);
         cursors::first(context, cursor, batch).await
     }
 }

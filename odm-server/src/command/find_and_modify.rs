@@ -6,17 +6,17 @@ use odm::{
     mql::{Filter, Projection},
 };
 
-use super::{Command, Context, namespace, update::change_of, write};
+use super::{Access, Command, Context, namespace, update::change_of, write};
 use crate::{
     arguments::Arguments,
     error::{CommandError, Result, code},
 };
 
 pub(super) const COMMANDS: &[Command] = &[
-    Command::new("findAndModify", |context, arguments| {
+    Command::new("findAndModify", Access::Write, |context, arguments| {
         Box::pin(find_and_modify(context, arguments))
     }),
-    Command::new("findandmodify", |context, arguments| {
+    Command::new("findandmodify", Access::Write, |context, arguments| {
         Box::pin(find_and_modify(context, arguments))
     }),
 ];

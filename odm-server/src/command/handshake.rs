@@ -6,40 +6,37 @@ use odm::bson::{
     rawdoc,
 };
 
-use super::{Command, Context, sessions::SESSION_MINUTES, write::MAX_WRITE_BATCH};
-use crate::{
-    arguments::Arguments,
-    error::{CommandError, Result, code},
-    message::MAX_MESSAGE,
+use super::{
+    Access, Command, Context, authentication, sessions::SESSION_MINUTES, write::MAX_WRITE_BATCH,
 };
+use crate::{arguments::Arguments, error::Result, message::MAX_MESSAGE};
 
 pub(super) const COMMANDS: &[Command] = &[
-    Command::new("hello", |context, _| {
-        Box::pin(async move { Ok(hello(context, cstr!("isWritablePrimary"))) })
+    Command::new("hello", Access::Anyone, |context, arguments| {
+        Box::pin(hello(context, arguments, cstr!("isWritablePrimary")))
     }),
-    Command::new("isMaster", |context, _| {
-        Box::pin(async move { Ok(hello(context, cstr!("ismaster"))) })
+    Command::new("isMaster", Access::Anyone, |context, arguments| {
+        Box::pin(hello(context, arguments, cstr!("ismaster")))
     }),
-    Command::new("ismaster", |context, _| {
-        Box::pin(async move { Ok(hello(context, cstr!("ismaster"))) })
+    Command::new("ismaster", Access::Anyone, |context, arguments| {
+        Box::pin(hello(context, arguments, cstr!("ismaster")))
     }),
-    Command::new("ping", |_, mut arguments| {
+    Command::new("ping", Access::Anyone, |_, mut arguments| {
         Box::pin(async move {
             arguments.ignore("ping");
             arguments.end()?;
             Ok(rawdoc! {})
         })
     }),
-    Command::new("buildInfo", |_, _| Box::pin(async { Ok(build_info()) })),
-    Command::new("buildinfo", |_, _| Box::pin(async { Ok(build_info()) })),
-    Command::new("whatsmyuri", |context, _| {
+    Command::new("buildInfo", Access::Anyone, |_, _| {
+        Box::pin(async { Ok(build_info()) })
+    }),
+    Command::new("buildinfo", Access::Anyone, |_, _| {
+        Box::pin(async { Ok(build_info()) })
+    }),
+    Command::new("whatsmyuri", Access::Anyone, |context, _| {
         Box::pin(async move { Ok(rawdoc! { "you": context.client.address.as_str() }) })
     }),
-    Command::new("connectionStatus", |_, arguments| {
-        Box::pin(async move { connection_status(arguments) })
-    }),
-    Command::new("saslStart", |_, _| Box::pin(async { Err(no_users()) })),
-    Command::new("authenticate", |_, _| Box::pin(async { Err(no_users()) })),
 ];
 
 /// The version of MongoDB whose protocol and commands the server has.
@@ -54,7 +51,11 @@ const REPLICA_SET: &str = "odm";
 /// The largest document that a client may store.
 const MAX_DOCUMENT: i32 = 16 << 20;
 
-fn hello(context: Context<'_>, is_primary: &CStr) -> RawDocumentBuf {
+async fn hello(
+    context: Context<'_>,
+    arguments: Arguments<'_>,
+    is_primary: &CStr,
+) -> Result<RawDocumentBuf> {
     let mut reply = rawdoc! { "helloOk": true };
     reply.append(is_primary, true);
     reply.append(cstr!("maxBsonObjectSize"), MAX_DOCUMENT);
@@ -67,7 +68,8 @@ fn hello(context: Context<'_>, is_primary: &CStr) -> RawDocumentBuf {
     reply.append(cstr!("maxWireVersion"), WIRE_VERSION);
     reply.append(cstr!("readOnly"), false);
     // A replica set of one, since drivers have transactions, and send writes again, only there.
-    if let Some(member) = &context.state.member {
+    let member = context.state.member.as_ref();
+    if let Some(member) = member.or(context.client.member.as_ref()) {
         let member = member.as_str();
         reply.append(cstr!("setName"), REPLICA_SET);
         reply.append(cstr!("setVersion"), 1);
@@ -76,7 +78,8 @@ fn hello(context: Context<'_>, is_primary: &CStr) -> RawDocumentBuf {
         reply.append(cstr!("me"), member);
         reply.append(cstr!("secondary"), false);
     }
-    reply
+    authentication::extend_hello(context, arguments, &mut reply).await?;
+    Ok(reply)
 }
 
 fn build_info() -> RawDocumentBuf {
@@ -92,20 +95,4 @@ fn build_info() -> RawDocumentBuf {
         "storageEngines": ["odm"],
         "odmServer": env!("CARGO_PKG_VERSION"),
     }
-}
-
-fn connection_status(mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
-    arguments.ignore("connectionStatus");
-    let privileges = arguments.flag("showPrivileges")?;
-    arguments.end()?;
-    let mut info = rawdoc! { "authenticatedUsers": [], "authenticatedUserRoles": [] };
-    if privileges {
-        info.append(cstr!("authenticatedUserPrivileges"), RawArrayBuf::new());
-    }
-    Ok(rawdoc! { "authInfo": info })
-}
-
-fn no_users() -> CommandError {
-    let message = "this server has no users: connect without a user name";
-    CommandError::new(code::AUTHENTICATION_FAILED, message)
 }

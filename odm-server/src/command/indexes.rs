@@ -14,7 +14,7 @@ use odm::{
 };
 
 use super::{
-    Command, Context,
+    Access, Command, Context,
     cursors::{self, FirstBatch},
     namespace,
 };
@@ -24,16 +24,16 @@ use crate::{
 };
 
 pub(super) const COMMANDS: &[Command] = &[
-    Command::new("createIndexes", |context, arguments| {
+    Command::new("createIndexes", Access::Write, |context, arguments| {
         Box::pin(create(context, arguments))
     }),
-    Command::new("listIndexes", |context, arguments| {
+    Command::new("listIndexes", Access::Read, |context, arguments| {
         Box::pin(list(context, arguments))
     }),
-    Command::new("dropIndexes", |context, arguments| {
+    Command::new("dropIndexes", Access::Write, |context, arguments| {
         Box::pin(drop_indexes(context, arguments, "dropIndexes"))
     }),
-    Command::new("deleteIndexes", |context, arguments| {
+    Command::new("deleteIndexes", Access::Write, |context, arguments| {
         Box::pin(drop_indexes(context, arguments, "deleteIndexes"))
     }),
 ];

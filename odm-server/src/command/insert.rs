@@ -9,14 +9,16 @@ use odm::{
 };
 
 use super::{
-    Command, Context, namespace,
+    Access, Command, Context, namespace,
     write::{self, Statements, WriteOptions, WriteReply},
 };
 use crate::{arguments::Arguments, error::Result};
 
-pub(super) const COMMANDS: &[Command] = &[Command::new("insert", |context, arguments| {
-    Box::pin(insert(context, arguments))
-})];
+pub(super) const COMMANDS: &[Command] = &[Command::new(
+    "insert",
+    Access::Write,
+    |context, arguments| Box::pin(insert(context, arguments)),
+)];
 
 async fn insert(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
     let collection = namespace::take_writable(context, &mut arguments, "insert")?;

@@ -5,6 +5,7 @@ use odm::{Collection, Collections, bson::RawBsonRef};
 use super::Context;
 use crate::{
     arguments::Arguments,
+    auth::USERS,
     error::{CommandError, Result, code},
 };
 
@@ -43,6 +44,9 @@ pub(super) fn take<'a>(
 /// Checks the name of a collection.
 pub(super) fn check(context: Context<'_>, name: &str) -> Result<()> {
     let is_bad = |character: char| matches!(character, '$' | '\0');
+    if name == USERS {
+        return context.check_read("find", name);
+    }
     match name.is_empty() || name.starts_with('.') || name.contains(is_bad) {
         true => Err(invalid(format!(
             "Invalid namespace specified '{}.{name}'",

@@ -2,7 +2,7 @@
 
 use odm::bson::{RawDocumentBuf, raw::cstr, rawdoc};
 
-use super::{Command, Context};
+use super::{Access, Command, Context};
 use crate::{
     arguments::Arguments,
     error::{CommandError, Result, code},
@@ -10,23 +10,23 @@ use crate::{
 };
 
 pub(super) const COMMANDS: &[Command] = &[
-    Command::new("startSession", |_, arguments| {
+    Command::new("startSession", Access::User, |_, arguments| {
         Box::pin(async move { start(arguments) })
     }),
-    Command::new("refreshSessions", |_, arguments| {
+    Command::new("refreshSessions", Access::User, |context, arguments| {
         Box::pin(async move {
             // No session ends by itself.
-            named(arguments)?;
+            named(context, arguments)?;
             Ok(rawdoc! {})
         })
     }),
-    Command::new("endSessions", |context, arguments| {
+    Command::new("endSessions", Access::User, |context, arguments| {
         Box::pin(async move { end(context, arguments) })
     }),
-    Command::new("killSessions", |context, arguments| {
+    Command::new("killSessions", Access::User, |context, arguments| {
         Box::pin(async move { end(context, arguments) })
     }),
-    Command::new("commitTransaction", |context, arguments| {
+    Command::new("commitTransaction", Access::User, |context, arguments| {
         Box::pin(async move {
             let session = ended(context, arguments)?;
             let sessions = &context.state.sessions;
@@ -35,7 +35,7 @@ pub(super) const COMMANDS: &[Command] = &[
             Ok(rawdoc! {})
         })
     }),
-    Command::new("abortTransaction", |context, arguments| {
+    Command::new("abortTransaction", Access::User, |context, arguments| {
         Box::pin(async move {
             let session = ended(context, arguments)?;
             context.state.sessions.abort(session).await?;
@@ -56,7 +56,7 @@ fn start(mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
 }
 
 fn end(context: Context<'_>, arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
-    for session in named(arguments)? {
+    for session in named(context, arguments)? {
         context.state.cursors.end_session(session);
         context.state.sessions.end(session);
     }
@@ -79,9 +79,12 @@ fn ended(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<SessionUs
 }
 
 /// The sessions that a command names.
-fn named(mut arguments: Arguments<'_>) -> Result<Vec<SessionId>> {
+fn named(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Vec<SessionId>> {
     let name = arguments.name().to_owned();
     let sessions = arguments.all_nested(&name)?;
     arguments.end()?;
-    sessions.into_iter().map(SessionId::parse).collect()
+    let sessions = sessions.into_iter();
+    sessions
+        .map(|session| SessionId::parse(session, context.caller))
+        .collect()
 }

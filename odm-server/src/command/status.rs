@@ -2,36 +2,39 @@
 
 use odm::bson::{DateTime, RawArrayBuf, RawBsonRef, RawDocumentBuf, rawdoc};
 
-use super::{Command, Context, handshake::VERSION};
+use super::{Access, Command, Context, handshake::VERSION};
 use crate::{
     arguments::Arguments,
+    auth::MECHANISM,
     error::{CommandError, Result, code},
 };
 
 pub(super) const COMMANDS: &[Command] = &[
-    Command::new("serverStatus", |context, _| {
+    Command::new("serverStatus", Access::Server, |context, _| {
         Box::pin(async move { Ok(server_status(context)) })
     }),
-    Command::new("hostInfo", |_, _| Box::pin(async { Ok(host_info()) })),
-    Command::new("getLog", |_, arguments| {
+    Command::new("hostInfo", Access::Server, |_, _| {
+        Box::pin(async { Ok(host_info()) })
+    }),
+    Command::new("getLog", Access::Server, |_, arguments| {
         Box::pin(async move { get_log(arguments) })
     }),
-    Command::new("getParameter", |_, arguments| {
-        Box::pin(async move { get_parameter(arguments) })
+    Command::new("getParameter", Access::Server, |context, arguments| {
+        Box::pin(async move { get_parameter(context, arguments) })
     }),
-    Command::new("getCmdLineOpts", |_, _| {
+    Command::new("getCmdLineOpts", Access::Server, |_, _| {
         Box::pin(async { Ok(rawdoc! { "argv": [], "parsed": {} }) })
     }),
-    Command::new("currentOp", |context, _| {
+    Command::new("currentOp", Access::User, |context, _| {
         Box::pin(async move {
-            let running = context.state.operations.list();
+            let running = context.state.operations.list(context.user());
             Ok(rawdoc! { "inprog": RawArrayBuf::from_iter(running) })
         })
     }),
-    Command::new("killOp", |context, arguments| {
+    Command::new("killOp", Access::User, |context, arguments| {
         Box::pin(async move { kill_operation(context, arguments) })
     }),
-    Command::new("top", |_, _| {
+    Command::new("top", Access::Server, |_, _| {
         Box::pin(async { Ok(rawdoc! { "totals": { "note": "all times in microseconds" } }) })
     }),
 ];
@@ -46,7 +49,7 @@ fn kill_operation(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<
     let id: i64 = arguments.required("op")?;
     arguments.end()?;
     if let Ok(id) = i32::try_from(id) {
-        context.state.operations.kill(id);
+        context.state.operations.kill(id, context.user());
     }
     // As MongoDB, it does not say whether there was one.
     Ok(rawdoc! { "info": "attempting to kill op" })
@@ -108,17 +111,18 @@ fn get_log(mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
 }
 
 /// The parameters that clients ask for.
-fn parameters() -> RawDocumentBuf {
+fn parameters(context: Context<'_>) -> RawDocumentBuf {
+    let mechanisms = Some(MECHANISM).filter(|_| context.state.requires_users);
     rawdoc! {
-        "authenticationMechanisms": [],
+        "authenticationMechanisms": RawArrayBuf::from_iter(mechanisms),
         "enableTestCommands": false,
         "featureCompatibilityVersion": { "version": "7.0" },
     }
 }
 
-fn get_parameter(mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+fn get_parameter(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
     let which = arguments.required::<RawBsonRef<'_>>("getParameter")?;
-    let all = parameters();
+    let all = parameters(context);
     if which == RawBsonRef::String("*") {
         return Ok(all);
     }

@@ -8,7 +8,7 @@ use odm::{
 };
 
 use super::{
-    Command, Context, aggregate, namespace,
+    Access, Command, Context, aggregate, namespace,
     write::{self, Statements, WriteOptions, WriteReply},
 };
 use crate::{
@@ -16,9 +16,11 @@ use crate::{
     error::{CommandError, Result, code},
 };
 
-pub(super) const COMMANDS: &[Command] = &[Command::new("update", |context, arguments| {
-    Box::pin(update(context, arguments))
-})];
+pub(super) const COMMANDS: &[Command] = &[Command::new(
+    "update",
+    Access::Write,
+    |context, arguments| Box::pin(update(context, arguments)),
+)];
 
 async fn update(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
     let collection = namespace::take_writable(context, &mut arguments, "update")?;

@@ -2,15 +2,17 @@
 
 use odm::bson::{RawArrayBuf, RawDocumentBuf, raw::cstr, rawdoc};
 
-use super::{Command, Context, collections, count::number_of, namespace};
+use super::{Access, Command, Context, collections, count::number_of, namespace};
 use crate::{
     arguments::Arguments,
     error::{CommandError, Result, code},
 };
 
-pub(super) const COMMANDS: &[Command] = &[Command::new("validate", |context, arguments| {
-    Box::pin(validate(context, arguments))
-})];
+pub(super) const COMMANDS: &[Command] = &[Command::new(
+    "validate",
+    Access::Read,
+    |context, arguments| Box::pin(validate(context, arguments)),
+)];
 
 /// How many findings are listed.
 const LISTED: u64 = 100;

@@ -1,4 +1,4 @@
-//! Where a server listens: only where no stranger can connect, since it does not ask who a client is.
+//! Where a server listens: only where no stranger can connect, unless it asks who a client is.
 
 use std::{io, net::SocketAddr};
 
@@ -31,6 +31,17 @@ pub(super) enum Accept {
     Unix(UnixStream),
 }
 
+impl Accept {
+    /// The address by which the client has come.
+    pub(super) fn local_address(&self) -> Option<String> {
+        match self {
+            Accept::Tcp(stream) => stream.local_addr().ok().map(|address| address.to_string()),
+            #[cfg(unix)]
+            Accept::Unix(_) => None,
+        }
+    }
+}
+
 impl Listener {
     /// Takes the next connection, with the address of its client.
     pub(super) async fn accept(&self) -> io::Result<(Accept, String)> {
@@ -55,13 +66,16 @@ fn failed(place: &str, error: io::Error) -> Error {
     Error::new(ErrorKind::Io, message).with_source(error)
 }
 
-/// Listens at an address of the loopback.
-pub(super) async fn bind(place: &str) -> Result<(Listener, SocketAddr)> {
+/// Listens at an address, which is one of the loopback unless the server asks for passwords.
+pub(super) async fn bind(place: &str, requires_users: bool) -> Result<(Listener, SocketAddr)> {
     let addresses = tokio::net::lookup_host(place).await;
     let addresses: Vec<SocketAddr> = addresses.map_err(|error| failed(place, error))?.collect();
-    if let Some(other) = addresses.iter().find(|address| !address.ip().is_loopback()) {
+    let mut others = addresses
+        .iter()
+        .filter(|address| !address.ip().is_loopback());
+    if let Some(other) = others.next().filter(|_| !requires_users) {
         let message = format!(
-            "address `{place}` ({}) can be reached by other machines, and the server does not ask for a password yet: \
+            "address `{place}` ({}) can be reached by other machines, and the server asks nobody for a password: require users, or \
              listen at 127.0.0.1, at [::1], or at a Unix socket",
             other.ip()
         );

@@ -10,15 +10,21 @@ mod manage;
 mod messages;
 mod operations;
 mod raw;
+mod rights;
+mod sasl;
 mod sessions;
+#[cfg(feature = "tls")]
+mod tls;
 mod together;
+mod users;
 
 use mongodb::{
     Client,
     bson::{Bson, Document, doc},
+    options::{ClientOptions, Credential},
 };
 use odm::{Collections, Database, derive::examples::Shop};
-use odm_server::{Limits, Server};
+use odm_server::{Limits, Server, Users};
 
 /// A server of a shop.
 pub(crate) struct Served {
@@ -53,6 +59,51 @@ impl Served {
     /// The code and the message of the error of a command.
     pub(crate) async fn refused(&self, command: Document) -> (i32, String) {
         error_of(self.run(command).await.unwrap_err())
+    }
+}
+
+/// A server of a shop that lets in its users alone.
+pub(crate) struct Secured {
+    pub(crate) server: Server,
+    pub(crate) users: Users,
+}
+
+impl Secured {
+    pub(crate) async fn new(shop: &Shop) -> Secured {
+        Secured::with_limits(shop, Limits::default()).await
+    }
+
+    pub(crate) async fn with_limits(shop: &Shop, limits: Limits) -> Secured {
+        let collections = Collections::of(shop);
+        let users = Users::of(&collections);
+        let builder = Server::builder()
+            .database("shop", collections)
+            .limits(limits);
+        let server = builder.require_users().listen("127.0.0.1:0").await.unwrap();
+        Secured { server, users }
+    }
+
+    /// A driver with a name and a password.
+    pub(crate) async fn client(&self, name: &str, password: &str) -> Client {
+        let address = self.server.local_addr().unwrap();
+        let mut options = ClientOptions::parse(format!("mongodb://{address}/shop"))
+            .await
+            .unwrap();
+        let credential = Credential::builder()
+            .username(name.to_owned())
+            .password(password.to_owned())
+            .source("shop".to_owned());
+        options.credential = Some(credential.build());
+        Client::with_options(options).unwrap()
+    }
+
+    pub(crate) async fn anonymous(&self) -> Client {
+        client_of(&self.server).await
+    }
+
+    /// A connection that has not authenticated.
+    pub(crate) async fn raw(&self) -> raw::RawClient {
+        raw::RawClient::new(&self.server).await
     }
 }
 

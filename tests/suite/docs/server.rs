@@ -33,6 +33,43 @@ async fn serve(shop: Shop, address: &str) -> odm::Result<()> {
     Ok(())
 }
 
+async fn serve_users(shop: Shop, address: &str) -> odm::Result<()> {
+    use odm::Collections;
+    use odm_server::{Right, Server, Users};
+
+    let collections = Collections::of(&shop);
+    let users = Users::of(&collections);
+    users
+        .create("ann", "correct horse", [Right::read("parts"), Right::read_write("notes")])
+        .await?;
+    let server = Server::builder().database("shop", collections).require_users();
+    let server = server.listen(address).await?;
+
+    let of = |name: &str| {
+        let address = server.local_addr().expect("it listens at TCP");
+        mongodb::Client::with_uri_str(format!("mongodb://{name}{address}/shop"))
+    };
+    let parts = async |name: &str| {
+        let client = of(name).await.expect("it is a URI");
+        client.database("shop").collection::<odm::bson::Document>("parts")
+    };
+    let ann = parts("ann:correct horse@").await;
+    assert!(ann.find_one(odm::bson::doc! {}).await.is_ok());
+    assert!(ann.delete_many(odm::bson::doc! {}).await.is_err());
+    assert!(parts("").await.find_one(odm::bson::doc! {}).await.is_err());
+    server.shutdown().await;
+    Ok(())
+}
+
+#[test]
+fn a_database_is_served_to_its_users() {
+    tests::run(async {
+        let store = Embedded::memory().await.expect("it opens");
+        let shop = Shop::open(store).await.expect("it opens");
+        serve_users(shop, "127.0.0.1:0").await.expect("it is served");
+    });
+}
+
 #[test]
 fn a_database_is_served() {
     tests::run(async {

@@ -102,7 +102,7 @@ impl SourceStage {
                 });
                 described.collect()
             }
-            SourceStage::CurrentOp => Ok(context.state.operations.list()),
+            SourceStage::CurrentOp => Ok(context.state.operations.list(context.user())),
         }
     }
 }
