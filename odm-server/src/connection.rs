@@ -108,8 +108,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             let bytes = message::encode_reply(form, self.replies, request, &reply);
             drop(reply);
             state.counters.sent(bytes.len());
-            self.stream.write_all(&bytes).await?;
-            self.stream.flush().await?;
+            self.send(&state, &bytes).await?;
             if self.client.authentication.is_exhausted() {
                 return Err(malformed("too many attempts to authenticate have failed"));
             }
@@ -150,6 +149,22 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// Whether the client has still to prove who he is.
     fn is_stranger(&self, state: &ServerState) -> bool {
         state.requires_users && self.client.authentication.user().is_none()
+    }
+
+    /// Sends a reply, which a stranger must receive in time.
+    async fn send(&mut self, state: &ServerState, bytes: &[u8]) -> io::Result<()> {
+        let is_stranger = self.is_stranger(state);
+        let stream = &mut self.stream;
+        let sending = async {
+            stream.write_all(bytes).await?;
+            stream.flush().await
+        };
+        if !is_stranger {
+            return sending.await;
+        }
+        let sent = tokio::time::timeout(state.limits.unauthenticated, sending);
+        let silent = |_| malformed("its client does not read replies, and has not authenticated");
+        sent.await.map_err(silent)?
     }
 
     /// Receives the next message, for which a stranger has not as much time as he likes.

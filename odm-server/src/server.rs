@@ -173,8 +173,8 @@ impl Builder {
         self
     }
 
-    /// Lets in only the [users](crate::Users) of the databases. Before a client has proved to know the password of one, by SCRAM-SHA-256, it can
-    /// run no command that shows or changes anything, and then those alone that the rights of the user allow.
+    /// Lets in only the [users](crate::Users) of the databases. Before a client has proved to know the password of one, by SCRAM-SHA-256,
+    /// it can run no command that shows or changes anything, and then those alone that the rights of the user allow.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -212,8 +212,8 @@ impl Builder {
     }
 
     /// Speaks TLS with all clients, by a configuration of [`rustls`](crate::rustls) with the certificate of the server. The program chooses
-    /// the provider of cryptography, of which this crate brings none. A client without TLS, or whose handshake takes longer than 10 seconds,
-    /// is not served.
+    /// the provider of cryptography, of which this crate brings none. A client without TLS, or whose handshake takes longer than 10
+    /// seconds, is not served.
     ///
     /// ```no_run
     /// # use odm::{Collections, derive::examples::Shop};

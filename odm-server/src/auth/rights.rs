@@ -168,13 +168,8 @@ impl UserRights {
 
     /// The rights as MongoDB's privileges.
     pub(crate) fn privileges(&self, database: &str) -> RawArrayBuf {
-        const READS: [&str; 5] = [
-            "collStats",
-            "dbStats",
-            "find",
-            "listCollections",
-            "listIndexes",
-        ];
+        const READS: [&str; 3] = ["collStats", "find", "listIndexes"];
+        const READS_ALL: [&str; 2] = ["dbStats", "listCollections"];
         const WRITES: [&str; 8] = [
             "createCollection",
             "createIndex",
@@ -189,7 +184,11 @@ impl UserRights {
             let mut resource = rawdoc! { "db": database };
             resource.append(cstr!("collection"), right.collection().unwrap_or_default());
             let writes: &[&str] = if right.writes { &WRITES } else { &[] };
-            let actions = READS.iter().chain(writes).copied();
+            let of_all: &[&str] = match right.collection {
+                None => &READS_ALL,
+                Some(_) => &[],
+            };
+            let actions = READS.iter().chain(of_all).chain(writes).copied();
             rawdoc! { "resource": resource, "actions": RawArrayBuf::from_iter(actions) }
         });
         RawArrayBuf::from_iter(privileges)

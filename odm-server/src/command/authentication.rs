@@ -55,7 +55,7 @@ fn unavailable(mechanism: &str) -> CommandError {
     CommandError::new(code::MECHANISM_UNAVAILABLE, message)
 }
 
-/// Takes the message of a client, which old shells send in base64.
+/// Takes the message of a client.
 fn take_payload<'a>(arguments: &mut Arguments<'a>) -> Result<&'a [u8]> {
     match arguments.required::<RawBsonRef<'_>>("payload")? {
         RawBsonRef::Binary(payload) => Ok(payload.bytes),
