@@ -39,9 +39,8 @@ async fn serve_users(shop: Shop, address: &str) -> odm::Result<()> {
 
     let collections = Collections::of(&shop);
     let users = Users::of(&collections);
-    users
-        .create("ann", "correct horse", [Right::read("parts"), Right::read_write("notes")])
-        .await?;
+    let rights = [Right::read("parts"), Right::read_write("notes")];
+    users.create("ann", "correct horse", rights).await?;
     let server = Server::builder().database("shop", collections).require_users();
     let server = server.listen(address).await?;
 
