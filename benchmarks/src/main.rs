@@ -9,6 +9,7 @@ mod lists;
 mod load;
 mod mongodb;
 mod peers;
+mod server;
 mod service;
 mod shared;
 mod subsets;
@@ -45,6 +46,8 @@ enum Benchmark {
     Load(load::Options),
     /// What the library costs on a MongoDB server beside the driver by hand.
     Mongodb(mongodb::Options),
+    /// What clients of `odm-server` get, beside the library in process and another server.
+    Server(server::Options),
     /// How long calls take in a service of many tasks, beside SQLite by hand.
     Service(service::Options),
     /// What a write of a child costs whose parent shows the ten newest.
@@ -79,6 +82,7 @@ fn main() -> anyhow::Result<()> {
             Some(Benchmark::Load(options)) => load::run(options).await,
             Some(Benchmark::LoadWorker(options)) => load::work(options).await,
             Some(Benchmark::Mongodb(options)) => mongodb::run(options).await,
+            Some(Benchmark::Server(options)) => server::run(options).await,
             Some(Benchmark::Service(options)) => service::run(options).await,
             Some(Benchmark::Subsets(options)) => Ok(subsets::run(options).await?),
             Some(Benchmark::Totals(options)) => totals::run(options).await,
