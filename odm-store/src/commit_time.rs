@@ -2,13 +2,19 @@
 
 use std::{
     fmt,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use bson::{DateTime, Timestamp};
 
 /// The newest time that was given or seen.
 static NEWEST: AtomicU64 = AtomicU64::new(0);
+
+/// The times that were passed over since a later one was seen: after the first, up to the second.
+static PASSED_OVER: Mutex<Option<(u64, u64)>> = Mutex::new(None);
 
 /// The time of a commit: the seconds of the clock, and a number within the second, as in MongoDB's `Timestamp`.
 ///
@@ -42,7 +48,26 @@ impl CommitTime {
 
     /// Lets later commits get later times than this one, which another process has given.
     pub fn advance(to: CommitTime) {
-        NEWEST.fetch_max(to.0, Ordering::SeqCst);
+        let newest = NEWEST.fetch_max(to.0, Ordering::SeqCst);
+        if newest < to.0 {
+            let mut passed_over = PASSED_OVER.lock().unwrap_or_else(PoisonError::into_inner);
+            let (first, last) = passed_over.unwrap_or((newest, to.0));
+            *passed_over = Some((first.min(newest), last.max(to.0)));
+        }
+    }
+
+    /// Whether it was passed over by [`advance`](CommitTime::advance), so that another process has given it, such as an earlier one with the
+    /// same stores: what was committed after it is not known.
+    pub fn is_passed_over(self) -> bool {
+        let passed_over = PASSED_OVER.lock().unwrap_or_else(PoisonError::into_inner);
+        passed_over.is_some_and(|(first, last)| first < self.0 && self.0 <= last)
+    }
+
+    /// Lets later commits get times after the current second, and returns its end: no process with the same clock has given a later time,
+    /// unless it has seen one.
+    pub(crate) fn next_second() -> CommitTime {
+        let next = clock().saturating_add(1 << 32);
+        CommitTime(NEWEST.fetch_max(next, Ordering::SeqCst).max(next))
     }
 
     /// The last time before this one.
@@ -119,8 +144,12 @@ mod tests {
             time: CommitTime::newest().seconds() + 100,
             increment: 7,
         });
+        let before = CommitTime::newest();
         CommitTime::advance(seen);
-        assert!(CommitTime::next() > seen);
+        let after = CommitTime::next();
+        assert!(after > seen);
+        assert!(seen.is_passed_over() && seen.before().is_passed_over());
+        assert!(!before.is_passed_over() && !after.is_passed_over());
         assert_eq!(Timestamp::from(seen).increment, 7);
         assert_eq!(CommitTime::from_bits(seen.to_bits()), seen);
     }

@@ -1,15 +1,16 @@
 //! The changes of watched documents, in the order of commits.
 
+mod changes;
 mod history;
 mod kept;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
+    collections::{BTreeMap, VecDeque},
     fmt,
     pin::pin,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     task::Poll,
     time::Instant,
@@ -17,14 +18,16 @@ use std::{
 
 use async_trait::async_trait;
 use futures_util::stream::{StreamExt, unfold};
-use odm_mql::key;
 use tokio::sync::Notify;
 
-pub use self::history::{CommitWatch, CommittedChange, StoreCommit};
+pub use self::{
+    changes::FeedChanges,
+    history::{CommitWatch, CommittedChange, StoreCommit},
+};
 use self::{history::History, kept::Kept};
 use super::{
-    Cause, CollectionChange, CommitTime, DocumentChange, Durability, ResumeToken, Store,
-    StoreWatch, Transaction, UnitOfWork, WatchRequest, WatchedChange,
+    CommitTime, DocumentChange, Durability, ResumeToken, Store, StoreWatch, Transaction,
+    UnitOfWork, WatchRequest, WatchedChange,
 };
 use crate::error::{Error, ErrorKind, Result};
 
@@ -45,6 +48,8 @@ struct FeedInner {
     id: u64,
     /// The number of collections whose commits are kept, and one more if those of all are, so that the lock is not taken while it is zero.
     watched: AtomicUsize,
+    /// Whether those of all are kept.
+    has_history: AtomicBool,
     /// The time of the last commit that no history has recorded, or else that of the begin.
     unrecorded: AtomicU64,
     state: Mutex<State>,
@@ -80,7 +85,9 @@ impl Default for FeedInner {
         FeedInner {
             id: fastrand::u64(..),
             watched: AtomicUsize::new(0),
-            unrecorded: AtomicU64::new(CommitTime::newest().to_bits()),
+            has_history: AtomicBool::new(false),
+            // Another process may have written to the store in this second.
+            unrecorded: AtomicU64::new(CommitTime::next_second().to_bits()),
             state: Mutex::default(),
         }
     }
@@ -89,13 +96,7 @@ impl Default for FeedInner {
 impl Feed {
     /// Begins the changes of a transaction.
     pub fn begin(&self) -> FeedChanges {
-        FeedChanges {
-            feed: self.clone(),
-            collections: BTreeMap::new(),
-            whole: Vec::new(),
-            recorded: 0,
-            unrecorded: BTreeSet::new(),
-        }
+        FeedChanges::new(self.clone())
     }
 
     /// Ends all watches, and refuses new ones. A store MUST call it when it is closed.
@@ -138,7 +139,7 @@ impl Feed {
     /// Watches all collections of the feed's store, as [`watch`](Feed::watch) does one.
     ///
     /// From the first such watch on the commits are kept in memory: those of the last five minutes, up to 64 MiB of documents. It ends five
-    /// minutes after the last watch.
+    /// minutes after the last watch. A commit that has more than 64 MiB of documents alone is not kept: all watches have missed it.
     ///
     /// # Errors
     ///
@@ -184,6 +185,8 @@ impl Feed {
     fn count(&self, state: &State) {
         let watched = state.collections.len() + usize::from(state.history.is_some());
         self.0.watched.store(watched, Ordering::Relaxed);
+        let has_history = state.history.is_some();
+        self.0.has_history.store(has_history, Ordering::Relaxed);
     }
 
     /// The time after which no commit is unrecorded, if a history begins now.
@@ -216,6 +219,11 @@ impl Feed {
             })
     }
 
+    /// Whether somebody watches a collection alone.
+    fn is_watched_alone(&self, collection: &str) -> bool {
+        self.with(|state| state.collections.contains_key(collection))
+    }
+
     fn send(&self, collection: &str, commit: WatchedCommit) {
         let changed = self.with(|state| {
             let kept = state.collections.get_mut(collection)?;
@@ -227,9 +235,15 @@ impl Feed {
         }
     }
 
-    /// Passes a commit to the watches of all collections.
-    fn send_all(&self, changes: Vec<CommittedChange>) {
-        if self.0.watched.load(Ordering::Relaxed) == 0 {
+    /// Whether the commits of all collections are kept. It knows of the watches that the [check](FeedChanges::is_complete) of the commit
+    /// has known of.
+    fn has_history(&self) -> bool {
+        self.0.has_history.load(Ordering::Relaxed)
+    }
+
+    /// Passes a commit to the watches of all collections. Those of one without changes, of which there were too many, have missed it.
+    fn send_all(&self, changes: Option<Vec<CommittedChange>>) {
+        if !self.has_history() {
             // It knows of no watch, so that it is published before the turn of one.
             let time = CommitTime::next().to_bits();
             self.0.unrecorded.fetch_max(time, Ordering::SeqCst);
@@ -238,12 +252,16 @@ impl Feed {
         let changed = self.with(|state| {
             // Under the lock, so that the times of commits are in their order for each reader.
             let time = CommitTime::next();
-            match &mut state.history {
-                Some(history) if history.has_begun() => {
+            match (&mut state.history, changes) {
+                (Some(history), Some(changes)) if history.has_begun() => {
                     if changes.is_empty() {
                         return None;
                     }
                     history.push(time, changes, Instant::now());
+                    Some(history.changed())
+                }
+                (Some(history), None) if history.has_begun() => {
+                    history.begin_anew(time);
                     Some(history.changed())
                 }
                 _ => {
@@ -437,126 +455,6 @@ impl Drop for FeedReader {
                     self.feed.count(state);
                 }
             }
-        });
-    }
-}
-
-/// The changes of a transaction in watched collections.
-///
-/// A store with [outer writes](super::Capabilities::outer_writes) MUST ask whether they are [complete](FeedChanges::is_complete) once the
-/// place of the transaction in the order of commits is fixed, and before anything of it is stored or visible. If they are not, the
-/// transaction has lost a conflict: its commit MUST fail with a [retryable](Error::is_retryable) error, and a unit of work is run again. On
-/// another store a watch waits for the open transaction.
-///
-/// A store MUST [publish](FeedChanges::publish) them after the commit is visible and as durable as requested and before the call that
-/// commits returns, in the order of commits. It MUST drop them if the transaction, or the run of the unit of work, is rolled back.
-#[derive(Debug)]
-pub struct FeedChanges {
-    feed: Feed,
-    collections: BTreeMap<String, CollectionChanges>,
-    /// The changes of whole collections, each with its place among all changes.
-    whole: Vec<(usize, CollectionChange)>,
-    /// The number of changes so far.
-    recorded: usize,
-    /// The collections that nobody watched when the transaction wrote to them.
-    unrecorded: BTreeSet<String>,
-}
-
-#[derive(Debug, Default)]
-struct CollectionChanges {
-    all: Vec<RecordedChange>,
-    /// The position of each document by the key of its `_id`.
-    positions: HashMap<Vec<u8>, usize>,
-}
-
-#[derive(Debug)]
-struct RecordedChange {
-    /// Its place among all changes of the transaction.
-    place: usize,
-    change: DocumentChange,
-    is_cold_changed: bool,
-}
-
-impl FeedChanges {
-    /// Passes the changes to the watches.
-    pub fn publish(self) {
-        if self.recorded == 0 && self.unrecorded.is_empty() {
-            return;
-        }
-        let mut all: Vec<(usize, CommittedChange)> = Vec::new();
-        for (collection, changes) in self.collections {
-            let name: Arc<str> = collection.as_str().into();
-            let changes = changes.all.into_iter();
-            let changes = changes.filter(|one| one.is_cold_changed || one.change.is_different());
-            let mut commit = Vec::new();
-            for RecordedChange { place, change, .. } in changes {
-                commit.push(change.clone());
-                let collection = name.clone();
-                all.push((place, CommittedChange::Document { collection, change }));
-            }
-            if !commit.is_empty() {
-                self.feed.send(&collection, commit.into());
-            }
-        }
-        let whole = self.whole.into_iter();
-        all.extend(whole.map(|(place, change)| (place, CommittedChange::Collection(change))));
-        all.sort_by_key(|(place, _)| *place);
-        let all = all.into_iter().map(|(_, change)| change);
-        self.feed.send_all(all.collect());
-    }
-
-    /// Whether they have all changes of the collections that are watched now: no watch has begun after a write of the transaction to its
-    /// collection.
-    pub fn is_complete(&self) -> bool {
-        let mut unrecorded = self.unrecorded.iter();
-        !unrecorded.any(|collection| self.feed.is_watched(collection))
-    }
-
-    /// Takes the recorded changes, and leaves an empty record.
-    pub fn take(&mut self) -> FeedChanges {
-        let empty = self.feed.begin();
-        std::mem::replace(self, empty)
-    }
-
-    /// Whether somebody watches a collection that the transaction is about to write to, so that it records its changes.
-    #[doc(hidden)]
-    pub fn is_watched(&mut self, collection: &str) -> bool {
-        let is_watched = self.feed.is_watched(collection);
-        if !is_watched && !self.unrecorded.contains(collection) {
-            self.unrecorded.insert(collection.to_owned());
-        }
-        is_watched
-    }
-
-    /// Records a change of a whole collection.
-    #[doc(hidden)]
-    pub fn add_whole(&mut self, change: CollectionChange) {
-        self.whole.push((self.recorded, change));
-        self.recorded += 1;
-    }
-
-    /// Records a change of a document, after its recorded changes.
-    #[doc(hidden)]
-    pub fn add(&mut self, collection: &str, change: DocumentChange, is_cold_changed: bool) {
-        let key = key::of(change.id());
-        let changes = self.collections.entry(collection.to_owned());
-        let changes = changes.or_default();
-        if let Some(&at) = changes.positions.get(&key) {
-            let recorded = &mut changes.all[at];
-            recorded.change.after = change.after;
-            recorded.is_cold_changed |= is_cold_changed;
-            if change.cause == Cause::Write {
-                recorded.change.cause = Cause::Write;
-            }
-            return;
-        }
-        changes.positions.insert(key, changes.all.len());
-        let place = self.recorded;
-        self.recorded += 1;
-        changes.all.push(RecordedChange {
-            place,
-            change,
-            is_cold_changed,
         });
     }
 }

@@ -20,7 +20,7 @@ use crate::{
 /// How long a commit is kept, and how long commits are recorded after the last reader has gone.
 const KEPT_FOR: Duration = Duration::from_secs(5 * 60);
 /// The bytes of the documents in all commits that are kept, unless it is one larger commit.
-const KEPT_BYTES: usize = 64 << 20;
+pub(super) const KEPT_BYTES: usize = 64 << 20;
 /// What a change takes besides its documents, about.
 const CHANGE_BYTES: usize = 256;
 
@@ -125,6 +125,13 @@ impl History {
             bytes,
         });
         self.trim(now);
+    }
+
+    /// Keeps commits after a time alone.
+    pub(super) fn begin_anew(&mut self, since: CommitTime) {
+        self.commits.clear();
+        self.bytes = 0;
+        self.since = Some(since);
     }
 
     /// Forgets what is old, and what is too much.

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use bson::{RawBson, RawDocumentBuf};
 use odm_mql::{self as mql, key, path};
 use odm_store::{
-    Cause, CollectionWrites, DeleteWrite, Deleted, DocumentChange, DocumentWrite, Error, ErrorKind,
-    Find, ReaderExt, Result, UpdateWrite, Updated, id_first, mutants::mutant,
+    CollectionWrites, DeleteWrite, Deleted, DocumentChange, DocumentWrite, Error, ErrorKind, Find,
+    ReaderExt, Result, UpdateWrite, Updated, id_first, mutants::mutant,
 };
 
 use super::{
@@ -311,8 +311,6 @@ impl Unit<'_> {
         let Some(changes) = self.transaction.changes() else {
             return Ok(());
         };
-        // What follows from writes comes after them.
-        let mut following = Vec::new();
         for (collection, images) in &self.collections {
             // Nobody is shown the library's own collections.
             if !images.has_queue() || is_own(collection) || !changes.is_watched(collection) {
@@ -328,16 +326,8 @@ impl Unit<'_> {
             for (change, is_cold_changed) in images.queued_changes() {
                 let (before, after) = (as_read(change.before)?, as_read(change.after)?);
                 let change = DocumentChange::new(before, after, change.cause);
-                match change.cause {
-                    Cause::Write => changes.add(collection, change, is_cold_changed),
-                    Cause::Relation | Cause::Unknown => {
-                        following.push((collection, change, is_cold_changed));
-                    }
-                }
+                changes.add(collection, change, is_cold_changed);
             }
-        }
-        for (collection, change, is_cold_changed) in following {
-            changes.add(collection, change, is_cold_changed);
         }
         Ok(())
     }
