@@ -68,7 +68,7 @@ impl Difference {
         after: RawBsonRef<'_>,
     ) -> Result<()> {
         match (before, after) {
-            (before, after) if before == after => {}
+            (before, after) if is_same(before, after) => {}
             (RawBsonRef::Document(before), RawBsonRef::Document(after))
                 if has_same_order(before, after)? =>
             {
@@ -93,7 +93,7 @@ impl Difference {
         let (old_size, size) = (elements(before)?, elements(after)?);
         let mut changed = 0_usize;
         for (before, after) in before.into_iter().zip(after) {
-            changed = changed.saturating_add(usize::from(before? != after?));
+            changed = changed.saturating_add(usize::from(!is_same(before?, after?)));
         }
         if changed > old_size.min(size).div_ceil(2) || size == 0 {
             self.set(path, RawBsonRef::Array(after));
@@ -119,6 +119,14 @@ impl Difference {
         if let Ok(path) = CString::try_from(path) {
             self.updated.append(path, value);
         }
+    }
+}
+
+/// Whether two values have the same bytes: numbers that are equal may be different, and one that is no number is the same as itself.
+fn is_same(one: RawBsonRef<'_>, other: RawBsonRef<'_>) -> bool {
+    match (one, other) {
+        (RawBsonRef::Double(one), RawBsonRef::Double(other)) => one.to_bits() == other.to_bits(),
+        (one, other) => one == other,
     }
 }
 
@@ -158,6 +166,20 @@ mod tests {
                 "removedFields": ["b.d", "f"],
                 "truncatedArrays": [{ "field": "e", "newSize": 3 }],
             }
+        );
+    }
+
+    #[test]
+    fn numbers_are_different_if_their_bytes_are() {
+        let before = doc! { "a": f64::NAN, "b": 0.0, "c": [f64::NAN, 0.0, 1.0] };
+        let after = doc! { "a": f64::NAN, "b": -0.0, "c": [f64::NAN, -0.0, 1.0] };
+        let found = described(before, after);
+        let updated = found.get_document("updatedFields").unwrap();
+        assert!(updated.keys().eq(["b", "c.1"]));
+        assert!(
+            updated
+                .values()
+                .all(|value| value.as_f64().unwrap().is_sign_negative())
         );
     }
 
