@@ -161,6 +161,8 @@ enum Slot {
     InUse {
         session: Option<SessionId>,
         user: Option<UserDigest>,
+        database: String,
+        collection: String,
     },
 }
 
@@ -212,14 +214,19 @@ impl Cursors {
             let message = format!("cursor id {id} not found");
             return Err(CommandError::new(code::CURSOR_NOT_FOUND, message));
         };
-        let (session, user) = match slot {
-            Slot::Idle { cursor, .. } => (cursor.session, cursor.user),
+        let in_use = match slot {
+            Slot::Idle { cursor, .. } => Slot::InUse {
+                session: cursor.session,
+                user: cursor.user,
+                database: cursor.database.clone(),
+                collection: cursor.collection.clone(),
+            },
             Slot::InUse { .. } => {
                 let message = format!("cursor id {id} is already in use");
                 return Err(CommandError::new(code::CURSOR_IN_USE, message));
             }
         };
-        match std::mem::replace(slot, Slot::InUse { session, user }) {
+        match std::mem::replace(slot, in_use) {
             Slot::Idle { cursor, .. } => Ok(TakenCursor {
                 cursors: self,
                 id,
@@ -237,14 +244,18 @@ impl Cursors {
         })
     }
 
-    /// Closes a cursor, and returns whether it was open.
-    pub(crate) fn kill(&self, id: i64, is_allowed: impl Fn(&Cursor) -> bool) -> bool {
+    /// Closes a cursor of a collection of a database, and returns whether it was open.
+    pub(crate) fn kill(&self, id: i64, namespace: (&str, &str)) -> bool {
         let mut open = self.open();
-        let is_killed = match open.get(&id) {
-            Some(Slot::Idle { cursor, .. }) if !is_allowed(cursor) => false,
-            Some(_) => open.remove(&id).is_some(),
-            None => false,
-        };
+        let found = open.get(&id).map(|slot| match slot {
+            Slot::Idle { cursor, .. } => (cursor.database.as_str(), cursor.collection.as_str()),
+            Slot::InUse {
+                database,
+                collection,
+                ..
+            } => (database.as_str(), collection.as_str()),
+        });
+        let is_killed = found == Some(namespace) && open.remove(&id).is_some();
         drop(open);
         self.killed.notify_waiters();
         is_killed

@@ -214,10 +214,8 @@ fn kill_cursors(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
         {
             check_user(caller, id, owner)?;
         }
-        let is_of_collection = |cursor: &Cursor| {
-            (cursor.database.as_str(), cursor.collection.as_str()) == (context.database, collection)
-        };
-        match context.state.cursors.kill(id, is_of_collection) {
+        let namespace = (context.database, collection);
+        match context.state.cursors.kill(id, namespace) {
             true => killed.push(id),
             false => not_found.push(id),
         }

@@ -57,7 +57,8 @@ fn a_cursor_that_is_killed_while_it_is_read_is_not_put_back() {
         let cursors = Cursors::new(10);
         let id = cursors.keep(cursor(&shop, 10).await?).unwrap();
         let taken = cursors.take(id).unwrap();
-        assert!(cursors.kill(id, |_| true));
+        assert!(!cursors.kill(id, ("shop", "others")));
+        assert!(cursors.kill(id, ("shop", "numbers")));
         assert_eq!(taken.put_back().unwrap_err().code, code::CURSOR_KILLED);
         assert_eq!(cursors.len(), 0);
         Ok(())
