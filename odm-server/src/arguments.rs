@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use odm::{
-    bson::{Document, RawArray, RawBsonRef, RawDocument, Timestamp},
+    bson::{Bson, Document, RawArray, RawBsonRef, RawDocument, Timestamp},
     mql::{Filter, Projection, Sort, Variables},
 };
 
@@ -205,6 +205,16 @@ impl<'a> Arguments<'a> {
     /// Takes a filter, which matches all documents if it is missing.
     pub(crate) fn filter(&mut self, name: &str) -> Result<Filter> {
         let filter = self.document(name)?.unwrap_or_default();
+        Ok(Filter::parse_with(&filter, &self.variables)?)
+    }
+
+    /// Takes all arguments that are left as a filter.
+    pub(crate) fn rest_as_filter(self) -> Result<Filter> {
+        let fields = self
+            .fields
+            .into_iter()
+            .map(|(name, value)| Ok((name.to_owned(), Bson::try_from(value)?)));
+        let filter = fields.collect::<Result<Document>>()?;
         Ok(Filter::parse_with(&filter, &self.variables)?)
     }
 

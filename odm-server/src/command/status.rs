@@ -25,11 +25,8 @@ pub(super) const COMMANDS: &[Command] = &[
     Command::new("getCmdLineOpts", Access::Server, |_, _| {
         Box::pin(async { Ok(rawdoc! { "argv": [], "parsed": {} }) })
     }),
-    Command::new("currentOp", Access::User, |context, _| {
-        Box::pin(async move {
-            let running = context.state.operations.list(context.user());
-            Ok(rawdoc! { "inprog": RawArrayBuf::from_iter(running) })
-        })
+    Command::new("currentOp", Access::User, |context, arguments| {
+        Box::pin(async move { current_operations(context, arguments) })
     }),
     Command::new("killOp", Access::User, |context, arguments| {
         Box::pin(async move { kill_operation(context, arguments) })
@@ -38,6 +35,25 @@ pub(super) const COMMANDS: &[Command] = &[
         Box::pin(async { Ok(rawdoc! { "totals": { "note": "all times in microseconds" } }) })
     }),
 ];
+
+/// Lists the running commands that match what is left of the arguments.
+fn current_operations(
+    context: Context<'_>,
+    mut arguments: Arguments<'_>,
+) -> Result<RawDocumentBuf> {
+    // Idle connections run no command, users see their own commands alone, and none is shortened.
+    for name in ["currentOp", "$all", "$ownOps", "$truncateOps"] {
+        arguments.ignore(name);
+    }
+    let filter = arguments.rest_as_filter()?;
+    let mut running = RawArrayBuf::new();
+    for operation in context.state.operations.list(context.user()) {
+        if filter.matches(&operation)? {
+            running.push(operation);
+        }
+    }
+    Ok(rawdoc! { "inprog": running })
+}
 
 /// Ends a command, which is dropped as that of a client that has gone.
 fn kill_operation(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {

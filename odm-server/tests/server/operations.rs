@@ -5,7 +5,7 @@ use std::time::Duration;
 use mongodb::bson::{Document, doc};
 use odm::derive::examples::example;
 
-use crate::{Fields, Served, raw::RawClient};
+use crate::{Fields, Served, error_of, raw::RawClient};
 
 #[test]
 fn a_running_command_is_listed_and_can_be_killed() {
@@ -45,6 +45,30 @@ fn a_running_command_is_listed_and_can_be_killed() {
             by_stage.inner("cursor").list("firstBatch"),
             &[doc! { "opid": opid as i32 }.into()]
         );
+
+        for (filter, expected) in [
+            (doc! { "op": "getmore" }, 1),
+            (doc! { "$all": true, "$ownOps": true, "op": "getmore" }, 1),
+            (doc! { "secs_running": { "$gt": 60 } }, 0),
+            (doc! { "$or": [{ "opid": opid }, { "ns": "none" }] }, 1),
+        ] {
+            let mut command = doc! { "currentOp": 1 };
+            command.extend(filter);
+            let reply = admin.run_command(command.clone()).await.unwrap();
+            assert_eq!(reply.list("inprog").len(), expected, "{command}");
+        }
+        for (options, code) in [
+            (doc! { "idleConnections": true, "truncateOps": false }, 0),
+            (doc! { "idleCursors": true }, 238),
+            (doc! { "allUsers": 1 }, 9),
+            (doc! { "other": true }, 9),
+        ] {
+            let pipeline = [doc! { "$currentOp": options.clone() }];
+            let command = doc! { "aggregate": 1, "pipeline": pipeline.to_vec(), "cursor": {} };
+            let found = admin.run_command(command).await;
+            let found = found.map_or_else(|error| error_of(error).0, |_| 0);
+            assert_eq!(found, code, "{options}");
+        }
 
         assert_eq!(served.refused(doc! { "killOp": 1, "op": opid }).await.0, 13);
         for op in [opid, 77_777, -1] {

@@ -51,17 +51,44 @@ impl SourceStage {
             let message = "the options of a stage that makes documents must be an object";
             return Err(CommandError::new(code::FAILED_TO_PARSE, message));
         };
-        if self != SourceStage::CollStats {
-            return Ok(());
-        }
-        for option in options {
-            let (name, _) = option;
-            if !["storageStats", "count"].contains(&name.as_str()) {
-                let message = format!("'$collStats.{name}' is not supported by this server");
-                return Err(CommandError::new(code::NOT_IMPLEMENTED, message));
+        options
+            .iter()
+            .try_for_each(|(name, value)| self.check_option(name, value))
+    }
+
+    fn check_option(self, name: &str, value: &Bson) -> Result<()> {
+        let not_supported = |stage: &str| {
+            let message = format!("'{stage}.{name}' is not supported by this server");
+            Err(CommandError::new(code::NOT_IMPLEMENTED, message))
+        };
+        match (self, name) {
+            (SourceStage::IndexStats, _) | (SourceStage::CollStats, "storageStats" | "count") => {
+                Ok(())
+            }
+            (SourceStage::CollStats, _) => not_supported("$collStats"),
+            (SourceStage::CurrentOp, "idleCursors" | "backtrace")
+                if *value == Bson::Boolean(true) =>
+            {
+                not_supported("$currentOp")
+            }
+            (
+                SourceStage::CurrentOp,
+                "allUsers" | "idleConnections" | "idleCursors" | "idleSessions" | "localOps"
+                | "truncateOps" | "backtrace",
+            ) => match value {
+                Bson::Boolean(_) => Ok(()),
+                _ => {
+                    let message = format!(
+                        "The '{name}' parameter of the $currentOp stage must be a boolean value"
+                    );
+                    Err(CommandError::new(code::FAILED_TO_PARSE, message))
+                }
+            },
+            (SourceStage::CurrentOp, _) => {
+                let message = format!("Unrecognized option '{name}' in $currentOp stage.");
+                Err(CommandError::new(code::FAILED_TO_PARSE, message))
             }
         }
-        Ok(())
     }
 
     /// The documents.
