@@ -467,6 +467,10 @@ impl Store for Embedded {
         feed.watch_commits(self, after).await
     }
 
+    fn forget_commits(&self) {
+        self.handle.published.feed.forget_commits();
+    }
+
     async fn close(&self) -> Result<()> {
         let handle = &self.handle;
         let is_closed = || handle.published.get().is_err();

@@ -424,6 +424,7 @@ async fn accept(listener: Listener, state: Arc<ServerState>, mut end: watch::Rec
             _ = sweep.tick() => {
                 state.cursors.sweep(state.limits.idle_cursor);
                 state.sessions.sweep(state.limits.idle_transaction);
+                state.databases.values().for_each(Collections::forget_commits);
                 continue;
             }
             accepted = listener.accept() => accepted,

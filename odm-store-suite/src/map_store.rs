@@ -311,6 +311,12 @@ impl Store for MapStore {
         }
     }
 
+    fn forget_commits(&self) {
+        if let Some(order) = &self.order {
+            order.feed.forget_commits();
+        }
+    }
+
     async fn close(&self) -> Result<()> {
         *self.current() = None;
         if let Some(order) = &self.order {

@@ -195,9 +195,9 @@ impl Feed {
     }
 
     /// Forgets the commits of all collections, if nobody can read them any more.
-    fn end_history(&self, state: &mut State) {
+    fn end_history(&self, state: &mut State, now: Instant) {
         let history = state.history.as_ref();
-        if history.is_some_and(|history| history.is_over(Instant::now())) {
+        if history.is_some_and(|history| history.is_over(now)) {
             state.history = None;
             let newest = CommitTime::newest().to_bits();
             self.0.unrecorded.fetch_max(newest, Ordering::SeqCst);
@@ -210,11 +210,12 @@ impl Feed {
         self.0.watched.load(Ordering::Relaxed) > 0
             && self.with(|state| {
                 let kept = state.collections.get(collection);
-                if kept.is_some_and(|kept| kept.is_over(Instant::now())) {
+                let now = Instant::now();
+                if kept.is_some_and(|kept| kept.is_over(now)) {
                     state.collections.remove(collection);
                     self.count(state);
                 }
-                self.end_history(state);
+                self.end_history(state, now);
                 state.history.is_some() || state.collections.contains_key(collection)
             })
     }
@@ -239,6 +240,23 @@ impl Feed {
     /// has known of.
     fn has_history(&self) -> bool {
         self.0.has_history.load(Ordering::Relaxed)
+    }
+
+    /// Forgets the commits that no watch of all collections can read any more, as each later commit does too.
+    pub fn forget_commits(&self) {
+        self.forget_commits_at(Instant::now());
+    }
+
+    fn forget_commits_at(&self, now: Instant) {
+        if !self.has_history() {
+            return;
+        }
+        self.with(|state| {
+            self.end_history(state, now);
+            if let Some(history) = &mut state.history {
+                history.trim(now);
+            }
+        });
     }
 
     /// Passes a commit to the watches of all collections. Those of one without changes, of which there were too many, have missed it.

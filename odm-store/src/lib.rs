@@ -246,6 +246,10 @@ pub trait Store: Send + Sync + 'static {
         Err(Error::new(ErrorKind::InvalidQuery, message))
     }
 
+    /// Forgets the commits that no watch of all collections can read any more: who has begun such watches calls it from time to time, since
+    /// there may be no later commit. A store that has a [`Feed`] MUST call its [`forget_commits`](Feed::forget_commits).
+    fn forget_commits(&self) {}
+
     /// Makes all commits durable, also of calls that were made before, and refuses later calls with [`Closed`](crate::ErrorKind::Closed).
     /// Closing a closed store does nothing, and a call while the store is being closed waits for that.
     async fn close(&self) -> Result<()>;

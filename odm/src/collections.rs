@@ -267,6 +267,12 @@ impl Collections {
         store.watch_commits(after).await
     }
 
+    /// Forgets the commits that no such watch can read any more.
+    #[doc(hidden)]
+    pub fn forget_commits(&self) {
+        self.session.store().forget_commits();
+    }
+
     /// The optional abilities of the store.
     #[doc(hidden)]
     pub fn capabilities(&self) -> Capabilities {

@@ -114,6 +114,10 @@ impl Store for AnyStore {
         self.store.watch_commits(after).await
     }
 
+    fn forget_commits(&self) {
+        self.store.forget_commits();
+    }
+
     async fn close(&self) -> Result<()> {
         self.store.close().await
     }

@@ -135,7 +135,7 @@ impl History {
     }
 
     /// Forgets what is old, and what is too much.
-    fn trim(&mut self, now: Instant) {
+    pub(super) fn trim(&mut self, now: Instant) {
         while let Some(first) = self.commits.front() {
             let is_old = now.saturating_duration_since(first.published) > KEPT_FOR;
             let is_much = self.bytes > KEPT_BYTES && self.commits.len() > 1;
@@ -273,7 +273,7 @@ impl Drop for CommitWatch {
                 history.readers = history.readers.saturating_sub(1);
                 history.ended = Instant::now();
             }
-            self.feed.end_history(state);
+            self.feed.end_history(state, Instant::now());
         });
     }
 }

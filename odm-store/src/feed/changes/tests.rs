@@ -135,19 +135,22 @@ fn changes_that_are_too_large_for_watches_of_all_collections_are_recorded_for_ot
 }
 
 #[test]
-fn a_watch_of_one_collection_needs_no_commits_of_all() {
+fn commits_are_kept_for_watches_of_all_collections_alone_and_five_minutes_after_them() {
     let feed = Feed::default();
     let mut reader = feed.reader("parts", 16);
     reader.begin(None).expect("an open feed");
     assert!(!feed.has_history());
     let watch = watched(&feed);
+    let mut changes = feed.begin();
+    changes.add("parts", inserted(1, 1), false);
+    changes.publish();
     assert!(feed.has_history());
     drop(watch);
-    feed.with(|state| {
-        let later = Instant::now().checked_add(Duration::from_secs(301));
-        let history = state.history.as_ref().expect("a history");
-        assert!(history.is_over(later.expect("a time")));
-    });
+    feed.forget_commits();
+    assert!(feed.has_history());
+    let later = Instant::now().checked_add(Duration::from_secs(301));
+    feed.forget_commits_at(later.expect("a time"));
+    assert!(!feed.has_history());
 }
 
 #[test]
