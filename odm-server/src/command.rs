@@ -228,7 +228,7 @@ async fn dispatch<'a>(
         deadline: time.and_then(|time| Instant::now().checked_add(time)),
     };
     let operation = {
-        let named = (database, name);
+        let named = (database, command.name);
         state
             .operations
             .begin(client, context.user(), named, request.body)

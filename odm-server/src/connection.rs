@@ -28,7 +28,7 @@ const STALL: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(crate) struct Client {
     pub(crate) id: i32,
-    pub(crate) address: String,
+    pub(crate) address: Arc<String>,
     /// The address of the server by which it has come, where the server has no other name for itself.
     pub(crate) member: Option<String>,
     pub(crate) authentication: Authentication,

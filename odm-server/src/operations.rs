@@ -25,14 +25,14 @@ pub(crate) struct Operations {
     last: AtomicI32,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Operation {
     /// The user, where a server requires users: nobody else sees it or ends it.
     user: Option<UserDigest>,
     connection: i32,
-    client: String,
+    client: Arc<String>,
     database: String,
-    command: String,
+    command: &'static str,
     /// The collection that the command names, if it names one.
     collection: Option<String>,
     begun: Instant,
@@ -56,7 +56,7 @@ impl Operations {
         &self,
         client: &Client,
         user: Option<UserDigest>,
-        (database, command): (&str, &str),
+        (database, command): (&str, &'static str),
         body: &RawDocument,
     ) -> RunningOperation<'_> {
         let first = body.iter().next().and_then(Result::ok);
@@ -74,7 +74,7 @@ impl Operations {
             connection: client.id,
             client: client.address.clone(),
             database: database.to_owned(),
-            command: command.to_owned(),
+            command,
             collection: named,
             begun: Instant::now(),
             killed: killed.clone(),
@@ -101,16 +101,17 @@ impl Operations {
 
     /// The running commands of a user, as `currentOp` shows them.
     pub(crate) fn list(&self, user: Option<UserDigest>) -> Vec<RawDocumentBuf> {
-        self.with(|running| {
+        let running: Vec<(i32, Operation)> = self.with(|running| {
             let of_user = running.iter().filter(|(_, one)| one.user == user);
-            of_user.map(|(id, one)| one.describe(*id)).collect()
-        })
+            of_user.map(|(id, one)| (*id, one.clone())).collect()
+        });
+        running.iter().map(|(id, one)| one.describe(*id)).collect()
     }
 }
 
 impl Operation {
     fn describe(&self, id: i32) -> RawDocumentBuf {
-        let operation = match self.command.as_str() {
+        let operation = match self.command {
             "find" => "query",
             "getMore" => "getmore",
             name @ ("insert" | "update") => name,
@@ -121,7 +122,7 @@ impl Operation {
         let microseconds = i64::try_from(running.as_micros()).unwrap_or(i64::MAX);
         let collection = self.collection.as_deref().unwrap_or("$cmd");
         let mut command = RawDocumentBuf::new();
-        if let Ok(name) = CString::try_from(self.command.as_str()) {
+        if let Ok(name) = CString::try_from(self.command) {
             match &self.collection {
                 Some(collection) if self.command != "getMore" => {
                     command.append(name, collection.as_str());

@@ -446,7 +446,7 @@ async fn accept(listener: Listener, state: Arc<ServerState>, mut end: watch::Rec
         last_id = last_id.wrapping_add(1);
         let client = Client {
             id: last_id,
-            address,
+            address: address.into(),
             member: stream.local_address(),
             authentication: Authentication::default(),
         };
