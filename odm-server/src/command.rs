@@ -248,7 +248,8 @@ async fn dispatch<'a>(
     let mut reply = tokio::select! {
         biased;
         result = running => result,
-        () = operation.killed() => {
+        // The end of a transaction takes place, whether its client is told of it or not.
+        () = operation.killed(), if !END_OF_TRANSACTION.contains(&name) => {
             Err(CommandError::new(code::INTERRUPTED, "operation was interrupted"))
         }
     }?;
