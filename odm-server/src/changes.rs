@@ -23,8 +23,14 @@ use crate::error::{CommandError, Result, code};
 /// The bytes of the events of a batch, unless it is one larger event.
 const MAX_BATCH: usize = 16 << 20;
 
-/// How many commits a batch looks at, however late it is.
+/// The bytes of the largest event that clients must be able to read: a document of 16 MiB and what surrounds it, as for MongoDB.
+const MAX_EVENT: usize = MAX_BATCH + (16 << 10);
+
+/// How many changes a batch looks at, however late it is.
 const LOOKED_AT: usize = 1_000;
+
+/// How many changes are looked at before others run.
+const AT_ONCE: usize = 100;
 
 /// What a stream watches.
 #[derive(Debug, Clone)]
@@ -141,6 +147,9 @@ impl ChangeStream {
     ) -> Result<Self> {
         let after = match start {
             Start::Now => None,
+            Start::At(time) if time.is_passed_over() => {
+                return Err(lost("the time is one of another process"));
+            }
             Start::At(time) => Some(time.before()),
             // The commit of the place is read again, for what follows in it.
             Start::After(token) if token.shown().is_some() => Some(token.time.before()),
@@ -154,10 +163,17 @@ impl ChangeStream {
                 "the resume token belongs to a change stream of another collection or database";
             return Err(CommandError::new(code::INVALID_RESUME_TOKEN, message));
         }
+        let mut watched = Vec::new();
+        for (name, collections) in databases.filter(|(name, _)| scope.has_database(name)) {
+            let watch = collections.watch_commits(None).await;
+            watched.push((name, collections, watch.map_err(of_store)?));
+        }
+        // All stores record their commits by now, so that none after this place is missed.
+        let after = after.unwrap_or_else(CommitTime::newest);
         let mut sources = Vec::new();
         let mut stores = 0;
-        for (name, collections) in databases.filter(|(name, _)| scope.has_database(name)) {
-            let watch = collections.watch_commits(after).await;
+        for (name, collections, _recording) in &watched {
+            let watch = collections.watch_commits(Some(after)).await;
             let watch = watch.map_err(of_store)?;
             stores = crc32c::crc32c_append(stores, &watch.store().to_be_bytes());
             sources.push(Source {
@@ -174,14 +190,13 @@ impl ChangeStream {
                 "the resume token was made before the store was opened",
             ));
         }
-        let begun = sources.iter().map(|source| source.watch.time()).min();
         let mut stream = ChangeStream {
             scope,
             images,
             id,
             sources,
             open: None,
-            place: Token::whole(begun.unwrap_or_else(CommitTime::newest), id),
+            place: Token::whole(after, id),
             held: None,
             stages: pipeline.begin(Pipeline::MEMORY_LIMIT),
             has_ended: false,
@@ -227,11 +242,11 @@ impl ChangeStream {
     ) -> Result<Events> {
         let mut documents = RawArrayBuf::new();
         let (mut number, mut bytes) = (0_u64, 0_usize);
-        let mut left = LOOKED_AT;
+        let mut looked_at = 0;
         loop {
             let until = CommitTime::newest();
             while size.is_none_or(|size| number < size) {
-                let Some((event, token)) = self.next(until, deadline, &mut left).await? else {
+                let Some((event, token)) = self.next(until, deadline, &mut looked_at).await? else {
                     break;
                 };
                 bytes = bytes.saturating_add(event.as_bytes().len());
@@ -259,24 +274,29 @@ impl ChangeStream {
         }
     }
 
-    /// The next event up to a time, with the place after it. After a deadline there is none, once so many commits were looked at.
+    /// The next event up to a time, with the place after it. After a deadline there is none, once enough changes were looked at.
     async fn next(
         &mut self,
         until: CommitTime,
         deadline: Option<Instant>,
-        left: &mut usize,
+        looked_at: &mut usize,
     ) -> Result<Option<(RawDocumentBuf, Token)>> {
         if let Some(held) = self.held.take() {
             return Ok(Some(held));
         }
         while !self.has_ended {
-            let Some(open) = &mut self.open else {
-                // Others run between two commits, however many there are.
+            *looked_at = looked_at.saturating_add(1);
+            if looked_at.is_multiple_of(AT_ONCE) {
                 tokio::task::yield_now().await;
-                *left = left.saturating_sub(1);
-                if *left == 0 && deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+                let is_late = deadline.is_some_and(|deadline| deadline <= Instant::now());
+                if is_late && *looked_at >= LOOKED_AT {
+                    if let Some(open) = &self.open {
+                        self.place = Token::within(open.commit.time, open.shown, self.id);
+                    }
                     return Ok(None);
                 }
+            }
+            let Some(open) = &mut self.open else {
                 self.open = self.take(until)?;
                 if self.open.is_none() {
                     let time = until.max(self.place.time);
@@ -339,6 +359,14 @@ impl ChangeStream {
         }
         if let Some(event) = &passed {
             check_id(event, &token.to_document())?;
+            let size = event.as_bytes().len();
+            if size > MAX_EVENT {
+                let message = format!(
+                    "BSONObj size: {size} is invalid. Size must be between 0 and {MAX_EVENT}(16MB): ask for fewer images, or leave out \
+                     fields of the event by a stage"
+                );
+                return Err(CommandError::new(code::BSON_OBJECT_TOO_LARGE, message));
+            }
         }
         Ok(passed)
     }
@@ -417,3 +445,6 @@ fn of_store(error: odm::Error) -> CommandError {
         _ => error.into(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -197,6 +197,31 @@ fn the_events_of_a_transaction_come_together_and_those_of_one_that_is_aborted_ne
 }
 
 #[test]
+fn what_follows_from_several_statements_of_a_transaction_comes_after_all_of_them() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        let reviews = served.collection("reviews");
+        let mut changes = served.client.database("shop").watch().await.unwrap();
+        let mut session = served.client.start_session().await.unwrap();
+        session.start_transaction().await.unwrap();
+        for id in [50, 51] {
+            let insert = reviews.insert_one(review(id, 3));
+            insert.session(&mut session).await.unwrap();
+        }
+        session.commit_transaction().await.unwrap();
+        let events = next(&mut changes, 3).await;
+        let subjects: Vec<_> = events.iter().map(subject).collect();
+        let expected = [
+            of("Insert", "reviews", 50),
+            of("Insert", "reviews", 51),
+            of("Update", "products", 3),
+        ];
+        assert_eq!(subjects, expected);
+        Ok(())
+    });
+}
+
+#[test]
 fn stages_choose_and_shape_events_and_must_leave_the_token() {
     example(async |shop| {
         let served = Served::new(&shop).await;

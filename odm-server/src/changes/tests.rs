@@ -1,0 +1,132 @@
+use std::{collections::BTreeMap, future::poll_fn, pin::pin};
+
+use odm::{
+    Embedded,
+    bson::{Timestamp, doc, rawdoc},
+    mql::Variables,
+};
+
+use super::*;
+
+type Databases = BTreeMap<String, Collections>;
+
+async fn databases(names: &[&str]) -> Databases {
+    let mut databases = Databases::new();
+    for name in names {
+        let store = Embedded::memory().await.unwrap();
+        let collections = Collections::open(store).await.unwrap();
+        databases.insert((*name).to_owned(), collections);
+    }
+    databases
+}
+
+async fn begin(databases: &Databases, start: Start) -> Result<ChangeStream> {
+    let last = doc! { "$match": { "documentKey._id": { "$gte": 4_999 } } };
+    let pipeline = Pipeline::parse(&[last], &Variables::default()).unwrap();
+    let images = Images::default();
+    ChangeStream::begin(databases.iter(), Scope::Deployment, images, start, pipeline).await
+}
+
+async fn insert(databases: &Databases, name: &str, ids: std::ops::Range<i32>) {
+    let notes = databases[name].collection("notes");
+    let documents = ids.map(|id| rawdoc! { "_id": id });
+    notes.insert(documents).await.unwrap();
+}
+
+fn number(events: &Events) -> usize {
+    events.documents.into_iter().count()
+}
+
+#[tokio::test]
+async fn others_run_while_a_large_commit_is_looked_at_and_a_late_batch_ends_within_it() {
+    let databases = databases(&["shop"]).await;
+    let mut stream = begin(&databases, Start::Now).await.unwrap();
+    insert(&databases, "shop", 0..5_000).await;
+    let late = stream.batch(None, Some(Instant::now())).await.unwrap();
+    assert_eq!(number(&late), 0);
+    assert!(late.token.shown().is_some_and(|shown| shown < 2_000));
+
+    let mut again = begin(&databases, Start::After(late.token)).await.unwrap();
+    for (stream, expected) in [(&mut stream, 30), (&mut again, 30)] {
+        let mut polls = 0;
+        let mut batch = pin!(stream.batch(None, None));
+        let events = poll_fn(|cx| {
+            polls += 1;
+            batch.as_mut().poll(cx)
+        });
+        assert_eq!(number(&events.await.unwrap()), 1);
+        assert!(polls > expected, "{polls}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_place_at_which_a_stream_of_several_stores_begins_is_one_of_each() {
+    for _ in 0..20 {
+        let databases = Arc::new(databases(&["a", "b"]).await);
+        let writes = databases.clone();
+        let writer = tokio::spawn(async move {
+            for id in 0..50 {
+                insert(&writes, "a", id..id + 1).await;
+                insert(&writes, "b", id..id + 1).await;
+            }
+        });
+        let mut stream = begin(&databases, Start::Now).await.unwrap();
+        let begun = stream.batch(Some(0), None).await.unwrap();
+        let again = begin(&databases, Start::After(begun.token)).await;
+        assert_eq!(again.unwrap().place, begun.token);
+        writer.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_event_that_is_larger_than_a_document_ends_the_stream_unless_a_stage_makes_it_smaller() {
+    let databases = databases(&["shop"]).await;
+    let begin = async |stages: &[odm::bson::Document]| {
+        let pipeline = Pipeline::parse(stages, &Variables::default()).unwrap();
+        let images = Images {
+            after: true,
+            before: true,
+        };
+        let all = databases.iter();
+        ChangeStream::begin(all, Scope::Deployment, images, Start::Now, pipeline).await
+    };
+    let mut whole = begin(&[]).await.unwrap();
+    let without = doc! { "$unset": ["fullDocumentBeforeChange", "updateDescription"] };
+    let mut smaller = begin(&[without]).await.unwrap();
+    insert(&databases, "shop", 1..2).await;
+    let notes = databases["shop"].collection("notes");
+    for text in ["x", "y"] {
+        let set = doc! { "$set": { "text": text.repeat(9 << 20) } };
+        let update = odm::mql::Update::parse(&set, &[]).unwrap();
+        notes
+            .update(odm::mql::Filter::default(), update)
+            .await
+            .unwrap();
+    }
+    let refused = whole.batch(None, None).await.unwrap_err();
+    assert_eq!(refused.code, code::BSON_OBJECT_TOO_LARGE);
+    let mut shown = 0;
+    while shown < 3 {
+        shown += number(&smaller.batch(None, None).await.unwrap());
+    }
+}
+
+#[tokio::test]
+async fn no_stream_begins_at_a_time_of_another_process() {
+    let databases = databases(&["shop"]).await;
+    let recorded = begin(&databases, Start::Now).await.unwrap();
+    let own = CommitTime::next();
+    let seen = CommitTime::from(Timestamp {
+        time: own.seconds() + 1_000,
+        increment: 7,
+    });
+    CommitTime::advance(seen);
+    for time in [seen, seen.before()] {
+        let refused = begin(&databases, Start::At(time)).await.unwrap_err();
+        assert_eq!(refused.code, code::CHANGE_STREAM_HISTORY_LOST);
+    }
+    for time in [own, CommitTime::next()] {
+        begin(&databases, Start::At(time)).await.unwrap();
+    }
+    drop(recorded);
+}
