@@ -14,8 +14,8 @@ use crate::{Cause, CollectionChange, DocumentChange};
 ///
 /// A store with [outer writes](crate::Capabilities::outer_writes) MUST ask whether they are [complete](FeedChanges::is_complete) once the
 /// place of the transaction in the order of commits is fixed, and before anything of it is stored or visible. If they are not, the
-/// transaction has lost a conflict: its commit MUST fail with a [retryable](Error::is_retryable) error, and a unit of work is run again. On
-/// another store a watch waits for the open transaction.
+/// transaction has lost a conflict: its commit MUST fail with a [retryable](crate::Error::is_retryable) error, and a unit of work is run
+/// again. On another store a watch waits for the open transaction.
 ///
 /// A store MUST [publish](FeedChanges::publish) them after the commit is visible and as durable as requested and before the call that
 /// commits returns, in the order of commits. It MUST drop them if the transaction, or the run of the unit of work, is rolled back.
