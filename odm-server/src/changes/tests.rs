@@ -112,6 +112,25 @@ async fn an_event_that_is_larger_than_a_document_ends_the_stream_unless_a_stage_
 }
 
 #[tokio::test]
+async fn a_commit_that_is_too_large_to_be_kept_is_one_that_streams_have_missed() {
+    let databases = databases(&["shop"]).await;
+    let mut stream = begin(&databases, Start::Now).await.unwrap();
+    let begun = stream.batch(Some(0), None).await.unwrap().token;
+    let notes = databases["shop"].collection("notes");
+    let text = "x".repeat(1 << 20);
+    let documents = (0..70).map(|id| rawdoc! { "_id": id, "text": text.as_str() });
+    notes.insert(documents).await.unwrap();
+    let missed = stream.batch(None, None).await.unwrap_err();
+    assert_eq!(missed.code, code::CHANGE_STREAM_HISTORY_LOST);
+    let missed = begin(&databases, Start::After(begun)).await.unwrap_err();
+    assert_eq!(missed.code, code::CHANGE_STREAM_HISTORY_LOST);
+
+    let mut stream = begin(&databases, Start::Now).await.unwrap();
+    insert(&databases, "shop", 5_000..5_001).await;
+    assert_eq!(number(&stream.batch(None, None).await.unwrap()), 1);
+}
+
+#[tokio::test]
 async fn no_stream_begins_at_a_time_of_another_process() {
     let databases = databases(&["shop"]).await;
     let recorded = begin(&databases, Start::Now).await.unwrap();
