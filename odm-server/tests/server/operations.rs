@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use mongodb::bson::{Document, doc};
 use odm::derive::examples::example;
+use odm_server::Right;
 
-use crate::{Fields, Served, error_of, raw::RawClient};
+use crate::{Fields, Secured, Served, error_of, raw::RawClient};
 
 #[test]
 fn a_running_command_is_listed_and_can_be_killed() {
@@ -84,6 +85,50 @@ fn a_running_command_is_listed_and_can_be_killed() {
         );
         assert!(!ended.contains_key("errorLabels"));
         assert_eq!(listed().await.len(), 1);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_user_neither_sees_nor_ends_the_commands_of_another_user() {
+    example(async |shop| {
+        let secured = Secured::new(&shop).await;
+        for name in ["ann", "ben"] {
+            let all = [Right::read_write_all()];
+            secured.users.create(name, "x", all).await?;
+        }
+        let mut waiting = secured.raw().await;
+        waiting.log_in("ann", "x").await;
+        let watch =
+            doc! { "aggregate": "parts", "pipeline": [{ "$changeStream": {} }], "cursor": {} };
+        let begun = waiting.run(watch).await.unwrap();
+        let id = begun.inner("cursor").number("id");
+        let more = doc! { "getMore": id, "collection": "parts", "maxTimeMS": 60_000 };
+        let ended = tokio::spawn(async move { waiting.run(more).await });
+        tokio::time::sleep(Duration::from_millis(100)).await;
+
+        let (ann, ben) = (
+            secured.client("ann", "x").await.database("admin"),
+            secured.client("ben", "x").await.database("admin"),
+        );
+        let listed = async |database: &mongodb::Database| {
+            let reply = database.run_command(doc! { "currentOp": 1 }).await.unwrap();
+            let all = reply.list("inprog").iter();
+            let waiting = all.filter_map(|one| {
+                let one = one.as_document().unwrap();
+                (one.text("op") == "getmore").then(|| one.number("opid"))
+            });
+            waiting.collect::<Vec<i64>>()
+        };
+        assert!(listed(&ben).await.is_empty());
+        let running = listed(&ann).await;
+        let kill = || doc! { "killOp": 1, "op": running[0] };
+        ben.run_command(kill()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        assert_eq!(listed(&ann).await, running);
+        ann.run_command(kill()).await.unwrap();
+        let ended = ended.await.unwrap().unwrap();
+        assert_eq!(ended.number("code"), 11_601);
         Ok(())
     });
 }

@@ -83,7 +83,7 @@ fn each_command_needs_its_right_and_has_no_effect_without_it() {
             ),
             (doc! { "dbStats": 1 }, all),
             (doc! { "serverStatus": 1 }, all),
-            (doc! { "currentOp": 1 }, all),
+            (doc! { "currentOp": 1 }, names.as_slice()),
             (doc! { "getLog": "global" }, all),
             (doc! { "top": 1 }, all),
             (doc! { "hostInfo": 1 }, all),
