@@ -7,6 +7,7 @@ use odm::{
 
 use crate::{
     arguments::Arguments,
+    connection::Client,
     error::{CommandError, Result, code},
     server::ServerState,
 };
@@ -14,8 +15,12 @@ use crate::{
 /// How far before the clock of this server a client may be, in seconds, as for MongoDB.
 const MAX_DRIFT: u32 = 365 * 24 * 60 * 60;
 
-/// Takes the newest time that the client has seen, from any server. Later commits get later times.
-pub(crate) fn take(state: &ServerState, arguments: &mut Arguments<'_>) -> Result<()> {
+/// Takes the newest time that the client has seen, from any server. Later commits get later times. That of a stranger counts for nothing.
+pub(crate) fn take(
+    state: &ServerState,
+    client: &Client,
+    arguments: &mut Arguments<'_>,
+) -> Result<()> {
     let Some(mut seen) = arguments.nested("$clusterTime")? else {
         return Ok(());
     };
@@ -23,7 +28,7 @@ pub(crate) fn take(state: &ServerState, arguments: &mut Arguments<'_>) -> Result
     seen.ignore("signature");
     let time: Timestamp = seen.required("clusterTime")?;
     seen.end()?;
-    if state.member.is_none() {
+    if !client.is_member(state) || client.is_stranger(state) {
         return Ok(());
     }
     let (seconds, clock) = (time.time, now());
@@ -46,8 +51,8 @@ fn now() -> u32 {
 }
 
 /// Checks the time after which a client wants to read. Every read has all commits, so only a time that no server has given is refused.
-pub(crate) fn check_after(state: &ServerState, time: Timestamp) -> Result<()> {
-    if state.member.is_none() {
+pub(crate) fn check_after(state: &ServerState, client: &Client, time: Timestamp) -> Result<()> {
+    if !client.is_member(state) {
         let message = "Cannot specify afterClusterTime readConcern without replication enabled";
         return Err(CommandError::new(code::ILLEGAL_OPERATION, message));
     }
@@ -63,9 +68,9 @@ pub(crate) fn check_after(state: &ServerState, time: Timestamp) -> Result<()> {
     Err(CommandError::new(code::INVALID_OPTIONS, message))
 }
 
-/// Adds the time to a reply, of an error too: all that the command has committed is not later.
-pub(crate) fn append(state: &ServerState, reply: &mut RawDocumentBuf) {
-    if state.member.is_none() {
+/// Adds the time to a reply, of an error too: all that the command has committed is not later. Strangers learn no time.
+pub(crate) fn append(state: &ServerState, client: &Client, reply: &mut RawDocumentBuf) {
+    if !client.is_member(state) || client.is_stranger(state) {
         return;
     }
     let time = Timestamp::from(CommitTime::newest());

@@ -160,7 +160,7 @@ pub(crate) async fn run(
             error.reply(database)
         }
     };
-    cluster_time::append(state, &mut reply);
+    cluster_time::append(state, client, &mut reply);
     reply
 }
 
@@ -214,9 +214,9 @@ async fn dispatch<'a>(
     let session = SessionUse::take(&mut arguments, caller)?;
     check_use(name, session)?;
     let is_in_transaction = session.is_some_and(|session| session.starts.is_some());
-    let unmet = write_concern::take(&mut arguments, state.member.is_some())?;
-    cluster_time::take(state, &mut arguments)?;
-    let time = take_generic(state, &mut arguments, is_in_transaction)?;
+    let unmet = write_concern::take(&mut arguments, client.is_member(state))?;
+    cluster_time::take(state, client, &mut arguments)?;
+    let time = take_generic(state, client, &mut arguments, is_in_transaction)?;
     let context = Context {
         state,
         client,
@@ -352,6 +352,7 @@ fn out_of_time() -> CommandError {
 /// Takes the arguments that every command has, and returns the time that this one may take.
 fn take_generic(
     state: &ServerState,
+    client: &Client,
     arguments: &mut Arguments<'_>,
     is_in_transaction: bool,
 ) -> Result<Option<Duration>> {
@@ -380,7 +381,7 @@ fn take_generic(
         let message = format!("API version must be '1', and is '{version}'");
         return Err(CommandError::new(code::INVALID_OPTIONS, message));
     }
-    check_read_concern(state, arguments, is_in_transaction)?;
+    check_read_concern(state, client, arguments, is_in_transaction)?;
     match arguments.optional::<i64>("maxTimeMS")? {
         None | Some(0) => Ok(None),
         Some(time) => match u32::try_from(time) {
@@ -401,6 +402,7 @@ fn take_generic(
 /// Every read is of what is committed, so that all levels of a single server are the same.
 fn check_read_concern(
     state: &ServerState,
+    client: &Client,
     arguments: &mut Arguments<'_>,
     is_in_transaction: bool,
 ) -> Result<()> {
@@ -421,7 +423,7 @@ fn check_read_concern(
         return Err(CommandError::new(code::NOT_IMPLEMENTED, message));
     }
     if let Some(after) = after {
-        cluster_time::check_after(state, after)?;
+        cluster_time::check_after(state, client, after)?;
     }
     if !matches!(
         level,

@@ -34,6 +34,23 @@ pub(crate) struct Client {
     pub(crate) authentication: Authentication,
 }
 
+impl Client {
+    /// The name of the server as the member of a replica set, by which drivers find it; `None` if they would not.
+    pub(crate) fn member<'c>(&'c self, state: &'c ServerState) -> Option<&'c str> {
+        state.member.as_deref().or(self.member.as_deref())
+    }
+
+    /// Whether the server is a replica set for the client.
+    pub(crate) fn is_member(&self, state: &ServerState) -> bool {
+        self.member(state).is_some()
+    }
+
+    /// Whether the client has still to prove which user it is.
+    pub(crate) fn is_stranger(&self, state: &ServerState) -> bool {
+        state.requires_users && self.authentication.user().is_none()
+    }
+}
+
 /// A connection to a client.
 pub(crate) struct Connection<S> {
     stream: S,
@@ -146,14 +163,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
     }
 
-    /// Whether the client has still to prove who he is.
-    fn is_stranger(&self, state: &ServerState) -> bool {
-        state.requires_users && self.client.authentication.user().is_none()
-    }
-
     /// Sends a reply, which a stranger must receive in time.
     async fn send(&mut self, state: &ServerState, bytes: &[u8]) -> io::Result<()> {
-        let is_stranger = self.is_stranger(state);
+        let is_stranger = self.client.is_stranger(state);
         let stream = &mut self.stream;
         let sending = async {
             stream.write_all(bytes).await?;
@@ -167,12 +179,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         sent.await.map_err(silent)?
     }
 
-    /// Receives the next message, for which a stranger has not as much time as he likes.
+    /// Receives the next message, for which a stranger has limited time.
     async fn receive_in_time<'s>(
         &mut self,
         state: &'s ServerState,
     ) -> io::Result<Option<Message<'s>>> {
-        if !self.is_stranger(state) {
+        if !self.client.is_stranger(state) {
             return self.receive(state).await;
         }
         let received = tokio::time::timeout(state.limits.unauthenticated, self.receive(state));
@@ -190,7 +202,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             }
         }
         let header = Header::parse(&self.header).ok_or_else(|| malformed("its length is wrong"))?;
-        if header.length > SMALL && self.is_stranger(state) {
+        if header.length > SMALL && self.client.is_stranger(state) {
             return Err(malformed(
                 "it is long, and its client has not authenticated",
             ));

@@ -308,7 +308,7 @@ impl Builder {
                 Error::new(ErrorKind::InvalidQuery, message)
             };
             if !crate::command::is_database_name(&name) {
-                return Err(refused("its name is none of MongoDB"));
+                return Err(refused("MongoDB allows no such name"));
             }
             if collections.capabilities().several_programs {
                 return Err(refused(
@@ -329,10 +329,14 @@ impl Builder {
             databases,
             cursors: Cursors::new(self.limits.cursors),
             sessions: Sessions::new(self.limits.transactions),
-            // Drivers write the names of members in lower case.
-            member: match address {
-                Some(address) if address.ip().is_unspecified() && self.host.is_none() => None,
-                _ => Some(self.host.unwrap_or(shown)).filter(|name| *name == name.to_lowercase()),
+            member: match (self.host, address) {
+                // The case of a host means nothing, and drivers write it in lower case.
+                (Some(host), _) => Some(host.to_lowercase()),
+                (None, Some(address)) => Some(address)
+                    .filter(|address| !address.ip().is_unspecified())
+                    .map(|address| address.to_string()),
+                // Drivers would not find the path of a socket in lower case.
+                (None, None) => Some(shown).filter(|path| *path == path.to_lowercase()),
             },
             requires_users: self.requires_users,
             secret: random()?,

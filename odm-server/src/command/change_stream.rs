@@ -213,7 +213,7 @@ pub(super) async fn open(
         let message = "Stage not supported inside of a multi-document transaction: $changeStream";
         return Err(CommandError::new(code::NOT_IN_TRANSACTION, message));
     }
-    if context.state.member.is_none() {
+    if !context.client.is_member(context.state) {
         let message = "The $changeStream stage is only supported on replica sets";
         return Err(CommandError::new(code::ONLY_ON_REPLICA_SETS, message));
     }

@@ -56,7 +56,7 @@ async fn explain(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<R
     let mut inner = Arguments::of(name_of(command), command)?;
     inner.ignore("$db");
     SessionUse::take(&mut inner, context.caller)?;
-    take_generic(context.state, &mut inner, false)?;
+    take_generic(context.state, context.client, &mut inner, false)?;
     let Explained { query, last } = explained(context, inner)?;
     let (name, filter) = (query.collection, query.filter.clone());
     let begun = Instant::now();

@@ -68,9 +68,7 @@ async fn hello(
     reply.append(cstr!("maxWireVersion"), WIRE_VERSION);
     reply.append(cstr!("readOnly"), false);
     // A replica set of one, since drivers have transactions, and send writes again, only there.
-    let member = context.state.member.as_ref();
-    if let Some(member) = member.or(context.client.member.as_ref()) {
-        let member = member.as_str();
+    if let Some(member) = context.client.member(context.state) {
         reply.append(cstr!("setName"), REPLICA_SET);
         reply.append(cstr!("setVersion"), 1);
         reply.append(cstr!("hosts"), RawArrayBuf::from_iter([member]));

@@ -35,7 +35,11 @@ impl Accept {
     /// The address by which the client has come.
     pub(super) fn local_address(&self) -> Option<String> {
         match self {
-            Accept::Tcp(stream) => stream.local_addr().ok().map(|address| address.to_string()),
+            Accept::Tcp(stream) => {
+                let address = stream.local_addr().ok()?;
+                // A client that has come by IPv4 knows no other address.
+                Some(SocketAddr::new(address.ip().to_canonical(), address.port()).to_string())
+            }
             #[cfg(unix)]
             Accept::Unix(_) => None,
         }

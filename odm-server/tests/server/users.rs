@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use futures_util::StreamExt;
 use mongodb::{
     Client,
     bson::{Document, doc},
@@ -421,7 +422,7 @@ fn a_server_beyond_the_loopback_needs_users() {
         assert_eq!(hello.text("me"), format!("127.0.0.1:{port}"));
 
         let named = builder
-            .host("db.example.com:27017")
+            .host("DB.example.com:27017")
             .listen("127.0.0.1:0")
             .await?;
         let hello = RawClient::new(&named)
@@ -430,6 +431,65 @@ fn a_server_beyond_the_loopback_needs_users() {
             .await
             .unwrap();
         assert_eq!(hello.text("primary"), "db.example.com:27017");
+        Ok(())
+    });
+}
+
+#[test]
+fn a_server_at_all_interfaces_is_a_replica_set_for_each_command() {
+    example(async |shop| {
+        let collections = Collections::of(&shop);
+        let users = Users::of(&collections);
+        users.create("ann", "x", [Right::read_write_all()]).await?;
+        let builder = Server::builder().database("shop", collections);
+        for address in ["0.0.0.0:0", "[::]:0"] {
+            let server = builder.clone().require_users().listen(address).await?;
+            let port = server.local_addr().unwrap().port();
+            let uri = format!("mongodb://ann:x@127.0.0.1:{port}/shop?replicaSet=odm");
+            let client = Client::with_uri_str(uri).await.unwrap();
+            let parts = client.database("shop").collection::<Document>("parts");
+            let mut changes = parts.watch().await.unwrap();
+            let id = i64::from(port);
+            let name = format!("pin {id}");
+            parts.insert_one(crate::part(id, &name)).await.unwrap();
+            let event = tokio::time::timeout(Duration::from_secs(20), changes.next()).await;
+            let event = event.expect("an event in time").unwrap().unwrap();
+            assert_eq!(event.document_key, Some(doc! { "_id": id }));
+            // Causally consistent reads, and the codes of replica sets.
+            let mut session = client.start_session().await.unwrap();
+            let found = parts.find_one(doc! { "_id": id }).session(&mut session);
+            assert!(found.await.unwrap().is_some());
+            assert!(session.operation_time().is_some());
+            let unmet = doc! {
+                "insert": "parts", "documents": [crate::part(id + 1, &format!("clip {id}"))], "writeConcern": { "w": 2 },
+            };
+            let reply = client.database("shop").run_command(unmet).await.unwrap();
+            assert_eq!(reply.inner("writeConcernError").number("code"), 100);
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_stranger_neither_learns_nor_advances_the_cluster_time() {
+    example(async |shop| {
+        let secured = Secured::new(&shop).await;
+        let all = [Right::read_all()];
+        secured.users.create("ann", "x", all).await?;
+        let mut client = secured.raw().await;
+        // A time that nobody can have given, which is refused where times count.
+        let far = mongodb::bson::Timestamp {
+            time: u32::MAX,
+            increment: 1,
+        };
+        let hello = doc! { "hello": 1, "$clusterTime": { "clusterTime": far } };
+        let reply = client.run(hello.clone()).await.unwrap();
+        assert!(reply.flag("isWritablePrimary"));
+        assert!(!reply.contains_key("$clusterTime") && !reply.contains_key("operationTime"));
+        client.log_in("ann", "x").await;
+        let reply = client.run(doc! { "ping": 1 }).await.unwrap();
+        assert!(reply.contains_key("$clusterTime") && reply.contains_key("operationTime"));
+        assert_eq!(client.run(hello).await.unwrap().number("code"), 206);
         Ok(())
     });
 }
