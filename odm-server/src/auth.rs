@@ -29,7 +29,7 @@ use crate::{
 /// After so many attempts that fail, a connection is closed.
 const MAX_FAILURES: u32 = 5;
 
-/// The hash of a user, as MongoDB has it in the keys of sessions.
+/// The hash of a user, as MongoDB has it in the keys of sessions. That of a user who is created again is another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct UserDigest(pub(crate) [u8; 32]);
 
@@ -231,6 +231,9 @@ impl Authentication {
         };
         // Another user of the same name is somebody else.
         let account = account.filter(|account| account.id == user.account);
+        if account.is_none() {
+            self.with(|proofs| proofs.user = None);
+        }
         Ok(account.map(|account| Caller {
             user,
             rights: Arc::new(account.rights),
@@ -240,12 +243,19 @@ impl Authentication {
 
 impl ProvenUser {
     fn new(database: &str, name: &str, account: ObjectId) -> Self {
-        let digest = Sha256::digest(format!("{name}@{database}"));
+        // An account has a fixed length, and no name of a database has the separator.
+        let parts = [
+            &account.bytes(),
+            database.as_bytes(),
+            b"\0",
+            name.as_bytes(),
+        ];
+        let digest = parts.into_iter().fold(Sha256::new(), Sha256::chain_update);
         ProvenUser {
             database: database.to_owned(),
             name: name.to_owned(),
             account,
-            digest: UserDigest(digest.into()),
+            digest: UserDigest(digest.finalize().into()),
         }
     }
 }

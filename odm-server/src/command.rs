@@ -30,6 +30,7 @@ pub(crate) use self::namespace::is_database_name;
 
 use std::{
     borrow::Cow,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -41,7 +42,7 @@ use odm::{
 
 use crate::{
     arguments::Arguments,
-    auth::{Caller, UserDigest},
+    auth::{Caller, UserDigest, UserRights},
     cluster_time,
     connection::Client,
     error::{CommandError, Result, code},
@@ -117,6 +118,11 @@ impl<'a> Context<'a> {
     /// The user, where the server requires users.
     fn user(&self) -> Option<UserDigest> {
         self.caller.map(|caller| caller.user.digest)
+    }
+
+    /// The rights of the user, where the server requires users.
+    fn rights(&self) -> Option<&'a Arc<UserRights>> {
+        self.caller.map(|caller| &caller.rights)
     }
 
     /// The collections of the database, for a command that changes something.
@@ -203,9 +209,14 @@ async fn dispatch<'a>(
         let _: &str = arguments.required("$db")?;
     }
     namespace::check_database(database)?;
-    let caller = match state.requires_users && command.access != Access::Anyone {
-        true => client.authentication.caller(state).await?,
-        false => None,
+    let caller = match state.requires_users {
+        true => client.authentication.caller(state).await,
+        false => Ok(None),
+    };
+    let caller = match command.access {
+        // Such a command needs no account, and logs out a user whose account cannot be read.
+        Access::Anyone => caller.unwrap_or_default(),
+        _ => caller?,
     };
     let caller = caller.as_ref();
     access::check(state, command, caller, (database, request.body))?;
@@ -328,7 +339,8 @@ async fn run_in_session<'a>(
         return (command.run)(context, arguments).await;
     }
     let sessions = &context.state.sessions;
-    let taken = sessions.transaction(session, context.database, context.collections());
+    let data = (context.database, context.collections());
+    let taken = sessions.transaction(session, data, context.rights());
     let taken = taken.await?;
     let unit = taken.collections();
     let unit = unit.map(|unit| access::restricted(context.caller, unit));

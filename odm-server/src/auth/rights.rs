@@ -143,6 +143,12 @@ impl UserRights {
         })
     }
 
+    /// Whether each of other rights is among these.
+    pub(crate) fn include(&self, others: &UserRights) -> bool {
+        let mut others = others.0.iter();
+        others.all(|right| self.any(right.collection(), right.writes))
+    }
+
     /// Whether the user may read all collections.
     pub(crate) fn can_read_all(&self) -> bool {
         self.any(None, false)

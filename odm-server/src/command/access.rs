@@ -52,8 +52,7 @@ pub(super) fn check(
         return Ok(());
     }
     let Some(caller) = caller else {
-        let message = format!("Command {} requires authentication", command.name);
-        return Err(CommandError::new(code::UNAUTHORIZED, message));
+        return Err(unauthenticated(command.name));
     };
     match is_allowed(caller, command, database, body) {
         true => Ok(()),
@@ -115,7 +114,13 @@ fn first(body: &RawDocument) -> Option<&str> {
     }
 }
 
-/// The error of somebody who has not the right.
+/// The error of a client that has not proved which user it is.
+pub(super) fn unauthenticated(command: &str) -> CommandError {
+    let message = format!("Command {command} requires authentication");
+    CommandError::new(code::UNAUTHORIZED, message)
+}
+
+/// The error of a user without the right.
 pub(super) fn refused(database: &str, command: &str, collection: Option<&str>) -> CommandError {
     let argument = match collection {
         Some(collection) => format!("\"{collection}\""),

@@ -10,7 +10,10 @@ use odm::{
     mql::{Pipeline, Variables},
 };
 
-use super::{Context, access, aggregate, cursors::FirstBatch};
+use super::{
+    Context, access, aggregate,
+    cursors::{self, FirstBatch},
+};
 use crate::{
     arguments::Arguments,
     changes::{ChangeStream, Events, Images, Scope, Start, Token},
@@ -254,19 +257,20 @@ pub(super) async fn more(
         let message = format!("cursor id {id} is not one of a change stream");
         return Err(CommandError::new(code::BAD_VALUE, message));
     };
-    let cursors = &context.state.cursors;
+    let open = &context.state.cursors;
     let events = tokio::select! {
         biased;
         () = context.state.until_end() => {
             let message = "interrupted at shutdown";
             return Err(CommandError::new(code::INTERRUPTED_AT_SHUTDOWN, message).with_label(RESUMABLE));
         }
-        () = until_killed(cursors, id) => {
+        () = until_killed(open, id) => {
             let message = format!("cursor id {id} was killed");
             return Err(CommandError::new(code::CURSOR_KILLED, message));
         }
         events = stream.batch(size, deadline) => events.map_err(CommandError::in_change_stream)?,
     };
+    cursors::check_owner_now(context, id, &mut taken).await?;
     let id = match events.is_last {
         true => {
             drop(taken);

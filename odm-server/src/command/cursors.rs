@@ -2,11 +2,11 @@
 
 use odm::bson::{RawArray, RawArrayBuf, RawBsonRef, RawDocumentBuf, raw::cstr, rawdoc};
 
-use super::{Access, Command, Context, aggregate::OF_DATABASE, change_stream, out_of_time};
+use super::{Access, Command, Context, access, aggregate::OF_DATABASE, change_stream, out_of_time};
 use crate::{
     arguments::Arguments,
     auth::{Caller, UserDigest},
-    cursor::{Batch, Cursor, Documents},
+    cursor::{Batch, Cursor, Documents, TakenCursor},
     error::{CommandError, Result, code},
 };
 
@@ -185,6 +185,27 @@ fn check_owner(context: Context<'_>, id: i64, collection: &str, cursor: &Cursor)
     };
     let message = format!("Cannot run getMore on cursor {id}, {why}");
     Err(CommandError::new(code, message))
+}
+
+/// Checks the same for a command that has waited meanwhile: its user may be removed, or may have lost the right.
+pub(super) async fn check_owner_now(
+    context: Context<'_>,
+    id: i64,
+    taken: &mut TakenCursor<'_>,
+) -> Result<()> {
+    if context.caller.is_none() {
+        return Ok(());
+    }
+    let caller = context.client.authentication.caller(context.state).await?;
+    let Some(caller) = &caller else {
+        return Err(access::unauthenticated("getMore"));
+    };
+    let context = Context {
+        caller: Some(caller),
+        ..context
+    };
+    let cursor = taken.cursor();
+    check_owner(context, id, &cursor.collection, cursor)
 }
 
 /// Checks that a cursor is of the user.

@@ -31,7 +31,9 @@ pub(super) const COMMANDS: &[Command] = &[
             let session = ended(context, arguments)?;
             let sessions = &context.state.sessions;
             let databases = context.state.databases.values().cloned().collect();
-            sessions.commit(session, databases).await?;
+            sessions
+                .commit(session, databases, context.rights())
+                .await?;
             Ok(rawdoc! {})
         })
     }),

@@ -13,7 +13,10 @@ use odm::{
 use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 
 use super::{SessionId, SessionUse};
-use crate::error::{CommandError, Result, TRANSIENT, code};
+use crate::{
+    auth::UserRights,
+    error::{CommandError, Result, TRANSIENT, code},
+};
 
 /// The sessions that have begun a transaction, or have sent a write that they may send again. Such commands of a session wait for each other.
 #[derive(Debug)]
@@ -38,6 +41,8 @@ enum State {
     Open {
         unit: Box<CollectionsTransaction>,
         database: String,
+        /// The rights of the user in the last command.
+        rights: Option<Arc<UserRights>>,
         _permit: OwnedSemaphorePermit,
     },
     Committed,
@@ -81,8 +86,8 @@ impl Sessions {
     pub(crate) async fn transaction(
         &self,
         session: SessionUse,
-        database: &str,
-        collections: Option<&Collections>,
+        (database, collections): (&str, Option<&Collections>),
+        rights: Option<&Arc<UserRights>>,
     ) -> Result<TransactionUse> {
         let number = session.number.unwrap_or_default();
         let mut of = self.lock(session.id).await;
@@ -103,10 +108,12 @@ impl Sessions {
             of.state = State::Open {
                 unit: Box::new(collections.begin().await?),
                 database: database.to_owned(),
+                rights: rights.cloned(),
                 _permit: permit,
             };
         }
         of.check_open(number)?;
+        of.check_rights(rights)?;
         match &of.state {
             State::Open { database: of, .. } if of != database => {
                 let message = format!(
@@ -118,15 +125,19 @@ impl Sessions {
         }
     }
 
-    /// Commits the transaction of a session, also again.
+    /// Commits the transaction of a session, unless its user has lost a right meanwhile; a repeated commit has the same answer.
     pub(crate) async fn commit(
         &self,
         session: SessionUse,
         databases: Vec<Collections>,
+        rights: Option<&Arc<UserRights>>,
     ) -> Result<()> {
         let number = session.number.unwrap_or_default();
         let part = session.part(number, 0, 1);
-        let of = self.lock(session.id).await;
+        let mut of = self.lock(session.id).await;
+        if of.number == number {
+            of.check_rights(rights)?;
+        }
         // A client that goes meanwhile commits again, and must learn how this has ended.
         let committed = tokio::spawn(commit(of, number, part, databases)).await;
         committed.unwrap_or_else(|_| Err(no_transaction(number)))
@@ -200,6 +211,24 @@ impl Transactions {
             }
             _ => Err(no_transaction(number)),
         }
+    }
+
+    /// Checks that the user of an open transaction has still the rights of its commands before. Otherwise it ends: it may show, or have
+    /// written, what the user may not see or write any more.
+    fn check_rights(&mut self, now: Option<&Arc<UserRights>>) -> Result<()> {
+        let (State::Open { rights, .. }, Some(now)) = (&mut self.state, now) else {
+            return Ok(());
+        };
+        if rights.as_ref().is_some_and(|before| now.include(before)) {
+            *rights = Some(now.clone());
+            return Ok(());
+        }
+        self.state = State::Aborted;
+        let message = format!(
+            "transaction {} is aborted: rights that its user had were withdrawn",
+            self.number
+        );
+        Err(CommandError::new(code::UNAUTHORIZED, message))
     }
 }
 

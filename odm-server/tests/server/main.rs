@@ -17,6 +17,7 @@ mod sessions;
 mod tls;
 mod together;
 mod users;
+mod withdrawn;
 
 use mongodb::{
     Client,
