@@ -14,7 +14,7 @@ pub use self::{
     users::{User, Users},
 };
 pub(crate) use self::{
-    rights::{USERS, UserRights},
+    rights::{UserRights, is_secret},
     scram::{MECHANISM, random},
 };
 use self::{

@@ -6,8 +6,10 @@ use odm::{
     collections::CollectionRights,
 };
 
-/// The collection of the users, which no client reads.
-pub(crate) const USERS: &str = "_odm_users";
+/// Whether no client reads or writes a collection: that of the users, and that of the stored answers to all of them.
+pub(crate) fn is_secret(collection: &str) -> bool {
+    matches!(collection, "_odm_users" | "_odm_retries")
+}
 
 /// A right of a user, on one collection of his database or on all of them.
 ///
@@ -99,10 +101,11 @@ impl Right {
         let Some(name) = self.collection() else {
             return Ok(());
         };
-        if !name.is_empty() && !name.contains(['\0', '$']) && name != USERS {
+        if !name.is_empty() && !name.contains(['\0', '$']) && !name.starts_with("_odm") {
             return Ok(());
         }
-        let message = format!("right on `{name}`, which cannot be the name of a collection");
+        let message =
+            format!("right on `{name}`, which is not the name of a collection of clients");
         Err(Error::new(ErrorKind::InvalidQuery, message))
     }
 
@@ -203,10 +206,10 @@ impl UserRights {
 
 impl CollectionRights for UserRights {
     fn can_read(&self, collection: &str) -> bool {
-        collection != USERS && self.any(Some(collection), false)
+        !is_secret(collection) && self.any(Some(collection), false)
     }
 
     fn can_write(&self, collection: &str) -> bool {
-        collection != USERS && self.any(Some(collection), true)
+        !is_secret(collection) && self.any(Some(collection), true)
     }
 }

@@ -9,7 +9,7 @@ use odm::{
 
 use super::{Command, Context, VIRTUAL, command_of, name_of};
 use crate::{
-    auth::{Caller, USERS},
+    auth::{Caller, is_secret},
     error::{CommandError, Result, code},
     server::ServerState,
 };
@@ -136,7 +136,7 @@ impl Context<'_> {
     pub(super) fn can_read(&self, collection: &str) -> bool {
         match self.caller {
             Some(caller) => caller.can_read(self.database, collection),
-            None => collection != USERS,
+            None => !is_secret(collection),
         }
     }
 

@@ -5,7 +5,7 @@ use odm::{Collection, Collections, bson::RawBsonRef};
 use super::Context;
 use crate::{
     arguments::Arguments,
-    auth::USERS,
+    auth::is_secret,
     error::{CommandError, Result, code},
 };
 
@@ -44,7 +44,7 @@ pub(super) fn take<'a>(
 /// Checks the name of a collection.
 pub(super) fn check(context: Context<'_>, name: &str) -> Result<()> {
     let is_bad = |character: char| matches!(character, '$' | '\0');
-    if name == USERS {
+    if is_secret(name) {
         return context.check_read("find", name);
     }
     match name.is_empty() || name.starts_with('.') || name.contains(is_bad) {

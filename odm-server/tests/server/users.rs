@@ -189,6 +189,8 @@ fn users_are_stored_and_named_well() {
             Right::read(""),
             Right::read_write("a$b"),
             Right::read("_odm_users"),
+            Right::read_write("_odm_retries"),
+            Right::read("_odm_relations"),
         ] {
             assert!(users.create("ben", "x", [right]).await.is_err());
         }
@@ -500,13 +502,15 @@ fn a_server_without_required_users_asks_for_no_password_and_shows_no_users() {
         let collections = Collections::of(&shop);
         Users::of(&collections).create("ann", "secret", []).await?;
         let served = crate::Served::new(&shop).await;
-        let lookup = doc! { "$lookup": { "from": "_odm_users", "pipeline": [], "as": "users" } };
-        for command in [
-            doc! { "find": "_odm_users" },
-            doc! { "count": "_odm_users" },
-            doc! { "aggregate": "parts", "pipeline": [lookup], "cursor": {} },
-        ] {
-            assert_eq!(served.refused(command).await.0, 13);
+        for secret in ["_odm_users", "_odm_retries"] {
+            let lookup = doc! { "$lookup": { "from": secret, "pipeline": [], "as": "found" } };
+            for command in [
+                doc! { "find": secret },
+                doc! { "count": secret },
+                doc! { "aggregate": "parts", "pipeline": [lookup], "cursor": {} },
+            ] {
+                assert_eq!(served.refused(command).await.0, 13);
+            }
         }
         let mut client = RawClient::new(&served.server).await;
         let (_, refused) = client.challenge("ann").await;
