@@ -32,7 +32,8 @@ async fn delete(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
         .into_iter()
         .map(DeleteStatement::take)
         .collect::<Result<_>>()?;
-    let mut all = Statements::begin(context, options, WriteReply::default()).await?;
+    let of = format!("delete {}", collection.name());
+    let mut all = Statements::begin(context, of, options, WriteReply::default()).await?;
     for (at, statement) in statements.into_iter().enumerate() {
         if at < all.next() {
             continue;

@@ -116,7 +116,8 @@ async fn find_and_modify(
         }
         reply(result, done, &filter, projection.as_ref())
     };
-    write::carry_out(context, statement, reply).await
+    let of = format!("findAndModify {}", collection.name());
+    write::carry_out(context, of, statement, reply).await
 }
 
 fn reply(

@@ -26,7 +26,8 @@ async fn insert(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
     let documents = arguments.documents("documents")?.unwrap_or_default();
     arguments.end()?;
     write::check_number(documents.len())?;
-    let mut statements = Statements::begin(context, options, WriteReply::default()).await?;
+    let of = format!("insert {}", collection.name());
+    let mut statements = Statements::begin(context, of, options, WriteReply::default()).await?;
     insert_all(context, &collection, &documents, &mut statements).await?;
     Ok(statements.into_reply())
 }

@@ -32,7 +32,8 @@ async fn update(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
         .into_iter()
         .map(UpdateStatement::take)
         .collect::<Result<_>>()?;
-    let mut all = Statements::begin(context, options, WriteReply::of_update()).await?;
+    let of = format!("update {}", collection.name());
+    let mut all = Statements::begin(context, of, options, WriteReply::of_update()).await?;
     for (at, statement) in statements.into_iter().enumerate() {
         if at < all.next() {
             continue;

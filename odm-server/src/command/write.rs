@@ -138,21 +138,51 @@ impl WriteReply {
     }
 }
 
-/// Carries out a command of one statement, whose reply `reply` makes of its result.
+/// The answer of a command as it is stored for a client that sends the command again, with what it is the answer of.
+fn stored(of: &str, reply: RawDocumentBuf) -> RawDocumentBuf {
+    let mut answer = rawdoc! { "of": of };
+    answer.append(cstr!("reply"), reply);
+    answer
+}
+
+/// The reply in a stored answer.
+///
+/// # Errors
+///
+/// It is the answer of another command, which its sender may not read any more.
+fn stored_reply<'a>(of: &str, answer: &'a RawDocument) -> Result<&'a RawDocument> {
+    match (answer.get("of")?, answer.get("reply")?) {
+        (Some(RawBsonRef::String(command)), Some(RawBsonRef::Document(reply))) if command == of => {
+            Ok(reply)
+        }
+        _ => {
+            let message = format!(
+                "`{of}` was sent with the lsid and the txnNumber of another command, which it does not repeat"
+            );
+            Err(CommandError::new(code::OTHER_COMMAND, message))
+        }
+    }
+}
+
+/// Carries out a command of one statement, whose reply `reply` makes of its result. `of` tells the command from others.
 pub(super) async fn carry_out(
     context: Context<'_>,
+    of: String,
     statement: Statement,
     reply: impl Fn(&WrittenDocuments) -> odm::Result<RawDocumentBuf> + Send + Sync + 'static,
 ) -> Result<RawDocumentBuf> {
     let Some(part) = context.session.and_then(|session| session.retryable(0, 1)) else {
         return Ok(reply(&statement.await?)?);
     };
-    let answer = move |_: Option<&RawDocument>, written: &[WrittenDocuments]| match written {
-        [written] => reply(written),
-        _ => Ok(RawDocumentBuf::new()),
+    let command = of.clone();
+    let answer = move |_: Option<&RawDocument>, written: &[WrittenDocuments]| {
+        let reply = written
+            .first()
+            .map_or_else(|| Ok(RawDocumentBuf::new()), &reply)?;
+        Ok(stored(&command, reply))
     };
     let done = context.writable()?.once(part, vec![statement], answer);
-    Ok(done.await?.answer)
+    Ok(stored_reply(&of, &done.await?.answer)?.to_owned())
 }
 
 /// The statements of a command, which are carried out one after another. Every write of several documents goes through here.
@@ -162,6 +192,8 @@ pub(super) async fn carry_out(
 pub(super) struct Statements<'c> {
     context: Context<'c>,
     collections: &'c Collections,
+    /// The command and its collection.
+    of: String,
     is_ordered: bool,
     /// How many statements the stored reply is about.
     done: usize,
@@ -171,12 +203,14 @@ pub(super) struct Statements<'c> {
 impl<'c> Statements<'c> {
     pub(super) async fn begin(
         context: Context<'c>,
+        of: String,
         options: WriteOptions,
         reply: WriteReply,
     ) -> Result<Self> {
         let mut statements = Statements {
             context,
             collections: context.writable()?,
+            of,
             is_ordered: options.ordered,
             done: 0,
             reply,
@@ -193,7 +227,7 @@ impl<'c> Statements<'c> {
         self.done = usize::try_from(done.number).unwrap_or_default();
         self.reply = WriteReply {
             messages: self.reply.messages,
-            ..WriteReply::read(&done.answer)?
+            ..WriteReply::read(stored_reply(&self.of, &done.answer)?)?
         };
         Ok(())
     }
@@ -219,11 +253,11 @@ impl<'c> Statements<'c> {
             self.done = end;
             return Ok(());
         };
-        let before = self.reply.clone();
+        let (before, of) = (self.reply.clone(), self.of.clone());
         let answer = move |_: Option<&RawDocument>, written: &[WrittenDocuments]| {
             let mut reply = before.clone();
             written.iter().for_each(|written| add(&mut reply, written));
-            Ok(reply.to_document())
+            Ok(stored(&of, reply.to_document()))
         };
         let done = self.collections.once(part, vec![statement], answer).await?;
         self.take(&done)

@@ -140,3 +140,37 @@ fn a_removed_user_is_a_stranger() {
         Ok(())
     });
 }
+
+#[test]
+fn a_stored_answer_is_only_that_of_its_command_and_collection() {
+    example(async |shop| {
+        let secured = Secured::new(&shop).await;
+        let users = &secured.users;
+        let rights = ["parts", "reviews"].map(Right::read_write);
+        users.create("ann", "x", rights).await?;
+        let mut ann = secured.raw().await;
+        ann.log_in("ann", "x").await;
+        let sent = |mut command: Document| {
+            let lsid = doc! { "id": mongodb::bson::Uuid::from_bytes([7; 16]) };
+            command.extend(doc! { "lsid": lsid, "txnNumber": 5_i64 });
+            command
+        };
+        let find = |collection: &str| {
+            sent(
+                doc! { "findAndModify": collection, "query": { "_id": 1 }, "update": { "$set": { "note": "x" } } },
+            )
+        };
+        let answer = ann.run(find("parts")).await.unwrap();
+        assert_eq!(ann.run(find("parts")).await, Some(answer.clone()));
+        users
+            .set_rights("ann", [Right::read_write("reviews")])
+            .await?;
+        let delete = doc! { "delete": "reviews", "deletes": [{ "q": { "_id": 1 }, "limit": 1 }] };
+        for other in [find("reviews"), sent(delete)] {
+            let refused = ann.run(other).await.unwrap();
+            assert_eq!(refused.number("code"), 40_606, "{refused}");
+        }
+        assert_eq!(shop.reviews.all().count().await?, 4);
+        Ok(())
+    });
+}
