@@ -63,7 +63,7 @@ pub struct Session {
     bound: Option<Arc<Bound>>,
     snapshot: Option<Arc<Snapshot>>,
     durability: Durability,
-    /// The rights of the caller, for his writes.
+    /// The rights of the caller, for their writes.
     rights: Rights,
     warning_limits: WarningLimits,
     outbox: Arc<Outbox>,
@@ -191,7 +191,7 @@ impl Session {
         }
     }
 
-    /// The rights of the caller, for his writes.
+    /// The rights of the caller, for their writes.
     pub(crate) fn rights(&self) -> Rights {
         self.rights.clone()
     }

@@ -9,8 +9,8 @@ use super::Collections;
 use crate::maintain::CollectionRights;
 
 impl Collections {
-    /// The collections with writes by somebody with these rights. A write whose effects change documents of a collection that he may not
-    /// write fails with MongoDB's code 13; derived fields need no right. No error has values of a collection that he may not read.
+    /// The collections with writes by somebody with these rights. A write whose effects change documents of a collection that they may not
+    /// write fails with MongoDB's code 13; derived fields need no right. No error has values of a collection that they may not read.
     #[doc(hidden)]
     #[must_use]
     pub fn restricted(&self, rights: Arc<dyn CollectionRights>) -> Collections {

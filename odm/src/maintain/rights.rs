@@ -13,18 +13,18 @@ const UNAUTHORIZED: i32 = 13;
 /// What somebody may do with the collections of a store, by their names.
 #[doc(hidden)]
 pub trait CollectionRights: Debug + Send + Sync {
-    /// Whether he may read the documents of a collection.
+    /// Whether they may read the documents of a collection.
     fn can_read(&self, collection: &str) -> bool;
 
-    /// Whether he may change them.
+    /// Whether they may change them.
     fn can_write(&self, collection: &str) -> bool;
 }
 
-/// The rights of a caller; `None` if he has all.
+/// The rights of a caller; `None` for all of them.
 pub(crate) type Rights = Option<Arc<dyn CollectionRights>>;
 
 impl Unit<'_> {
-    /// Checks that the caller may change base data in a collection, where an effect of his write does.
+    /// Checks that the caller may change base data in a collection, where an effect of the write does.
     pub(super) fn check_right(&self, collection: &str) -> Result<()> {
         let Some(rights) = &self.rights else {
             return Ok(());
@@ -34,7 +34,7 @@ impl Unit<'_> {
             return Ok(());
         }
         let message = format!(
-            "not authorized to write `{whole}`, of which the write changes documents: their references name documents that it changes"
+            "not authorized to write `{whole}`: the write would change documents there too"
         );
         let error = Error::new(ErrorKind::Refused, message).with_code(UNAUTHORIZED);
         Err(error.at(&whole, None, None))
@@ -46,10 +46,9 @@ impl Unit<'_> {
             return error;
         };
         let collection = &location.collection;
-        if collection.is_empty()
-            || error.code() == Some(UNAUTHORIZED)
-            || rights.can_read(collection)
-        {
+        // A right covers the cold parts of its documents.
+        let (whole, _) = self.catalog.whole_path(collection, "");
+        if collection.is_empty() || error.code() == Some(UNAUTHORIZED) || rights.can_read(&whole) {
             return error;
         }
         let path = location.path.as_deref();

@@ -110,7 +110,10 @@ impl<'c> ListUpdates<'c> {
                 None => update(unit, collection, document),
             };
             match update {
-                Some(update) => unit.unread.update(collection, document.id.clone(), update),
+                Some(update) => {
+                    unit.check_right(collection)?;
+                    unit.unread.update(collection, document.id.clone(), update);
+                }
                 None => drop(read.insert(key.clone())),
             }
         }
