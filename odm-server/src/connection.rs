@@ -21,8 +21,15 @@ const SMALL: usize = 64 << 10;
 /// How much of a message is received before memory for more of it is taken.
 const CHUNK: usize = 1 << 20;
 
-/// How long the next bytes of a message that has begun may take.
-const STALL: Duration = Duration::from_secs(30);
+/// How long a message that has begun may take, and how much longer for each MiB of it.
+const TIME: Duration = Duration::from_secs(30);
+const TIME_PER_MIB: Duration = Duration::from_secs(1);
+
+/// How long a message of a length may take: meanwhile it has its part of the memory.
+fn time_for(length: usize) -> Duration {
+    let mibs = u32::try_from(length.div_ceil(1 << 20)).unwrap_or(u32::MAX);
+    TIME.saturating_add(TIME_PER_MIB.saturating_mul(mibs))
+}
 
 /// Who is at the other end of a connection.
 #[derive(Debug)]
@@ -213,16 +220,20 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         };
         let mut bytes = Vec::with_capacity(header.length.min(SMALL));
         bytes.extend_from_slice(&self.header);
-        while bytes.len() < header.length {
-            // Memory is taken as the bytes come, not as the header promises them.
-            let left = header.length - bytes.len();
-            bytes.reserve(left.min(bytes.len().min(CHUNK)));
-            let mut rest = (&mut self.stream).take(left as u64);
-            let read = tokio::time::timeout(STALL, rest.read_buf(&mut bytes)).await;
-            if read.map_err(|_| malformed("its rest does not come"))?? == 0 {
-                return Err(io::ErrorKind::UnexpectedEof.into());
+        let stream = &mut self.stream;
+        let receiving = async {
+            while bytes.len() < header.length {
+                // Memory is taken as the bytes come, not as the header promises them.
+                let left = header.length - bytes.len();
+                bytes.reserve(left.min(bytes.len().min(CHUNK)));
+                if stream.take(left as u64).read_buf(&mut bytes).await? == 0 {
+                    return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
+                }
             }
-        }
+            Ok(())
+        };
+        let received = tokio::time::timeout(time_for(header.length), receiving).await;
+        received.map_err(|_| malformed("its rest does not come in time"))??;
         self.received = 0;
         Ok(Some(Message {
             header,
