@@ -1,6 +1,9 @@
 //! `validate`, which audits the derived data of a collection.
 
-use odm::bson::{RawArrayBuf, RawDocumentBuf, raw::cstr, rawdoc};
+use odm::{
+    Problem,
+    bson::{RawArrayBuf, RawDocumentBuf, raw::cstr, rawdoc},
+};
 
 use super::{Access, Command, Context, collections, count::number_of, namespace};
 use crate::{
@@ -13,6 +16,9 @@ pub(super) const COMMANDS: &[Command] = &[Command::new(
     Access::Read,
     |context, arguments| Box::pin(validate(context, arguments)),
 )];
+
+/// What is shown for a reason to users who may not read all collections.
+const HIDDEN: &str = "users who may read all collections are shown the reason";
 
 /// How many findings are listed.
 const LISTED: u64 = 100;
@@ -39,8 +45,23 @@ async fn validate(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<
     };
     let (mut found, mut errors) = (0, RawArrayBuf::new());
     let mut audit = existing.audit().with_validation();
-    while let Some(finding) = audit.try_next().await? {
+    // The reason of a failure can have values of any collection.
+    let shows_reasons = context
+        .caller
+        .is_none_or(|caller| caller.rights.can_read_all());
+    loop {
+        let next = audit.try_next().await.map_err(CommandError::from);
+        let next = next.map_err(|error| match shows_reasons {
+            true => error,
+            false => CommandError::new(error.code, format!("validation failed: {HIDDEN}")),
+        });
+        let Some(mut finding) = next? else { break };
         found += 1;
+        if let (false, Problem::FailedRefresh(reason) | Problem::CheckFailed(reason)) =
+            (shows_reasons, &mut finding.problem)
+        {
+            HIDDEN.clone_into(reason);
+        }
         if found <= LISTED {
             errors.push(finding.to_string());
         }
