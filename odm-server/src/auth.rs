@@ -6,9 +6,11 @@ mod users;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use odm::{bson::oid::ObjectId, collections::CollectionRights};
+use odm::{ErrorKind, bson::oid::ObjectId, collections::CollectionRights};
 use sha2::{Digest, Sha256};
+use tokio::sync::OwnedSemaphorePermit;
 
+pub(crate) use self::users::secret;
 pub use self::{
     rights::Right,
     users::{User, Users},
@@ -42,7 +44,7 @@ pub(crate) struct ProvenUser {
     pub(crate) digest: UserDigest,
 }
 
-/// The user of a command, with the rights that he has now.
+/// The user of a command, with their current rights.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
     pub(crate) user: Arc<ProvenUser>,
@@ -50,12 +52,12 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    /// Whether he may read a collection of a database.
+    /// Whether they may read a collection of a database.
     pub(crate) fn can_read(&self, database: &str, collection: &str) -> bool {
         self.user.database == database && self.rights.can_read(collection)
     }
 
-    /// Whether he may change a collection of a database.
+    /// Whether they may change a collection of a database.
     pub(crate) fn can_write(&self, database: &str, collection: &str) -> bool {
         self.user.database == database && self.rights.can_write(collection)
     }
@@ -68,12 +70,14 @@ pub(crate) struct Authentication(Mutex<Proofs>);
 #[derive(Debug, Default)]
 struct Proofs {
     user: Option<Arc<ProvenUser>>,
+    /// The place of the connection among those that have never authenticated.
+    place: Option<OwnedSemaphorePermit>,
     /// The attempt that has begun, of which a connection has one.
     attempt: Option<Attempt>,
     failures: u32,
 }
 
-/// An attempt of a client to prove that he is a user.
+/// An attempt of a client to prove that it is a user.
 #[derive(Debug)]
 struct Attempt {
     database: String,
@@ -106,6 +110,14 @@ fn failed() -> CommandError {
 }
 
 impl Authentication {
+    /// That of a new connection, which has a place among those of strangers until it authenticates.
+    pub(crate) fn of_stranger(place: OwnedSemaphorePermit) -> Self {
+        Authentication(Mutex::new(Proofs {
+            place: Some(place),
+            ..Proofs::default()
+        }))
+    }
+
     fn with<T>(&self, of: impl FnOnce(&mut Proofs) -> T) -> T {
         of(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -158,10 +170,17 @@ impl Authentication {
             return Err(CommandError::new(code::AUTHENTICATED_BEFORE, message));
         }
         let account = match state.databases.get(database) {
-            Some(collections) => Account::of(collections, &name).await?,
+            Some(collections) => match Account::of(collections, &name).await {
+                // The error would tell that there is such a user.
+                Err(error) if error.kind() == ErrorKind::Schema => {
+                    tracing::error!(target: "odm", database, user = name, %error, "user not let in");
+                    None
+                }
+                account => account?,
+            },
             None => None,
         };
-        // Both are made for every name, so that they take the same time.
+        // They are made for every name, so that the time of the reply tells little of whether there is a user.
         let nobody = Credentials::of_nobody(&state.secret, database, &name)?;
         let (account, credentials) = match account {
             Some(account) => (Some(account.id), account.credentials),
@@ -206,7 +225,10 @@ impl Authentication {
         let is_done = attempt.skips_empty || matches!(attempt.step, Step::Proven);
         if is_done {
             let user = ProvenUser::new(&attempt.database, &attempt.name, account);
-            self.with(|proofs| proofs.user = Some(Arc::new(user)));
+            self.with(|proofs| {
+                proofs.user = Some(Arc::new(user));
+                proofs.place = None;
+            });
         } else {
             let attempt = Attempt {
                 step: Step::Proven,
@@ -220,7 +242,7 @@ impl Authentication {
         })
     }
 
-    /// The user of a command with his rights of now; `None` before a client has proved who he is, and once the user is removed.
+    /// The user of a command with their current rights; `None` before a client has proved which user it is, and once the user is removed.
     pub(crate) async fn caller(&self, state: &ServerState) -> Result<Option<Caller>> {
         let Some(user) = self.user() else {
             return Ok(None);

@@ -99,7 +99,7 @@ struct Context<'a> {
     session: Option<SessionUse>,
     /// The collections in the transaction of the command.
     unit: Option<&'a Collections>,
-    /// The user; `None` if the server lets in everybody, or before he has proved who he is.
+    /// The user; `None` if the server lets in everybody, or before a client has proved which user it is.
     caller: Option<&'a Caller>,
     /// The collections of the database, with the rights of the user.
     restricted: Option<&'a Collections>,

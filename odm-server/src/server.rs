@@ -20,7 +20,7 @@ use tokio::{
 pub(crate) use self::counters::Counters;
 use self::listener::{Accept, Listener};
 use crate::{
-    auth::{Authentication, random},
+    auth::{self, Authentication},
     command::VIRTUAL,
     connection::{Client, Connection},
     cursor::Cursors,
@@ -57,6 +57,8 @@ pub(crate) struct ServerState {
     pub(crate) requires_users: bool,
     /// What the challenges of names without a user follow from.
     pub(crate) secret: [u8; 32],
+    /// One permit for each further connection of a client that has not authenticated.
+    strangers: Arc<Semaphore>,
     #[cfg(feature = "tls")]
     tls: Option<tokio_rustls::TlsAcceptor>,
     /// The memory of large messages, in KiB.
@@ -262,6 +264,7 @@ impl Builder {
     pub async fn listen(self, address: &str) -> Result<Server> {
         let (listener, address) = listener::bind(address, self.requires_users).await?;
         self.serve(listener, Some(address), address.to_string())
+            .await
     }
 
     /// Listens at a socket in the file system, which only the user of this process can connect to. The file is removed with the server.
@@ -292,10 +295,10 @@ impl Builder {
             return Err(Error::new(ErrorKind::InvalidQuery, message));
         }
         let listener = listener::bind_unix(path).await?;
-        self.serve(listener, None, path.display().to_string())
+        self.serve(listener, None, path.display().to_string()).await
     }
 
-    fn serve(
+    async fn serve(
         self,
         listener: Listener,
         address: Option<SocketAddr>,
@@ -324,6 +327,11 @@ impl Builder {
             }
         }
         let memory = self.limits.message_memory.max(MAX_MESSAGE);
+        let secret = match databases.values().next() {
+            Some(first) if self.requires_users => auth::secret(first).await?,
+            _ => auth::random()?,
+        };
+        let strangers = self.limits.connections.div_ceil(2);
         let (ending, end) = watch::channel(false);
         let state = Arc::new(ServerState {
             databases,
@@ -339,7 +347,8 @@ impl Builder {
                 (None, None) => Some(shown).filter(|path| *path == path.to_lowercase()),
             },
             requires_users: self.requires_users,
-            secret: random()?,
+            secret,
+            strangers: Arc::new(Semaphore::new(strangers.min(Semaphore::MAX_PERMITS))),
             #[cfg(feature = "tls")]
             tls: self.tls.map(tokio_rustls::TlsAcceptor::from),
             counters: Counters::default(),
@@ -447,12 +456,22 @@ async fn accept(listener: Listener, state: Arc<ServerState>, mut end: watch::Rec
             tracing::warn!(target: "odm", limit, "connection refused: there are as many as the limit");
             continue;
         }
+        let authentication = match state.requires_users {
+            false => Authentication::default(),
+            true => match state.strangers.clone().try_acquire_owned() {
+                Ok(place) => Authentication::of_stranger(place),
+                Err(_) => {
+                    tracing::warn!(target: "odm", "connection refused: half of the limit has not authenticated");
+                    continue;
+                }
+            },
+        };
         last_id = last_id.wrapping_add(1);
         let client = Client {
             id: last_id,
             address: address.into(),
             member: stream.local_address(),
-            authentication: Authentication::default(),
+            authentication,
         };
         state.counters.open();
         let (state, end) = (state.clone(), end.clone());

@@ -1,4 +1,4 @@
-//! The rights of a user: which collections he may read, and which he may change.
+//! The rights of a user: which collections they may read, and which they may change.
 
 use odm::{
     Error, ErrorKind, Result,
@@ -11,7 +11,7 @@ pub(crate) fn is_secret(collection: &str) -> bool {
     matches!(collection, "_odm_users" | "_odm_retries")
 }
 
-/// A right of a user, on one collection of his database or on all of them.
+/// A right of a user, on one collection of their database or on all of them.
 ///
 /// The names are those of MongoDB's roles, `read` and `readWrite`. The latter includes the former, and the management of the collection:
 /// to create it, to drop or rename it, and its indexes.
@@ -30,7 +30,7 @@ pub struct Right {
 }
 
 impl Right {
-    /// To read a collection.
+    /// The right to read a collection.
     ///
     /// ```
     /// assert_eq!(odm_server::Right::read("parts").role(), "read");
@@ -42,7 +42,7 @@ impl Right {
         }
     }
 
-    /// To read and change a collection, and to manage it.
+    /// The right to read, change and manage a collection.
     ///
     /// ```
     /// assert_eq!(odm_server::Right::read_write("parts").role(), "readWrite");
@@ -54,7 +54,7 @@ impl Right {
         }
     }
 
-    /// To read all collections, also those that are created later, and the state of the server.
+    /// The right to read all collections, including those that are created later, and the state of the server.
     ///
     /// ```
     /// assert_eq!(odm_server::Right::read_all().role(), "read");
@@ -66,7 +66,7 @@ impl Right {
         }
     }
 
-    /// To read, change and manage all collections, also those that are created later.
+    /// The right to read, change and manage all collections, including those that are created later.
     ///
     /// ```
     /// assert_eq!(odm_server::Right::read_write_all().role(), "readWrite");
@@ -157,7 +157,7 @@ impl UserRights {
         self.any(None, false)
     }
 
-    /// Whether he may change all collections.
+    /// Whether they may change all collections.
     pub(crate) fn can_write_all(&self) -> bool {
         self.any(None, true)
     }

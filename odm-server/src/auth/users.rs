@@ -10,11 +10,14 @@ use odm::{
 
 use super::{
     rights::{Right, UserRights},
-    scram::{Credentials, MECHANISM},
+    scram::{Credentials, MECHANISM, random},
 };
 
 /// The longest name of a user.
 const MAX_NAME: usize = 256;
+
+/// The `_id` of the document beside those of users that has the secret of [`secret`]: no user has an empty name.
+const SECRET: &str = "";
 
 /// The users of a database, which a server with [`require_users`](crate::Builder::require_users) lets in.
 ///
@@ -54,9 +57,9 @@ pub struct Users {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct User {
-    /// His name.
+    /// The name.
     pub name: String,
-    /// His rights.
+    /// The rights.
     pub rights: Vec<Right>,
 }
 
@@ -114,7 +117,7 @@ impl Users {
             None => Ok(Some(created.clone())),
             Some(_) => {
                 let message =
-                    format!("user `{shown}` exists already: set his password or his rights");
+                    format!("user `{shown}` exists already: set their password or their rights");
                 Err(Error::new(ErrorKind::DuplicateKey, message))
             }
         };
@@ -145,7 +148,7 @@ impl Users {
         .await
     }
 
-    /// Gives a user these rights in the place of those that he has.
+    /// Gives a user these rights in the place of those before.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -173,8 +176,8 @@ impl Users {
         .await
     }
 
-    /// Removes a user, and returns whether there was one of the name. His connections can do nothing more, also if a user of the same
-    /// name is created later.
+    /// Removes a user, and returns whether there was one of the name. Their connections can run no further command, even if a user
+    /// of the same name is created later.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -210,12 +213,15 @@ impl Users {
         let stored = self.collections.users().await?;
         let users = stored.iter().map(|document| {
             let name = document.get_str("_id").map_err(|_| unreadable())?;
-            Ok(User {
+            if name == SECRET {
+                return Ok(None);
+            }
+            Ok(Some(User {
                 name: name.to_owned(),
                 rights: Account::read(document)?.rights.0,
-            })
+            }))
         });
-        users.collect()
+        users.filter_map(Result::transpose).collect()
     }
 
     async fn change(
@@ -235,6 +241,34 @@ impl Users {
     }
 }
 
+/// What the challenges of names without a user follow from. It is stored: if it were another one after a restart, so would be the
+/// challenges of these names, and not those of users.
+pub(crate) async fn secret(collections: &Collections) -> Result<[u8; 32]> {
+    let fresh = random()?;
+    let mut made = rawdoc! { "_id": SECRET };
+    made.append(cstr!("secret"), binary(&fresh));
+    if collections.user(SECRET).await?.is_none() {
+        let make = move |before: Option<&RawDocument>| {
+            Ok(Some(before.map_or_else(|| made.clone(), ToOwned::to_owned)))
+        };
+        if let Err(error) = collections.change_user(SECRET, make).await {
+            // Such as that of a store that is only read.
+            tracing::warn!(target: "odm", %error, "names without a user are told from users after a restart: the secret of their challenges is not stored");
+            return Ok(fresh);
+        }
+    }
+    let stored = collections.user(SECRET).await?.ok_or_else(unreadable)?;
+    let secret = stored.get_binary("secret").map_err(|_| unreadable())?;
+    secret.bytes.try_into().map_err(|_| unreadable())
+}
+
+fn binary(bytes: &[u8]) -> Binary {
+    Binary {
+        subtype: BinarySubtype::Generic,
+        bytes: bytes.to_vec(),
+    }
+}
+
 fn checked(rights: impl IntoIterator<Item = Right>) -> Result<UserRights> {
     let rights = rights
         .into_iter()
@@ -248,7 +282,7 @@ fn unreadable() -> Error {
     Error::new(ErrorKind::Schema, message)
 }
 
-/// What is stored of a user besides his name.
+/// What is stored of a user besides the name.
 #[derive(Debug, Clone)]
 pub(crate) struct Account {
     /// It tells a user from an earlier one of the same name.
@@ -265,10 +299,6 @@ impl Account {
     }
 
     fn to_document(&self, name: &str) -> RawDocumentBuf {
-        let binary = |bytes: &[u8]| Binary {
-            subtype: BinarySubtype::Generic,
-            bytes: bytes.to_vec(),
-        };
         let Credentials {
             salt,
             iterations,

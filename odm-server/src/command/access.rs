@@ -19,7 +19,7 @@ use crate::{
 pub(super) enum Access {
     /// Everybody, since it shows no data and nothing about others.
     Anyone,
-    /// Every user: it concerns what is his own, or shows what he may read.
+    /// Every user: it concerns what is their own, or shows what they may read.
     User,
     /// Who may read the collection that its first argument names.
     Read,

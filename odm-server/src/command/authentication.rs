@@ -1,4 +1,4 @@
-//! How a client proves which user he is.
+//! How a client proves which user it is.
 
 use odm::bson::{
     Binary, RawArrayBuf, RawBsonRef, RawDocumentBuf, raw::cstr, rawdoc, spec::BinarySubtype,
@@ -123,8 +123,8 @@ fn go_on(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocume
     reply.map(reply_of)
 }
 
-/// Adds to the reply of `hello` how a client can prove who he is, and the first message of an attempt that he has begun with it. An attempt
-/// that fails is left out: the client begins another one, and is told why.
+/// Adds to the reply of `hello` how a client can prove which user it is, and the first message of an attempt that it has begun with it. An
+/// attempt that fails is left out: the client begins another one, and is told why.
 pub(super) async fn extend_hello(
     context: Context<'_>,
     mut arguments: Arguments<'_>,

@@ -158,7 +158,7 @@ fn each_command_needs_its_right_and_has_no_effect_without_it() {
 }
 
 #[test]
-fn a_user_sees_the_collections_that_he_may_read_and_his_database() {
+fn a_user_sees_the_readable_collections_and_their_database() {
     example(async |shop| {
         let secured = Secured::new(&shop).await;
         let rights = [
@@ -325,7 +325,7 @@ fn a_cascade_into_a_collection_without_the_right_is_refused_whole() {
         assert_eq!(error_of(inside.unwrap_err()).0, 13);
         session.abort_transaction().await.unwrap();
 
-        // Without an effect there, it is his own write. What is split from a document is a part of it.
+        // Without an effect there, it is their own write. What is split from a document is a part of it.
         assert_eq!(run(&ann, delete("products", 3)).await.number("n"), 1);
         let all = [
             Right::read_write("products"),
@@ -363,7 +363,7 @@ fn an_error_about_documents_that_a_user_may_not_read_has_no_value_of_them() {
         let hidden = refused_write(&ann, delete("products", 1)).await;
         let message = "restricted delete: documents are referred to by `orders.lines.product`, which the user is not authorized to read";
         assert_eq!(hidden, (shown.0, message.to_owned()));
-        // Where he may read, he is told.
+        // Where they may read, they are told.
         let parts = refused_write(&ann, delete("parts", 1)).await;
         assert!(
             parts.1.contains("of the document with `_id` = 1"),

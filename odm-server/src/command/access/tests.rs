@@ -18,7 +18,7 @@ const OF_ANYONE: [&str; 12] = [
     "whatsmyuri",
 ];
 
-/// The commands of every user, each of which shows or changes only what is his.
+/// The commands of every user, each of which shows or changes only what is their own.
 const OF_USERS: [&str; 12] = [
     "abortTransaction",
     "commitTransaction",
