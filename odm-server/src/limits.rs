@@ -41,7 +41,8 @@ impl Default for Limits {
 impl Limits {
     /// The number of connections at a time, 1,000 by default. A further one is closed. Where the server
     /// [requires users](crate::Builder::require_users), half of them are kept for clients that have authenticated: silent strangers cannot
-    /// take them. A driver has one or two connections more, which only ask for the state of the server and do not authenticate.
+    /// take them. A driver has one or two connections more, which only ask for the state of the server and do not
+    /// authenticate.
     #[must_use]
     pub fn connections(mut self, number: usize) -> Self {
         self.connections = number;
@@ -84,8 +85,8 @@ impl Limits {
     }
 
     /// How long a client that has not proved which user it is may be silent, 2 minutes by default: then its connection is closed. It holds
-    /// where the server [requires users](crate::Builder::require_users). Drivers have connections that only ask for the state of the server,
-    /// as a rule each 10 seconds.
+    /// where the server [requires users](crate::Builder::require_users). Drivers have connections that only ask for the state of the
+    /// server, as a rule each 10 seconds.
     #[must_use]
     pub fn unauthenticated(mut self, time: Duration) -> Self {
         self.unauthenticated = time;

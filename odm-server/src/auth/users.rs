@@ -253,7 +253,7 @@ pub(crate) async fn secret(collections: &Collections) -> Result<[u8; 32]> {
         };
         if let Err(error) = collections.change_user(SECRET, make).await {
             // Such as that of a store that is only read.
-            tracing::warn!(target: "odm", %error, "names without a user are told from users after a restart: the secret of their challenges is not stored");
+            tracing::warn!(target: "odm", %error, "secret of challenges not stored: they tell users from other names after a restart");
             return Ok(fresh);
         }
     }
