@@ -8,9 +8,13 @@ use odm::{
     Collections, Database, Embedded,
     bson::rawdoc,
     derive::examples::{Shop, example},
+    prelude::*,
+    store::contract::{CollectionWrites, DocumentWrite, Store, TransactionOptions},
 };
+use odm_server::{Right, Server, Users};
+use serde::{Deserialize, Serialize};
 
-use crate::{Fields, Served, error_of};
+use crate::{Fields, Secured, Served, error_of};
 
 #[test]
 fn collections_are_created_listed_renamed_and_dropped_unless_models_need_them() {
@@ -298,6 +302,81 @@ fn a_collection_is_validated_by_the_audit_of_its_derived_data() {
         assert_eq!(reply.number("nInvalidDocuments"), 1);
         let errors = reply.list("errors");
         assert!(errors[0].as_str().unwrap().contains("qty"), "{errors:?}");
+        Ok(())
+    });
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "accounts")]
+struct BankAccount {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[sum(of = "Entry.amount")]
+    total: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "entries")]
+struct Entry {
+    #[serde(rename = "_id")]
+    id: i64,
+    #[reference(parent)]
+    account: Ref<BankAccount>,
+    amount: i64,
+}
+
+#[derive(Database)]
+#[database(name = "bank", version = 1)]
+struct Bank {
+    accounts: Repository<BankAccount>,
+    entries: Repository<Entry>,
+}
+
+#[test]
+fn validate_shows_why_a_check_has_failed_only_to_readers_of_all_collections() {
+    example(async |_| {
+        let store = Embedded::memory().await?;
+        let bank = Bank::open(store.clone()).await?;
+        bank.accounts
+            .insert(BankAccount { id: 1, total: 0 })
+            .await?;
+        let entry = |id: i64, amount: i64| Entry {
+            id,
+            account: Ref::new(1),
+            amount,
+        };
+        bank.entries
+            .insert_many([entry(1, 5), entry(2, i64::MAX - 5)])
+            .await?;
+        // A sum that is out of range, which only a write past the library leaves.
+        let mut beneath = store.begin(TransactionOptions::default()).await?;
+        let added = rawdoc! { "_id": 3_i64, "account": 1_i64, "amount": 9_i64 };
+        let batch = CollectionWrites {
+            collection: "entries",
+            writes: vec![DocumentWrite::Insert(&added)],
+        };
+        beneath.apply(&[batch]).await?;
+        beneath.commit().await?;
+
+        let collections = Collections::of(&bank);
+        let users = Users::of(&collections);
+        users.create("ann", "x", [Right::read("accounts")]).await?;
+        users.create("all", "x", [Right::read_all()]).await?;
+        let builder = Server::builder().database("shop", collections);
+        let server = builder.require_users().listen("127.0.0.1:0").await?;
+        let secured = Secured { server, users };
+        for (name, shown, hidden) in [
+            ("all", "9223372036854775816", "users who may read"),
+            ("ann", "users who may read", "9223372036854775816"),
+        ] {
+            let client = secured.client(name, "x").await;
+            let validate = doc! { "validate": "accounts" };
+            let reply = client.database("shop").run_command(validate).await.unwrap();
+            assert_eq!(reply.number("nInvalidDocuments"), 1);
+            let finding = reply.list("errors")[0].as_str().unwrap();
+            assert!(finding.contains(shown), "{finding}");
+            assert!(!finding.contains(hidden), "{finding}");
+        }
         Ok(())
     });
 }

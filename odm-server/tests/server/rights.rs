@@ -386,6 +386,35 @@ fn an_error_about_documents_that_a_user_may_not_read_has_no_value_of_them() {
     });
 }
 
+#[test]
+fn an_error_about_a_cold_part_is_shown_to_who_may_read_its_document() {
+    example(async |shop| {
+        let secured = Secured::new(&shop).await;
+        let users = &secured.users;
+        let all = [Right::read_write_all()];
+        users.create("owner", "x", all).await?;
+        let products = [Right::read_write("products")];
+        users.create("ann", "x", products).await?;
+        let index = doc! { "key": { "text": 1 }, "name": "by_text", "unique": true };
+        let owner = secured.client("owner", "x").await;
+        run(
+            &owner,
+            doc! { "createIndexes": "manuals", "indexes": [index] },
+        )
+        .await;
+        let ann = secured.client("ann", "x").await;
+        let update = |id: i64| {
+            let manual = doc! { "$set": { "manual": { "text": "As shown.", "pages": 1 } } };
+            doc! { "update": "products", "updates": [{ "q": { "_id": id }, "u": manual }] }
+        };
+        run(&ann, update(1)).await;
+        let (code, message) = refused_write(&ann, update(2)).await;
+        assert_eq!(code, 11_000);
+        assert!(message.contains("As shown."), "{message}");
+        Ok(())
+    });
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "teams")]
 struct Team {
