@@ -220,20 +220,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         };
         let mut bytes = Vec::with_capacity(header.length.min(SMALL));
         bytes.extend_from_slice(&self.header);
-        let stream = &mut self.stream;
-        let receiving = async {
-            while bytes.len() < header.length {
-                // Memory is taken as the bytes come, not as the header promises them.
-                let left = header.length - bytes.len();
-                bytes.reserve(left.min(bytes.len().min(CHUNK)));
-                if stream.take(left as u64).read_buf(&mut bytes).await? == 0 {
-                    return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
-                }
-            }
-            Ok(())
-        };
-        let received = tokio::time::timeout(time_for(header.length), receiving).await;
-        received.map_err(|_| malformed("its rest does not come in time"))??;
+        receive_rest(&mut self.stream, &mut bytes, header.length).await?;
         self.received = 0;
         Ok(Some(Message {
             header,
@@ -241,6 +228,27 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             _memory: memory,
         }))
     }
+}
+
+/// Receives the rest of a message of a length.
+async fn receive_rest<S: AsyncRead + Unpin>(
+    stream: &mut S,
+    bytes: &mut Vec<u8>,
+    length: usize,
+) -> io::Result<()> {
+    let receiving = async {
+        while bytes.len() < length {
+            // Memory is taken as the bytes come, not as the header promises them.
+            let left = length - bytes.len();
+            bytes.reserve(left.min(bytes.len().min(CHUNK)));
+            if (&mut *stream).take(left as u64).read_buf(bytes).await? == 0 {
+                return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
+            }
+        }
+        Ok(())
+    };
+    let received = tokio::time::timeout(time_for(length), receiving).await;
+    received.map_err(|_| malformed("its rest does not come in time"))?
 }
 
 /// Waits until the client is gone. What it sends before is the start of the next message, which is kept.
@@ -269,3 +277,6 @@ fn malformed(why: &str) -> io::Error {
 fn refuse(error: &CommandError) -> odm::bson::RawDocumentBuf {
     error.reply("")
 }
+
+#[cfg(test)]
+mod tests;
