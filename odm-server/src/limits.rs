@@ -77,7 +77,8 @@ impl Limits {
         self
     }
 
-    /// The bytes of all messages of more than 64 KiB at a time, 256 MiB by default, and at least 48 MB. Further ones wait.
+    /// The bytes of all messages of more than 64 KiB at a time, 256 MiB by default, and at least 48 MB. Further ones wait. A message must
+    /// come within 30 seconds, and one more for each MiB of it.
     #[must_use]
     pub fn message_memory(mut self, bytes: usize) -> Self {
         self.message_memory = bytes;
