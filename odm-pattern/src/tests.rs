@@ -267,7 +267,8 @@ fn check(source: &str, options: &str, texts: &[String]) -> Result<(), TestCaseEr
     Ok(())
 }
 
-/// PCRE2's result for an expression.
+/// PCRE2's result for an expression. Two of its optimizations are wrong: by that of starts `(?=(?:a|b){0})` is not found in `x`, and by that of
+/// possessive quantifiers `\R?\s` is not found in a newline.
 fn oracle(source: &str, options: &str) -> Result<pcre2::bytes::Regex, pcre2::Error> {
     let has = |option| options.contains(option);
     pcre2::bytes::RegexBuilder::new()
@@ -276,7 +277,9 @@ fn oracle(source: &str, options: &str) -> Result<pcre2::bytes::Regex, pcre2::Err
         .multi_line(has('m'))
         .dotall(has('s'))
         .extended(has('x'))
-        .build(&format!("(*LIMIT_MATCH=100000)(*LIMIT_HEAP=65536){source}"))
+        .build(&format!(
+            "(*NO_START_OPT)(*NO_AUTO_POSSESS)(*LIMIT_MATCH=100000)(*LIMIT_HEAP=65536){source}"
+        ))
 }
 
 proptest! {
