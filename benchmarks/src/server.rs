@@ -188,10 +188,17 @@ impl Things {
 }
 
 /// The rates of a driver for Python in a round.
-fn python(python: &Path, uri: &str, database: &str, seconds: f64) -> anyhow::Result<Vec<f64>> {
+fn python(
+    python: &Path,
+    (uri, database): (&str, &str),
+    seconds: f64,
+    round: usize,
+) -> anyhow::Result<Vec<f64>> {
     let program = include_str!("server/client.py");
     let output = Command::new(python)
         .args(["-c", program, uri, database, &seconds.to_string()])
+        // The new documents of each round have other `_id`s.
+        .arg((10_000_000 * (round + 1)).to_string())
         .stderr(std::process::Stdio::inherit())
         .output()?;
     anyhow::ensure!(output.status.success(), "the driver for Python failed");
@@ -288,16 +295,9 @@ async fn measure(
         let mut rates = OPERATIONS.map(|_| [const { Vec::new() }; 2]);
         for round in 0..options.rounds {
             for (at, (uri, database)) in servers.iter().enumerate() {
-                // The program counts its new documents from the same number on, each time.
-                if round > 0 {
-                    let client = Client::with_uri_str(uri).await?;
-                    let things = client.database(database).collection::<Document>("things");
-                    things
-                        .delete_many(doc! { "_id": { "$gte": 10_000_000 } })
-                        .await?;
-                }
-                let of_round =
-                    tokio::task::block_in_place(|| python(path, uri, database, options.seconds))?;
+                let of_round = tokio::task::block_in_place(|| {
+                    python(path, (uri, database), options.seconds, round)
+                })?;
                 for (rates, rate) in rates.iter_mut().zip(of_round) {
                     rates[at].push(rate);
                 }

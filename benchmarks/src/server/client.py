@@ -1,4 +1,5 @@
-"""Measures pymongo on one collection: `python client.py URI DATABASE SECONDS`. Prints the operations of each kind in a second."""
+"""Measures pymongo on one collection: `python client.py URI DATABASE SECONDS FIRST_ID`. Prints the operations of each kind in a
+second."""
 
 import itertools
 import sys
@@ -10,7 +11,7 @@ from pymongo import MongoClient
 uri, database, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
 things = MongoClient(uri)[database].things
 documents = 10_000
-new = itertools.count(10_000_000)
+new = itertools.count(int(sys.argv[4]))
 
 
 def thing(id):
