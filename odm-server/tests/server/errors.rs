@@ -131,6 +131,14 @@ fn refused_commands() -> Vec<(Document, i32)> {
         (doc! { "insert": "parts", "documents": [] }, 16),
         (doc! { "insert": "parts", "documents": [1] }, 14),
         (
+            doc! { "insert": "parts", "documents": [{}], "writeConcern": { "w": -1 } },
+            9,
+        ),
+        (
+            doc! { "insert": "parts", "documents": [{}], "writeConcern": { "w": true } },
+            9,
+        ),
+        (
             doc! { "insert": "parts", "documents": [{}], "bypassDocumentValidation": true },
             238,
         ),
