@@ -223,7 +223,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         options.app_name = Some("benchmark".to_owned());
         anyhow::Ok(Client::with_options(options)?)
     };
-    // Another server keeps what it has.
+    // The databases that the other server has already stay as they are.
     let name = format!("benchmark_{}", std::process::id());
     let other = client(&options.uri).await?.database(&name);
     let systems = [

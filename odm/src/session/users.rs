@@ -1,4 +1,4 @@
-//! The users of a server before the store, whose documents the library only keeps: what is in them is the server's.
+//! The users of a server before the store. The library stores their documents unread; the server makes and reads their fields.
 
 use std::{
     fmt,
