@@ -122,15 +122,17 @@ impl Comparison {
             }
         }
         self.server.shutdown().await;
-        match differences.is_empty() {
-            true => Ok(counts),
-            false => Err(differences.join("\n").into()),
+        if differences.is_empty() {
+            Ok(counts)
+        } else {
+            Err(differences.join("\n").into())
         }
     }
 }
 
-/// Whether a client is told an outcome. What it is told of a unique key begins as MongoDB's message does. A document that is wrong twice is
-/// refused for what is found first: its references are looked at early where the client lets the library copy what they lead to.
+/// Whether the outcome of a client is that of a repository. The server puts the start of MongoDB's message before that of a duplicate key. A
+/// document with two faults may be refused for either one: the library checks the references of a client's document first, to fill in the
+/// copies that it leaves out.
 fn is_same(told: &str, kind: &str, message: &str) -> bool {
     match told.split_once(' ') {
         None => told == kind,

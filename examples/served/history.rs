@@ -201,9 +201,10 @@ impl<'m> Generator<'m> {
             return self.value(model, path, variant.expect("a schema is a document"));
         }
         let kinds = kinds(schema);
-        let kind = match kinds.contains(&"null") && self.random.u8(..4) == 0 {
-            true => "null",
-            false => kinds[0],
+        let kind = if kinds.contains(&"null") && self.random.u8(..4) == 0 {
+            "null"
+        } else {
+            kinds[0]
         };
         let reference = model.references.get(path);
         let number = self.random.i32(0..40);

@@ -119,8 +119,9 @@ fn told(client: &[String], uri: &str, input: &str) -> Result<String, Failure> {
         scope.spawn(move || stdin.write_all(input.as_bytes()));
         running.wait_with_output()
     })?;
-    match output.status.success() {
-        true => Ok(String::from_utf8(output.stdout)?),
-        false => Err(format!("`{}` has failed: {}", client.join(" "), output.status).into()),
+    if output.status.success() {
+        Ok(String::from_utf8(output.stdout)?)
+    } else {
+        Err(format!("`{}` has failed: {}", client.join(" "), output.status).into())
     }
 }

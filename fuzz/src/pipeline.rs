@@ -75,9 +75,10 @@ impl Choices<'_> {
     }
 
     fn amount(&mut self) -> Bson {
-        match self.is_odd(6) {
-            true => self.value(0),
-            false => Bson::Int64(self.below(4) as i64),
+        if self.is_odd(6) {
+            self.value(0)
+        } else {
+            Bson::Int64(self.below(4) as i64)
         }
     }
 
@@ -94,9 +95,10 @@ impl Choices<'_> {
     }
 
     fn bucket(&mut self) -> Document {
-        let boundaries = match self.is_odd(4) {
-            true => vec![self.value(1), self.value(1)],
-            false => vec![Bson::Int32(-1), Bson::Double(1.5), Bson::Int64(3)],
+        let boundaries = if self.is_odd(4) {
+            vec![self.value(1), self.value(1)]
+        } else {
+            vec![Bson::Int32(-1), Bson::Double(1.5), Bson::Int64(3)]
         };
         let mut bucket = doc! { "groupBy": self.expression(1), "boundaries": boundaries };
         if self.below(3) > 0 {

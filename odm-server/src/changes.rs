@@ -316,9 +316,10 @@ impl ChangeStream {
                 continue;
             }
             let ends = self.scope.is_ended_by(change);
-            let token = match open.shown == commit.changes.len() && !ends {
-                true => Token::whole(commit.time, self.id),
-                false => Token::within(commit.time, open.shown, self.id),
+            let token = if open.shown == commit.changes.len() && !ends {
+                Token::whole(commit.time, self.id)
+            } else {
+                Token::within(commit.time, open.shown, self.id)
             };
             let event = event::of_change(token, &database, &commit, change, self.images)?;
             let event = self.pass(event, token)?;
@@ -398,11 +399,10 @@ impl ChangeStream {
 async fn changed(sources: &[Source]) {
     let changes = sources.iter().map(|source| source.watch.changed().boxed());
     let changes: Vec<_> = changes.collect();
-    match changes.is_empty() {
-        true => future::pending().await,
-        false => {
-            future::select_all(changes).await;
-        }
+    if changes.is_empty() {
+        future::pending().await
+    } else {
+        future::select_all(changes).await;
     }
 }
 

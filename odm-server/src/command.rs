@@ -209,9 +209,10 @@ async fn dispatch<'a>(
         let _: &str = arguments.required("$db")?;
     }
     namespace::check_database(database)?;
-    let caller = match state.requires_users {
-        true => client.authentication.caller(state).await,
-        false => Ok(None),
+    let caller = if state.requires_users {
+        client.authentication.caller(state).await
+    } else {
+        Ok(None)
     };
     let caller = match command.access {
         // Such a command needs no account, and logs out a user whose account cannot be read.

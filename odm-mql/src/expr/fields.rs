@@ -63,9 +63,10 @@ impl FieldOf {
         let Bson::Document(document) = operand else {
             return Err(bad(4_161_100, "a document of its arguments"));
         };
-        let keys = match has_value {
-            true => &["field", "input", "value"][..],
-            false => &["field", "input"],
+        let keys = if has_value {
+            &["field", "input", "value"][..]
+        } else {
+            &["field", "input"]
         };
         if let Some(other) = other_key(document, keys) {
             return Err(unknown(4_161_101, other));
@@ -75,9 +76,10 @@ impl FieldOf {
             None => Err(missing),
         };
         let name = part("field", bad(4_161_102, "a `field`"))?;
-        let value = match has_value {
-            true => part("value", bad(4_161_103, "a `value`"))?,
-            false => ExprNode::Missing,
+        let value = if has_value {
+            part("value", bad(4_161_103, "a `value`"))?
+        } else {
+            ExprNode::Missing
         };
         Ok(FieldOf {
             name: constant(name, operator, [4_161_106, 4_161_107, 4_161_108])?,

@@ -30,9 +30,10 @@ pub(super) fn describe(before: &RawDocument, after: &RawDocument) -> Result<RawD
 }
 
 fn joined(path: &str, name: &str) -> String {
-    match path.is_empty() {
-        true => name.to_owned(),
-        false => format!("{path}.{name}"),
+    if path.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{path}.{name}")
     }
 }
 

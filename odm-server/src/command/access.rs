@@ -54,9 +54,10 @@ pub(super) fn check(
     let Some(caller) = caller else {
         return Err(unauthenticated(command.name));
     };
-    match is_allowed(caller, command, database, body) {
-        true => Ok(()),
-        false => Err(refused(database, command.name, first(body))),
+    if is_allowed(caller, command, database, body) {
+        Ok(())
+    } else {
+        Err(refused(database, command.name, first(body)))
     }
 }
 
@@ -146,9 +147,10 @@ impl Context<'_> {
     ///
     /// `Unauthorized`.
     pub(super) fn check_read(&self, command: &str, collection: &str) -> Result<()> {
-        match self.can_read(collection) {
-            true => Ok(()),
-            false => Err(refused(self.database, command, Some(collection))),
+        if self.can_read(collection) {
+            Ok(())
+        } else {
+            Err(refused(self.database, command, Some(collection)))
         }
     }
 }

@@ -39,12 +39,11 @@ pub(super) const COMMANDS: &[Command] = &[
 const CONVERSATION: i32 = 1;
 
 fn check_users(context: Context<'_>) -> Result<()> {
-    match context.state.requires_users {
-        true => Ok(()),
-        false => {
-            let message = "this server asks nobody for a password: connect without a user name";
-            Err(CommandError::new(code::AUTHENTICATION_FAILED, message))
-        }
+    if context.state.requires_users {
+        Ok(())
+    } else {
+        let message = "this server asks nobody for a password: connect without a user name";
+        Err(CommandError::new(code::AUTHENTICATION_FAILED, message))
     }
 }
 

@@ -168,9 +168,10 @@ fn scope_of(context: Context<'_>, name: &str, is_of_deployment: bool) -> Result<
                 .caller
                 .is_none_or(|caller| *name == caller.user.database)
         };
-        return match context.state.databases.keys().all(is_own) {
-            true => Ok(Scope::Deployment),
-            false => Err(access::refused(database, "aggregate", None)),
+        return if context.state.databases.keys().all(is_own) {
+            Ok(Scope::Deployment)
+        } else {
+            Err(access::refused(database, "aggregate", None))
         };
     }
     if super::VIRTUAL.contains(&database) {
@@ -233,13 +234,12 @@ pub(super) async fn open(
         cursor = cursor.reading([collection.to_owned()]);
     }
     let namespace = cursor.namespace();
-    let id = match events.is_last {
-        true => 0,
-        false => {
-            cursor.session = context.session.map(|session| session.id);
-            cursor.user = context.user();
-            context.state.cursors.keep(cursor)?
-        }
+    let id = if events.is_last {
+        0
+    } else {
+        cursor.session = context.session.map(|session| session.id);
+        cursor.user = context.user();
+        context.state.cursors.keep(cursor)?
     };
     Ok(reply(events, id, namespace, true))
 }
@@ -271,15 +271,12 @@ pub(super) async fn more(
         events = stream.batch(size, deadline) => events.map_err(CommandError::in_change_stream)?,
     };
     cursors::check_owner_now(context, id, &mut taken).await?;
-    let id = match events.is_last {
-        true => {
-            drop(taken);
-            0
-        }
-        false => {
-            taken.put_back()?;
-            id
-        }
+    let id = if events.is_last {
+        drop(taken);
+        0
+    } else {
+        taken.put_back()?;
+        id
     };
     Ok(reply(events, id, namespace, false))
 }
@@ -297,9 +294,10 @@ async fn until_killed(cursors: &Cursors, id: i64) {
 }
 
 fn reply(events: Events, id: i64, namespace: String, is_first: bool) -> RawDocumentBuf {
-    let batch = match is_first {
-        true => cstr!("firstBatch"),
-        false => cstr!("nextBatch"),
+    let batch = if is_first {
+        cstr!("firstBatch")
+    } else {
+        cstr!("nextBatch")
     };
     let mut cursor = RawDocumentBuf::new();
     cursor.append(batch, events.documents);

@@ -210,12 +210,11 @@ pub(super) async fn check_owner_now(
 
 /// Checks that a cursor is of the user.
 fn check_user(caller: &Caller, id: i64, owner: Option<UserDigest>) -> Result<()> {
-    match owner == Some(caller.user.digest) {
-        true => Ok(()),
-        false => {
-            let message = format!("cursor {id} was not created by the authenticated user");
-            Err(CommandError::new(code::UNAUTHORIZED, message))
-        }
+    if owner == Some(caller.user.digest) {
+        Ok(())
+    } else {
+        let message = format!("cursor {id} was not created by the authenticated user");
+        Err(CommandError::new(code::UNAUTHORIZED, message))
     }
 }
 

@@ -51,9 +51,12 @@ async fn validate(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<
         .is_none_or(|caller| caller.rights.can_read_all());
     loop {
         let next = audit.try_next().await.map_err(CommandError::from);
-        let next = next.map_err(|error| match shows_reasons {
-            true => error,
-            false => CommandError::new(error.code, format!("validation failed: {HIDDEN}")),
+        let next = next.map_err(|error| {
+            if shows_reasons {
+                error
+            } else {
+                CommandError::new(error.code, format!("validation failed: {HIDDEN}"))
+            }
         });
         let Some(mut finding) = next? else { break };
         found += 1;

@@ -17,7 +17,7 @@ use odm::{
 };
 use odm_server::{Limits, Server};
 
-use crate::{Fields, Served, client_of, raw::RawClient, review};
+use crate::{Fields, Served, client_of, product, raw::RawClient, review};
 
 fn watch(of: impl Into<mongodb::bson::Bson>, options: Document) -> Document {
     doc! { "aggregate": of.into(), "pipeline": [{ "$changeStream": options }], "cursor": {} }
@@ -31,9 +31,10 @@ fn more(reply: &Document, collection: &str, wait: i64) -> Document {
 /// The events of a reply.
 fn events(reply: &Document) -> Vec<Document> {
     let cursor = reply.inner("cursor");
-    let batch = match cursor.contains_key("firstBatch") {
-        true => cursor.list("firstBatch"),
-        false => cursor.list("nextBatch"),
+    let batch = if cursor.contains_key("firstBatch") {
+        cursor.list("firstBatch")
+    } else {
+        cursor.list("nextBatch")
     };
     batch
         .iter()
@@ -287,11 +288,9 @@ async fn history(seed: u64) {
     let shop = Shop::open(Embedded::memory().await.unwrap()).await.unwrap();
     let served = Arc::new(Served::new(&shop).await);
     for id in 1..=3_i64 {
-        let price = doc! { "value": 1.0, "currency": "EUR" };
-        let product = doc! { "_id": id, "name": format!("product {id}"), "price": price, "names": {}, "parts": [], "version": 1_i64 };
         served
             .collection("products")
-            .insert_one(product)
+            .insert_one(product(id))
             .await
             .unwrap();
     }
@@ -357,9 +356,10 @@ async fn history(seed: u64) {
             let batch = events(&reply);
             silent += usize::from(batch.is_empty());
             // A client that goes within a batch goes on after the last event that it has handled.
-            let handled = match chance.bool() {
-                true => batch.len(),
-                false => chance.usize(0..=batch.len()),
+            let handled = if chance.bool() {
+                batch.len()
+            } else {
+                chance.usize(0..=batch.len())
             };
             for event in &batch[..handled] {
                 let key = (

@@ -137,6 +137,12 @@ pub(crate) fn part(id: i64, name: &str) -> Document {
     doc! { "_id": id, "name": name, "qty": 1_i64, "price": 1.5, "tags": ["new"], "note": null }
 }
 
+/// A product that its model accepts.
+pub(crate) fn product(id: i64) -> Document {
+    let price = doc! { "value": 1.0, "currency": "EUR" };
+    doc! { "_id": id, "name": format!("product {id}"), "price": price, "names": {}, "parts": [], "version": 1_i64 }
+}
+
 /// A review that its model accepts.
 pub(crate) fn review(id: i64, product: i64) -> Document {
     let published = mongodb::bson::DateTime::from_millis(1_700_000_000_000 + id);

@@ -3,18 +3,16 @@ use std::sync::Arc;
 use mongodb::bson::{Document, doc};
 use odm::{Database, Embedded, derive::examples::Shop};
 
-use crate::{Served, assert_right, client_of, review};
+use crate::{Served, assert_right, client_of, product, review};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn derived_data_is_right_after_writes_of_many_clients() {
     let shop = Shop::open(Embedded::memory().await.unwrap()).await.unwrap();
     let served = Arc::new(Served::new(&shop).await);
     for id in 1..=5_i64 {
-        let price = doc! { "value": 1.0, "currency": "EUR" };
-        let product = doc! { "_id": id, "name": format!("product {id}"), "price": price, "names": {}, "parts": [], "version": 1_i64 };
         served
             .collection("products")
-            .insert_one(product)
+            .insert_one(product(id))
             .await
             .unwrap();
         let warranty = doc! { "_id": id, "product": id, "product_name": "", "months": 12 };

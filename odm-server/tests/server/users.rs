@@ -452,13 +452,10 @@ fn no_random_messages_authenticate_or_end_the_server() {
             let mut client = secured.raw().await;
             let mut is_open = true;
             for (starts, payload) in steps {
-                let command = match starts {
-                    true => {
-                        doc! { "saslStart": 1, "mechanism": "SCRAM-SHA-256", "payload": binary(payload) }
-                    }
-                    false => {
-                        doc! { "saslContinue": 1, "conversationId": 1, "payload": binary(payload) }
-                    }
+                let command = if starts {
+                    doc! { "saslStart": 1, "mechanism": "SCRAM-SHA-256", "payload": binary(payload) }
+                } else {
+                    doc! { "saslContinue": 1, "conversationId": 1, "payload": binary(payload) }
                 };
                 // After several that fail, the connection is closed.
                 let Some(reply) = client.run(command).await else {
