@@ -30,9 +30,8 @@
 //!
 //! # What only models know
 //!
-//! The catalog of the store has relations, schemas, versions and times. A process without models lacks what only the types of a
-//! program have: checks by functions, the numbers of `#[id(sequence)]`, for which the caller sends an `_id`, and the worker that removes
-//! expired documents. [`Collections::of`] an open database has the checks of its models, too.
+//! The catalog of the store has relations, schemas, versions, times, sequences and when documents expire. A process without models lacks
+//! checks by functions, which only the types of a program have. [`Collections::of`] an open database has the checks of its models, too.
 //!
 //! A document is read as it is stored, with the empty values of [pending](crate::Database::pending_backfills) fields, as by
 //! [`Repository::raw`](crate::Repository::raw). The cold parts of a split document are documents of a collection of their own, which only
@@ -112,7 +111,8 @@ impl Collections {
         Self::open_with(store, OpenOptions::default())
     }
 
-    /// Opens the collections of a store with other options, of which those for models have no meaning.
+    /// Opens the collections of a store with other options, of which those for models have no meaning. The workers that delete expired
+    /// documents and refresh deferred fields run as those of a database do.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |_| {
@@ -140,8 +140,10 @@ impl Collections {
             if session.store().capabilities().read_only {
                 return Ok(Collections { session });
             }
-            let worker = database::start_outbox(&session, options.refresh_interval()).await?;
-            let session = session.with_workers(worker.into_iter().collect());
+            let expiring = database::start_expiry(&session, options.expiry_interval());
+            let refreshing = database::start_outbox(&session, options.refresh_interval()).await?;
+            let workers = [expiring, refreshing].into_iter().flatten().collect();
+            let session = session.with_workers(workers);
             Ok(Collections { session })
         })
     }
@@ -257,6 +259,23 @@ impl Collections {
     /// ```
     pub fn repair(&self) -> Audit {
         Audit::of_models(&self.session, AuditMode::Repair)
+    }
+
+    /// Deletes the documents that have expired, as [`Database::delete_expired`] does: by the declarations in the store, without any model.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// # shop.carts.insert(NewCart { customer: "ann".into(), seen: DateTime::from_millis(0) }).await?;
+    /// // Carts expire thirty days after they were `seen`.
+    /// assert_eq!(odm::Collections::of(&shop).delete_expired().await?, 1);
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Database::delete_expired`].
+    pub async fn delete_expired(&self) -> Result<u64> {
+        database::delete_expired(&self.session).await
     }
 
     /// Watches the commits in all collections, the library's own left out.
@@ -401,8 +420,8 @@ impl Collection {
         WatchDocuments::new(self, filter)
     }
 
-    /// Stores new documents as one unit. A document without an `_id` gets a new `ObjectId`. Awaiting it returns the `_id`s, in the order of
-    /// the documents.
+    /// Stores new documents as one unit. A document without an `_id` gets the next number of its collection where a model declares
+    /// `#[id(sequence)]`, and a new `ObjectId` elsewhere. Awaiting it returns the `_id`s, in the order of the documents.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

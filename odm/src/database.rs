@@ -10,6 +10,7 @@ mod snapshot;
 mod transaction;
 mod transfer;
 
+pub(crate) use expiry::{delete_expired, start as start_expiry};
 #[doc(hidden)]
 pub use field::RepositoryField;
 pub use open::OpenOptions;
@@ -462,7 +463,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// ```
     fn delete_expired(&self) -> BoxFuture<'static, Result<u64>> {
         let session = self.session().clone();
-        Box::pin(async move { expiry::delete_expired(&session, &Self::models()).await })
+        Box::pin(async move { expiry::delete_expired(&session).await })
     }
 
     /// Returns the deferred refreshes, those of fields with `refresh = "later"`: how many wait for a worker, and since when, and which have

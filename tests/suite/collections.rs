@@ -1,5 +1,6 @@
 //! Collections by their names, for programs without models.
 
+mod declared;
 mod manage;
 
 use std::time::Duration;

@@ -10,8 +10,9 @@ use super::{
     children, filter::declared_filter, item, new, path::at, reference, related, split, structure,
 };
 use crate::{
+    ast::IdSource,
     attr::{Expires, Index, Renamed, index::Key},
-    model::{Document, Head, Place, Role},
+    model::{Document, Head, New, Place, Role},
     types,
 };
 
@@ -77,6 +78,7 @@ pub(crate) fn generics(head: &Head) -> Generics {
 ///             shape: <Part as Structure>::shape,
 ///             indexes: &[Index { name: None, unique: true, case_insensitive: false, .. }],
 ///             expires: None,
+///             id_of_number: Some(id_of_number::<Part, NewPart>),
 ///             version: Some("revision"),
 ///             created_at: None,
 ///             updated_at: None,
@@ -113,6 +115,14 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
     let updated_at = name_of(&document.updated_at);
     let indexes = indexes.iter().map(|index| index_of(head, &root, index));
     let expires = expires(head, &root, document.expires.as_ref());
+    let new = document.new.iter();
+    let mut numbered = new.filter(|new| new.id_source == Some(IdSource::Sequence));
+    let id_of_number = match numbered.next() {
+        Some(New { name, .. }) => {
+            quote!(::core::option::Option::Some(#private::id_of_number::<#this, #name>))
+        }
+        None => quote!(::core::option::Option::None),
+    };
     let inverses = reference::inverses(&document.structure);
     let validation = validation(document);
     let renamed = document
@@ -139,6 +149,7 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
             shape: <#this as #private::Structure>::shape,
             indexes: &[#(#indexes),*],
             expires: #expires,
+            id_of_number: #id_of_number,
             version: #version,
             created_at: #created_at,
             updated_at: #updated_at,

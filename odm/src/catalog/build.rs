@@ -7,8 +7,7 @@ use odm_store::{CollectionSpec, Result};
 
 use super::{
     Along, Cardinality, Catalog, DeclaredCollection, DerivedField, Edge, ExtremeDefinition,
-    FromDerived, OnDelete, Relations, SequenceDefinition, Split, SubsetDefinition, WriteFields,
-    counters,
+    FromDerived, OnDelete, Relations, SequenceDefinition, Split, SubsetDefinition, counters,
     indexes::{
         DeclaredIndex, add_sequence, cold_indexes, declared, index_of_first, index_of_subset,
         index_on, indexes_of, least_value,
@@ -65,12 +64,7 @@ impl Declaration {
 pub(crate) fn declared_by(models: &[&'static Model]) -> Result<(Relations, Vec<CollectionSpec>)> {
     let mut relations = Relations::default();
     for model in models {
-        let write_fields = WriteFields {
-            version: model.version.map(str::to_owned),
-            created_at: model.created_at.map(str::to_owned),
-            updated_at: model.updated_at.map(str::to_owned),
-        };
-        add_collection(&mut relations, model.collection, model.name, write_fields)?;
+        add_collection(&mut relations, DeclaredCollection::of(model))?;
     }
     let mut parts = Vec::new();
     for model in models {
@@ -245,27 +239,15 @@ fn add_index_of_sequence(parts: &mut [CollectionPart], sequence: &SequenceDefini
     }
 }
 
-fn add_collection(
-    relations: &mut Relations,
-    name: &str,
-    model: &str,
-    write_fields: WriteFields,
-) -> Result<()> {
-    if let Some(other) = relations
-        .collections
-        .iter()
-        .find(|other| other.name == name)
-    {
+fn add_collection(relations: &mut Relations, declared: DeclaredCollection) -> Result<()> {
+    let mut others = relations.collections.iter();
+    if let Some(other) = others.find(|other| other.name == declared.name) {
         return Err(schema(format!(
-            "`{}` and `{model}` are both stored in the collection `{name}`",
-            other.model
+            "`{}` and `{}` are both stored in the collection `{}`",
+            other.model, declared.model, declared.name
         )));
     }
-    relations.collections.push(DeclaredCollection {
-        name: name.to_owned(),
-        model: model.to_owned(),
-        write_fields,
-    });
+    relations.collections.push(declared);
     Ok(())
 }
 
@@ -325,8 +307,10 @@ fn add_split(
     declared: &SplitShape,
 ) -> Result<(Split, Walk)> {
     let shape = (declared.shape)();
-    let written = WriteFields::default();
-    add_collection(relations, declared.collection, shape.name, written)?;
+    add_collection(
+        relations,
+        DeclaredCollection::new(declared.collection, shape.name),
+    )?;
     let names = shape.names();
     if names.contains(&declared.key) {
         let instead = match declared.key {

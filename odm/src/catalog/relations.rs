@@ -2,10 +2,12 @@
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
+use bson::RawBson;
 use odm_mql::path;
 use serde::{Deserialize, Serialize};
 
 use super::{DerivedField, Edge, Split, Validator};
+use crate::model::{Expires, IdOfNumber, Model};
 
 /// The relations that the models of a database declare.
 ///
@@ -35,6 +37,86 @@ pub(crate) struct DeclaredCollection {
     pub(crate) model: String,
     #[serde(flatten)]
     pub(crate) write_fields: WriteFields,
+    /// When its documents expire. More than one if several databases declare it differently: each holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) expires: Vec<Expiry>,
+    /// The type of its `_id`s, if these are the numbers of a sequence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sequence: Option<SequenceType>,
+}
+
+impl DeclaredCollection {
+    /// The collection of a model.
+    pub(super) fn of(model: &Model) -> Self {
+        DeclaredCollection {
+            write_fields: WriteFields {
+                version: model.version.map(str::to_owned),
+                created_at: model.created_at.map(str::to_owned),
+                updated_at: model.updated_at.map(str::to_owned),
+            },
+            expires: model.expires.into_iter().map(Into::into).collect(),
+            sequence: model.id_of_number.and_then(SequenceType::of),
+            ..DeclaredCollection::new(model.collection, model.name)
+        }
+    }
+
+    /// A collection without such fields, whose documents do not expire.
+    pub(crate) fn new(name: &str, model: &str) -> Self {
+        DeclaredCollection {
+            name: name.to_owned(),
+            model: model.to_owned(),
+            write_fields: WriteFields::default(),
+            expires: Vec::new(),
+            sequence: None,
+        }
+    }
+}
+
+/// When the documents of a collection expire.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Expiry {
+    /// The path of a date.
+    pub(crate) path: String,
+    /// How long after it, in milliseconds.
+    pub(crate) after: i64,
+}
+
+/// The BSON type of the numbers of a sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) enum SequenceType {
+    /// A 32-bit integer.
+    Int32,
+    /// A 64-bit integer.
+    Int64,
+}
+
+impl SequenceType {
+    /// The type that a function from numbers to `_id`s gives. `None` if it does not store them as integers: then only its program can make
+    /// them.
+    fn of(id_of_number: IdOfNumber) -> Option<Self> {
+        match id_of_number(1) {
+            Ok(Some(RawBson::Int32(1))) => Some(SequenceType::Int32),
+            Ok(Some(RawBson::Int64(1))) => Some(SequenceType::Int64),
+            _ => None,
+        }
+    }
+
+    /// The function from a number to a stored `_id`.
+    pub(crate) fn id_of_number(self) -> IdOfNumber {
+        match self {
+            SequenceType::Int32 => |number| Ok(i32::try_from(number).ok().map(RawBson::Int32)),
+            SequenceType::Int64 => |number| Ok(Some(RawBson::Int64(number))),
+        }
+    }
+}
+
+impl From<Expires> for Expiry {
+    fn from(expires: Expires) -> Self {
+        Expiry {
+            path: expires.path.to_owned(),
+            after: i64::try_from(expires.after.as_millis()).unwrap_or(i64::MAX),
+        }
+    }
 }
 
 /// The fields of a document in which every write of it is recorded.
@@ -233,6 +315,12 @@ impl Relations {
                 Some(held) => {
                     let merged = held.write_fields.merge(collection.write_fields);
                     merged.map_err(|path| differs(&format!("{}.{path}", collection.name)))?;
+                    let expires = collection.expires.into_iter();
+                    let new = expires.filter(|expiry| !held.expires.contains(expiry));
+                    let new: Vec<Expiry> = new.collect();
+                    held.expires.extend(new);
+                    let sequences = [held.sequence, collection.sequence];
+                    held.sequence = sequences.into_iter().flatten().min();
                 }
             }
         }
@@ -246,6 +334,18 @@ impl Relations {
             }
         }
         Ok(())
+    }
+
+    /// The type of the `_id`s of a collection, if these are the numbers of a sequence.
+    pub(crate) fn sequence_of(&self, collection: &str) -> Option<SequenceType> {
+        let mut collections = self.collections.iter();
+        collections.find(|of| of.name == collection)?.sequence
+    }
+
+    /// When documents expire, with their collections.
+    pub(crate) fn expiries(&self) -> impl Iterator<Item = (&str, &Expiry)> {
+        let collections = self.collections.iter();
+        collections.flat_map(|of| of.expires.iter().map(|expiry| (&*of.name, expiry)))
     }
 
     /// The collection whose documents hold a field that is named as `collection.path`.

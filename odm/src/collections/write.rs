@@ -12,6 +12,7 @@ use odm_store::{Error, ErrorKind, Result, check_document, check_values, id_first
 
 use super::Collection;
 use crate::{
+    catalog::SequenceType,
     maintain::{
         Doc, ReturnDocument, ReturnedCheck, Write, WriteChange, WriteOutcome, WritePlan,
         WriteTarget,
@@ -63,23 +64,34 @@ impl InsertDocuments {
     }
 
     /// The write, and the `_id`s of the documents.
-    fn into_parts(self) -> Result<(Session, Write, Vec<RawBson>)> {
+    fn into_parts(self) -> Result<(Session, Write, InsertedIds)> {
         let Collection { session, name } = &self.collection;
         self.collection.check_writable()?;
+        let sequence = session.catalog().relations().sequence_of(name);
         let mut ids = Vec::with_capacity(self.documents.len());
         let documents = self.documents.into_iter().map(|document| {
             let document = sent(name, document)?;
-            let id = document.get("_id").map_err(Error::malformed)?;
-            let id = id.map_or_else(|| ObjectId::new().into(), RawBson::from);
+            let id = match (document.get("_id").map_err(Error::malformed)?, sequence) {
+                (Some(id), _) => RawBson::from(id),
+                (None, None) => ObjectId::new().into(),
+                (None, Some(_)) => {
+                    ids.push(RawBson::Null);
+                    return Ok(Doc::new(document));
+                }
+            };
             let with_id = id_first(&document, id.as_raw_bson_ref());
             ids.push(id);
             Ok(Doc::new(with_id.unwrap_or(document)))
         });
+        let documents = documents.collect::<Result<_>>()?;
+        let ids = InsertedIds(Arc::new(Mutex::new(ids)));
         let write = Write::Insert {
-            documents: documents.collect::<Result<_>>()?,
+            documents,
             collection: name.clone(),
-            numbered: None,
-            check_returned: self.collection.check_readable(),
+            numbered: sequence.map(SequenceType::id_of_number),
+            check_returned: self
+                .collection
+                .check_inserted(sequence.map(|_| ids.clone())),
             rights: session.rights(),
         };
         Ok((session.clone(), write, ids))
@@ -96,7 +108,7 @@ impl WriteBuilder for InsertDocuments {
 
     fn prepare(self) -> Result<PreparedWrite<Vec<RawBson>>> {
         let (session, write, ids) = self.into_parts()?;
-        Ok(PreparedWrite::new(session, write, |_| Ok(ids)))
+        Ok(PreparedWrite::new(session, write, move |_| Ok(ids.take())))
     }
 }
 
@@ -527,12 +539,35 @@ impl SharedDocuments {
     }
 }
 
+/// The `_id`s of inserted documents: null for those that a sequence gives, until the unit has stored them.
+#[derive(Debug, Clone)]
+struct InsertedIds(Arc<Mutex<Vec<RawBson>>>);
+
+impl InsertedIds {
+    /// Takes the `_id`s of the documents as they are stored, or of none if all are stored as they were sent.
+    fn set(&self, stored: &[Doc]) -> Result<()> {
+        let mut ids = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for (id, document) in ids.iter_mut().zip(stored) {
+            let stored = document.get("_id").map_err(Error::malformed)?;
+            *id = stored.map_or(RawBson::Null, RawBson::from);
+        }
+        Ok(())
+    }
+
+    fn take(&self) -> Vec<RawBson> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 impl Collection {
-    /// The check that the models of the program can read inserted documents.
-    fn check_readable(&self) -> ReturnedCheck {
+    /// The check that the models of the program can read inserted documents. It takes the `_id`s that a sequence gives.
+    fn check_inserted(&self, ids: Option<InsertedIds>) -> ReturnedCheck {
         let checks = self.session.catalog().update_checks(&self.name, false);
         let collection = self.name.clone();
         ReturnedCheck::new(move |documents| {
+            if let Some(ids) = &ids {
+                ids.set(documents)?;
+            }
             let checks = checks.iter().flat_map(|checks| checks.iter());
             for check in checks.filter(|check| !check.is_off) {
                 for document in documents {

@@ -1,4 +1,4 @@
-//! The deletion of expired documents: of models with `#[document(expires(..))]`.
+//! The deletion of expired documents: those of models with `#[document(expires(..))]`, by the declarations in the store.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,8 +8,9 @@ use odm_store::{Error, ErrorKind, Find, ReaderExt, Result, mutants::mutant};
 
 use super::outbox::LEAST;
 use crate::{
+    catalog::Expiry,
     maintain::{Write, WriteTarget},
-    model::{DateTime, Expires, Model},
+    model::DateTime,
     session::{Session, Worker},
 };
 
@@ -19,24 +20,11 @@ const UNIT: u64 = 100;
 /// How many undeletable documents a pass names.
 const MOST_NAMED: u64 = 100;
 
-/// The models whose documents expire.
-fn expiring(models: &[&'static Model]) -> Vec<(&'static str, Expires)> {
-    let expiring = models.iter();
-    let expiring = expiring.filter_map(|model| Some((model.collection, model.expires?)));
-    expiring.collect()
-}
-
 /// Starts the worker that deletes expired documents, at once and then at each interval, until the session is dropped or the store is
-/// closed. It starts none if no model expires.
-pub(super) fn start(
-    session: &Session,
-    models: &[&'static Model],
-    interval: Duration,
-) -> Option<Worker> {
-    let expiring = expiring(models);
-    if expiring.is_empty() {
-        return None;
-    }
+/// closed. It starts none if no documents expire.
+pub(crate) fn start(session: &Session, interval: Option<Duration>) -> Option<Worker> {
+    let interval = interval?.max(LEAST);
+    session.catalog().relations().expiries().next()?;
     let database = session.database();
     if tokio::runtime::Handle::try_current().is_err() {
         tracing::warn!(
@@ -44,22 +32,17 @@ pub(super) fn start(
             "expiry: the database was not opened in a runtime of tokio, so that the worker begins when it is used in one"
         );
     }
-    let interval = interval.max(LEAST);
-    let (session, expiring) = (Arc::new(session.downgrade()), Arc::new(expiring));
+    let session = Arc::new(session.downgrade());
     Some(Worker::new("expiry", database, move || {
-        work(session.clone(), expiring.clone(), interval)
+        work(session.clone(), interval)
     }))
 }
 
-async fn work(
-    session: Arc<impl Fn() -> Option<Session>>,
-    expiring: Arc<Vec<(&'static str, Expires)>>,
-    interval: Duration,
-) {
+async fn work(session: Arc<impl Fn() -> Option<Session>>, interval: Duration) {
     loop {
         {
             let Some(session) = session() else { return };
-            match delete(&session, &expiring).await {
+            match delete_expired(&session).await {
                 Err(error) if error.kind() == ErrorKind::Closed => return,
                 Err(error) => {
                     tracing::warn!(target: "odm", %error, "expired documents were not deleted");
@@ -71,32 +54,32 @@ async fn work(
     }
 }
 
-/// Deletes expired documents, and returns their number.
-pub(super) async fn delete_expired(session: &Session, models: &[&'static Model]) -> Result<u64> {
-    delete(session, &expiring(models)).await
-}
-
-async fn delete(session: &Session, expiring: &[(&'static str, Expires)]) -> Result<u64> {
+/// Deletes the documents that have expired by the declarations in the store, and returns their number.
+pub(crate) async fn delete_expired(session: &Session) -> Result<u64> {
+    let catalog = session.current_catalog().await?;
     let mut deleted = 0;
-    for (collection, expires) in expiring {
-        deleted += delete_of(session, collection, *expires).await?;
+    for (collection, expiry) in catalog.relations().expiries() {
+        deleted += delete_of(session, collection, expiry).await?;
     }
     Ok(deleted)
 }
 
-async fn delete_of(session: &Session, collection: &str, expires: Expires) -> Result<u64> {
-    let after = i64::try_from(expires.after.as_millis()).unwrap_or(i64::MAX);
-    let until = DateTime::now().timestamp_millis().saturating_sub(after);
+async fn delete_of(
+    session: &Session,
+    collection: &str,
+    Expiry { path, after }: &Expiry,
+) -> Result<u64> {
+    let until = DateTime::now().timestamp_millis().saturating_sub(*after);
     let until = RawBson::DateTime(bson::DateTime::from_millis(until));
-    let expired = Filter::Path(expires.path.into(), Test::Lte(until));
-    let sort = Sort::new().by(expires.path, Direction::Ascending);
+    let expired = Filter::Path(path.clone().into(), Test::Lte(until));
+    let sort = Sort::new().by(path.clone(), Direction::Ascending);
     let order = sort.total();
     let mut find = Find {
         collection: collection.to_owned(),
         filter: expired.clone(),
         sort,
         limit: Some(UNIT),
-        projection: Some(Projection::include(["_id", expires.path])?),
+        projection: Some(Projection::include(["_id".to_owned(), path.clone()])?),
         ..Find::default()
     };
     let (mut deleted, mut left) = (0, 0);

@@ -89,7 +89,7 @@ impl OpenOptions {
         self
     }
 
-    pub(super) fn expiry_interval(&self) -> Option<Duration> {
+    pub(crate) fn expiry_interval(&self) -> Option<Duration> {
         self.expiry_interval.0
     }
 
@@ -265,9 +265,7 @@ pub(super) async fn database<D: Database>(store: impl Store, options: OpenOption
     if session.store().capabilities().read_only {
         return Ok(D::bind(&session));
     }
-    let expiring = options
-        .expiry_interval()
-        .and_then(|interval| expiry::start(&session, &models, interval));
+    let expiring = expiry::start(&session, options.expiry_interval());
     let refreshing = outbox::start(&session, options.refresh_interval()).await?;
     let workers = [expiring, refreshing].into_iter().flatten().collect();
     Ok(D::bind(&session.with_workers(workers)))

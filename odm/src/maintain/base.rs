@@ -11,14 +11,13 @@ use odm_store::{Change, DeleteWrite, Error, ErrorKind, Result, UpdateWrite, show
 use self::update::MatchedUpdate;
 use super::{
     cold::{self, MatchedPages, UpdateParts},
-    repair,
-    sequence::{self, IdOfNumber},
+    repair, sequence,
     unit::{Digest, Doc, Unit, id},
     validation::{self, LeftBy},
     versions,
     write::{OnConflict, Write, WriteChange, WriteTarget},
 };
-use crate::catalog::Catalog;
+use crate::{catalog::Catalog, model::IdOfNumber};
 
 /// The result of the user's own write.
 #[derive(Debug, Default)]

@@ -10,18 +10,18 @@ use odm_mql::{Direction, Filter, Sort, Test, path};
 use odm_store::{Error, ErrorKind, Find, Reader, ReaderExt, Result, mutants::mutant};
 
 use super::unit::{Doc, Unit};
-use crate::catalog::{self, COUNTERS};
-
-/// Converts a number to the stored `_id`; `None` if the type of the `_id` cannot represent it.
-pub(crate) type IdOfNumber = fn(i64) -> Result<Option<RawBson>>;
+use crate::{
+    catalog::{self, COUNTERS},
+    model::IdOfNumber,
+};
 
 /// The field of the catalog's document that holds the last number that was given.
 const LAST: &str = "last";
 
-/// Returns the documents with the next numbers of the sequence as `_id`s, or unchanged if their `_id`s are not from a sequence.
+/// Returns the documents with the next numbers of the sequence as `_id`s, or unchanged if their `_id`s are not from a sequence. A document
+/// with an `_id` of its own keeps it.
 ///
-/// The first number is greater than every number that was given before, even to a deleted document, and than every stored `_id`:
-/// a document may have been inserted with an `_id` of its own.
+/// The first number is greater than every number that was given before, even to a deleted document, and than every `_id`, stored or sent.
 pub(super) async fn numbered<'d>(
     unit: &mut Unit<'_>,
     collection: &str,
@@ -35,9 +35,16 @@ pub(super) async fn numbered<'d>(
     let at = counter.position(unit).await?;
     let mut last = counter.last(unit, at).unwrap_or_default();
     last = last.max(greatest_id(unit, collection).await?);
+    let sent = documents.iter();
+    let sent = sent.filter_map(|document| path::get(document, "_id").and_then(whole));
+    last = sent.fold(last, i64::max);
 
     let mut with_ids = Vec::with_capacity(documents.len());
     for document in documents {
+        if path::get(document, "_id").is_some() {
+            with_ids.push(document.clone());
+            continue;
+        }
         let next = last.checked_add(if mutant("gap in a sequence") { 2 } else { 1 });
         let id = next.map(id_of_number).transpose()?.flatten();
         let (Some(next), Some(id)) = (next, id) else {

@@ -92,14 +92,13 @@ fn subset(path: &str, child: &str, sort: Document, shown: &[&str]) -> DerivedFie
 
 fn catalog() -> Catalog {
     let collections = COLLECTIONS.iter().map(|&name| DeclaredCollection {
-        name: name.to_owned(),
-        model: name.to_owned(),
         write_fields: WriteFields {
             version: ["authors", "posts", "logs"]
                 .contains(&name)
                 .then(|| "v".to_owned()),
             ..WriteFields::default()
         },
+        ..DeclaredCollection::new(name, name)
     });
     let owner = Edge {
         inverse: Some("owned".to_owned()),

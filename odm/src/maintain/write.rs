@@ -15,9 +15,9 @@ use super::{
     plan::PlanStep,
     rewrites::Told,
     rights::Rights,
-    sequence::IdOfNumber,
     unit::{Digest, Doc},
 };
+use crate::model::IdOfNumber;
 
 /// One write.
 #[derive(Debug, Clone)]

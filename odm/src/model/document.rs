@@ -2,14 +2,16 @@
 
 use std::fmt::Debug;
 
+use bson::RawBson;
 use odm_mql::{self as mql, Violation};
+use odm_store::Result;
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     EmbedField, FieldSet, Model, ObjectId, Outline, Path, Ref, Referable, Root, SchemaTypes, Shape,
     ShownNames, StoredName, Through, ValueLocation,
     derived::{Copied, Counter},
-    schema,
+    id_to_raw, schema,
 };
 
 /// A type with named, stored fields: a document, an embedded value or a projection.
@@ -210,6 +212,17 @@ pub trait Document:
 /// A function from a number to an `_id`, or `None` if the number has none.
 #[doc(hidden)]
 pub(super) type TypedIdOfNumber<T> = fn(i64) -> Option<T>;
+
+/// A function from a number to a stored `_id`, or `None` if the type of the `_id` cannot represent it.
+#[doc(hidden)]
+pub type IdOfNumber = fn(i64) -> Result<Option<RawBson>>;
+
+/// The `_id` of a number, for a new document of the type `N`.
+#[doc(hidden)]
+pub fn id_of_number<M: Document, N: Insertable<M>>(number: i64) -> Result<Option<RawBson>> {
+    let id = N::id_of_number().and_then(|id_of_number| id_of_number(number));
+    id.map(|id| id_to_raw::<M>(&id)).transpose()
+}
 
 /// A value that is inserted as a document of `M`: an `M` itself, or the struct of a new one, which
 /// `#[document(new = "..")]` makes.

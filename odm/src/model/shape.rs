@@ -8,7 +8,7 @@ use odm_store::Result;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Check, Operand, PathHash, ReadCheck, Rule, SchemaOf, Validation, any_schema,
+    Check, IdOfNumber, Operand, PathHash, ReadCheck, Rule, SchemaOf, Validation, any_schema,
     derived::DerivedShape,
 };
 
@@ -25,6 +25,8 @@ pub struct Model {
     pub indexes: &'static [Index],
     /// When its documents expire.
     pub expires: Option<Expires>,
+    /// Makes a stored `_id` from a number, if the `_id`s are the numbers of a sequence.
+    pub id_of_number: Option<IdOfNumber>,
     /// The stored name of its `#[version]` field.
     pub version: Option<&'static str>,
     /// The stored name of its `#[created_at]` field.

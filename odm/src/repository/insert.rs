@@ -10,8 +10,8 @@ use super::{
     rows::{ReadBack, encode_new, id_of_number, stamped},
 };
 use crate::{
-    maintain::{Doc, IdOfNumber, Write, WritePlan},
-    model::{Document, Insertable},
+    maintain::{Doc, Write, WritePlan},
+    model::{Document, IdOfNumber, Insertable},
     session::Session,
 };
 

@@ -8,10 +8,10 @@ use serde::de::DeserializeOwned;
 
 use super::{Joins, semi_join::Unresolved};
 use crate::{
-    maintain::{Doc, IdOfNumber, ReturnedCheck},
+    maintain::{Doc, ReturnedCheck},
     model::{
-        self, Document, Insertable, Unreadable, check_references, id_to_raw, read, references,
-        unstorable,
+        self, Document, IdOfNumber, Insertable, Unreadable, check_references, id_to_raw, read,
+        references, unstorable,
     },
     session::{ReadView, Session},
     trace::Operation,
@@ -111,12 +111,7 @@ pub(super) fn refuse_null_id<M: Document>(document: &RawDocument) -> Result<()> 
 
 /// Returns the function from a number to a stored `_id`, if the values have no `_id`, and get one from a sequence.
 pub(super) fn id_of_number<M: Document, N: Insertable<M>>() -> Option<IdOfNumber> {
-    N::id_of_number().map(|_| -> IdOfNumber {
-        |number| {
-            let id = N::id_of_number().and_then(|id_of_number| id_of_number(number));
-            id.map(|id| id_to_raw::<M>(&id)).transpose()
-        }
-    })
+    N::id_of_number().map(|_| -> IdOfNumber { model::id_of_number::<M, N> })
 }
 
 /// Returns a whole document with the time in place of each empty timestamp.

@@ -13,8 +13,8 @@ use super::{
     rows::{encode_new, id_of_number, stamped},
 };
 use crate::{
-    maintain::{Doc, IdOfNumber, OnConflict, Write, WritePlan},
-    model::{Document, Insertable, StoredKey},
+    maintain::{Doc, OnConflict, Write, WritePlan},
+    model::{Document, IdOfNumber, Insertable, StoredKey},
     query::Update,
     session::Session,
 };

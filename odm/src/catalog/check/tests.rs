@@ -6,12 +6,11 @@ use crate::catalog::{
 
 fn collection(name: &str, version: Option<&str>) -> DeclaredCollection {
     DeclaredCollection {
-        name: name.to_owned(),
-        model: name.to_owned(),
         write_fields: WriteFields {
             version: version.map(str::to_owned),
             ..WriteFields::default()
         },
+        ..DeclaredCollection::new(name, name)
     }
 }
 
