@@ -24,6 +24,10 @@ pub(super) use parts::UpdateParts;
 pub(super) use update::{MatchedPages, matching, pages_of, update};
 
 /// Queues whole new documents with their cold parts, and returns their positions.
+///
+/// # Errors
+///
+/// `Invalid` if a document lacks a cold part that is not optional.
 pub(super) async fn insert(
     unit: &mut Unit<'_>,
     collection: &str,
@@ -40,11 +44,18 @@ pub(super) async fn insert(
     let mut values: BTreeMap<&str, Values<'_>> = BTreeMap::new();
     for document in documents {
         let (hot, cold) = catalog.split_document(collection, document)?;
-        for (split, value) in cold {
-            if let Some(value) = value {
-                let (_, values) = values.entry(&split.path).or_insert((split, Vec::new()));
-                values.push((id(&hot).into(), value));
-            }
+        let given = cold
+            .into_iter()
+            .filter_map(|(split, value)| Some((split, value?)));
+        let given: Vec<_> = given.collect();
+        let is_given = |split: &Split| given.iter().any(|(of, _)| of.path == split.path);
+        let mut splits = catalog.splits_of(collection);
+        if let Some(split) = splits.find(|split| !split.optional && !is_given(split)) {
+            return Err(missing_part(split, id(&hot)));
+        }
+        for (split, value) in given {
+            let (_, values) = values.entry(&split.path).or_insert((split, Vec::new()));
+            values.push((id(&hot).into(), value));
         }
         positions.push(unit.insert(collection, Doc::new(hot.into_owned())).await?);
     }
@@ -52,6 +63,15 @@ pub(super) async fn insert(
         put(unit, split, values).await?;
     }
     Ok(positions)
+}
+
+fn missing_part(split: &Split, of: RawBsonRef<'_>) -> Error {
+    let message = format!(
+        "missing cold part: a new document of `{}` needs a value of `{}`, which is stored in `{}`; give it one, \
+         or mark the split as `optional`",
+        split.hot, split.path, split.cold
+    );
+    Error::new(ErrorKind::Invalid, message).at(&split.hot, Some(&split.path), Some(of.into()))
 }
 
 /// The values of one split field of several documents, with the `_id` of each.
