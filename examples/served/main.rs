@@ -32,6 +32,9 @@ enum Arguments {
     Serve {
         /// The folder, which is made where it is missing.
         folder: PathBuf,
+        /// The number of connections at a time; without it, that of the server.
+        #[arg(long)]
+        connections: Option<usize>,
     },
     /// Carry out random writes by repositories and by a client, and compare the outcomes and all documents. The client gets the address as
     /// its last argument, and each write as a line of extended JSON. It prints a line for each. `STEPS` is the number of writes to each
@@ -46,7 +49,10 @@ enum Arguments {
 #[tokio::main]
 async fn main() -> ExitCode {
     exit(match Arguments::parse() {
-        Arguments::Serve { folder } => serve::serve(&folder).await,
+        Arguments::Serve {
+            folder,
+            connections,
+        } => serve::serve(&folder, connections).await,
         Arguments::Compare { client } => compare(&client).await,
     })
 }

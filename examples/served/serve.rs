@@ -6,7 +6,7 @@ use odm::{
     Embedded,
     bson::{Bson, Document, doc},
 };
-use odm_server::Server;
+use odm_server::{Limits, Server};
 
 use crate::{
     Failure,
@@ -19,9 +19,12 @@ const FIRST_WRITES: usize = 100;
 
 /// Serves all databases, each from a file of its name in a folder, until the input ends. First it audits them, and then prints a line with
 /// its address and the collections, with their derived fields. After each line of the input, and after the last one, it audits again.
-pub(crate) async fn serve(folder: &Path) -> Result<(), Failure> {
+pub(crate) async fn serve(folder: &Path, connections: Option<usize>) -> Result<(), Failure> {
     let (mut databases, mut described) = (Vec::new(), Document::new());
     let mut builder = Server::builder();
+    if let Some(number) = connections {
+        builder = builder.limits(Limits::default().connections(number));
+    }
     std::fs::create_dir_all(folder)?;
     for (system, seed) in SYSTEMS.iter().zip(0..) {
         let store = Embedded::open(folder.join(format!("{}.odm", system.name))).await?;

@@ -5,11 +5,8 @@ After each kill, and every 1,000 writes, the server audits all databases. In the
 """
 
 import datetime
-import json
 import os
 import random
-import signal
-import subprocess
 import sys
 import tempfile
 import threading
@@ -19,6 +16,7 @@ from bson import Decimal128, Int64, ObjectId
 from pymongo import DeleteMany, DeleteOne, InsertOne, MongoClient, ReplaceOne, ReturnDocument, UpdateMany, UpdateOne, errors
 
 from proxy import Proxy
+from served import Served
 
 WRITES = int(os.environ.get("WRITES", "75"))
 KILLS = int(os.environ.get("KILLS", "2"))
@@ -29,38 +27,6 @@ POOL = 12
 COLD = "details"
 # Errors of a server that has a fault.
 FAULTS = {1, 8, 22}
-
-
-class Served:
-    """The program that serves all databases from files in a folder."""
-
-    def __init__(self, program, folder):
-        self.command = [program, "serve", folder]
-        self.start()
-
-    def start(self):
-        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.expect_audit()
-        begun = json.loads(self.process.stdout.readline())
-        self.port, self.databases = begun["port"], begun["databases"]
-
-    def expect_audit(self):
-        line = self.process.stdout.readline()
-        assert line.startswith("audit: 0 findings"), line
-
-    def audit(self):
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
-        self.expect_audit()
-
-    def kill(self):
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-
-    def end(self):
-        self.process.stdin.close()
-        self.expect_audit()
-        assert self.process.wait() == 0
 
 
 def places(value, path=""):
