@@ -23,12 +23,13 @@ use super::{
     files::{self, NewFile},
     log::{self, Beside},
     queue::Request,
+    read_only::ReadOnlyStore,
     snapshot::Snapshot,
 };
 
 type OnProgress = dyn FnMut(BackupProgress) + Send;
 
-/// A backup, from [`Embedded::backup`]. Awaiting it makes the copy.
+/// A backup, from [`Embedded::backup`] and [`ReadOnlyStore::backup`]. Awaiting it makes the copy.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -41,15 +42,45 @@ type OnProgress = dyn FnMut(BackupProgress) + Send;
 /// ```
 #[must_use = "a backup does nothing until it is awaited"]
 pub struct Backup {
-    store: Embedded,
+    source: BackupSource,
     target: PathBuf,
     on_progress: Box<OnProgress>,
 }
 
+/// The store that is copied.
+#[derive(Debug)]
+pub(super) enum BackupSource {
+    Writer(Embedded),
+    Reader(ReadOnlyStore),
+}
+
+impl BackupSource {
+    fn path(&self) -> Option<&Path> {
+        match self {
+            BackupSource::Writer(store) => store.handle.path.as_deref(),
+            BackupSource::Reader(store) => Some(store.path()),
+        }
+    }
+
+    /// The state that is copied, of which a crash can undo nothing.
+    async fn durable(&self) -> Result<Arc<Snapshot>> {
+        match self {
+            BackupSource::Writer(store) => {
+                let (reply, answer) = oneshot::channel();
+                store
+                    .handle
+                    .ask(Request::Checkpoint { reply }, answer)
+                    .await
+            }
+            BackupSource::Reader(store) => store.snapshot(),
+        }
+    }
+}
+
 impl Backup {
-    pub(super) fn new(store: Embedded, target: &Path) -> Backup {
+    pub(super) fn new(source: BackupSource, target: &Path) -> Backup {
         Backup {
-            store,
+            source,
             target: target.to_owned(),
             on_progress: Box::new(|_| {}),
         }
@@ -72,15 +103,13 @@ impl Backup {
 
     async fn run(self) -> Result<()> {
         let Backup {
-            store,
+            source,
             target,
             mut on_progress,
         } = self;
-        refuse_own(&target, store.handle.path.as_deref())?;
+        refuse_own(&target, source.path())?;
         refuse_existing(&target)?;
-        let (reply, answer) = oneshot::channel();
-        let checkpoint = Request::Checkpoint { reply };
-        let snapshot = store.handle.ask(checkpoint, answer).await?;
+        let snapshot = source.durable().await?;
         let (reply, answer) = oneshot::channel();
         let name = target.display().to_string();
         let copying = move || {
@@ -115,7 +144,7 @@ impl IntoFuture for Backup {
 impl fmt::Debug for Backup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Backup")
-            .field("store", &self.store)
+            .field("source", &self.source)
             .field("target", &self.target)
             .finish_non_exhaustive()
     }

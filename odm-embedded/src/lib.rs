@@ -77,6 +77,7 @@ use async_trait::async_trait;
 use tokio::sync::oneshot;
 
 pub use backup::Backup;
+use backup::BackupSource;
 pub use builder::Builder;
 pub use compact::Compacted;
 pub use copy::BackupProgress;
@@ -352,7 +353,7 @@ impl Embedded {
     /// future file of this or another store, or if the copy cannot be written; [`Closed`](odm_store::ErrorKind::Closed) if the store is
     /// closed, also meanwhile, unless the rest of it is in the cache; [`Corrupt`](odm_store::ErrorKind::Corrupt) if it cannot be read.
     pub fn backup(&self, path: impl AsRef<Path>) -> Backup {
-        Backup::new(self.clone(), path.as_ref())
+        Backup::new(BackupSource::Writer(self.clone()), path.as_ref())
     }
 
     /// The indexes that are being built, in the order of their names, or whose build was interrupted: by a crash, or because the caller of

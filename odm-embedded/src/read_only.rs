@@ -23,6 +23,7 @@ use odm_store::{
 use tokio::sync::{Mutex, oneshot};
 
 use super::{
+    backup::{Backup, BackupSource},
     layout::META,
     log,
     memtable::Memtables,
@@ -257,6 +258,33 @@ impl ReadOnlyStore {
     /// Those of [`last_checkpoint`](ReadOnlyStore::last_checkpoint).
     pub fn size(&self) -> Result<StoreSize> {
         size::of(&self.handle.published, Some(&self.handle.path))
+    }
+
+    /// Copies the state of the writer's last checkpoint into a new file, as [`Embedded::backup`](super::Embedded::backup) does: for a
+    /// service that makes no backups itself. The commits since the checkpoint are not in the copy.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |_| {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("shop.odm");
+    /// # Shop::open(Embedded::open(&path).await?).await?.close().await?;
+    /// Embedded::open_read_only(&path).await?.backup(path.with_extension("backup")).await?;
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Embedded::backup`](super::Embedded::backup).
+    pub fn backup(&self, path: impl AsRef<Path>) -> Backup {
+        Backup::new(BackupSource::Reader(self.clone()), path.as_ref())
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.handle.path
+    }
+
+    pub(super) fn snapshot(&self) -> Result<Arc<Snapshot>> {
+        self.handle.published.get()
     }
 
     #[cold]

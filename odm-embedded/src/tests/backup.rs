@@ -341,3 +341,27 @@ fn what_a_copy_has_the_store_has_after_a_crash() {
         );
     });
 }
+
+#[test]
+fn a_reader_copies_the_last_checkpoint_of_the_writer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("shop.odm");
+    block_on(async {
+        let store = Embedded::open(&path).await.expect("a store");
+        fill(&store).await;
+        // It begins with a checkpoint.
+        store.check().await.expect("a sound file");
+        insert(&store, vec![doc! { "_id": -1, "u": "later" }])
+            .await
+            .expect("an insert");
+
+        let reader = Embedded::open_read_only(&path).await.expect("a reader");
+        let target = folder.path().join("copy.odm");
+        reader.backup(&target).await.expect("a backup");
+        let copy = opened(&target).await;
+        let size = copy.size().expect("a size");
+        assert_eq!(size.collections[1].documents, DOCUMENTS as u64);
+        let own = reader.backup(&path).await.expect_err("its own place");
+        assert_eq!(own.kind(), ErrorKind::Io);
+    });
+}
