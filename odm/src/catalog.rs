@@ -50,10 +50,10 @@ pub(crate) use relations::{DeclaredCollection, Expiry, SequenceType, WriteFields
 use stored::OwnerVersion;
 pub(crate) use stored::{
     Announcement, COLLECTION, OwnedIndex, Prepared, RunningMigration, StoredDatabase, advance,
-    announce as announce_migration, begin, change_whole, check_owned, complete, declare, declaring,
-    declaring_index, end_migration, follow, has_followed, is_current, is_outdated, is_own, load,
-    prepare, publish, record_indexes, renew_epoch, restore_indexes, running, stage,
-    stored as stored_of, withdraw as withdraw_migration,
+    announce as announce_migration, begin, change_whole, check_owned, complete, declare,
+    declare_as, declared_versions, declaring, declaring_index, end_migration, follow, has_followed,
+    is_current, is_outdated, is_own, load, prepare, publish, record_indexes, renew_epoch,
+    restore_indexes, running, stage, stored as stored_of, withdraw as withdraw_migration,
 };
 use stored_form::ChildFilter;
 pub(crate) use validators::ActiveValidator;

@@ -42,6 +42,7 @@ mod find;
 mod manage;
 mod retry;
 mod transaction;
+mod transfer;
 mod users;
 mod watch;
 mod write;
@@ -276,6 +277,34 @@ impl Collections {
     /// The errors of [`Database::delete_expired`].
     pub async fn delete_expired(&self) -> Result<u64> {
         database::delete_expired(&self.session).await
+    }
+
+    /// Lists the relations that were declared over existing documents and are not computed in all of them, as
+    /// [`Database::pending_backfills`] does.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// assert!(odm::Collections::of(&shop).pending_backfills().await?.is_empty());
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The errors of the store.
+    pub async fn pending_backfills(&self) -> Result<Vec<String>> {
+        let catalog = self.session.current_catalog().await?;
+        Ok(catalog.pending().iter().cloned().collect())
+    }
+
+    /// Computes the [pending](Collections::pending_backfills) relations, as [`Database::backfill`] does.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// assert_eq!(odm::Collections::of(&shop).backfill().await?, []);
+    /// # Ok(()) });
+    /// ```
+    pub fn backfill(&self) -> Audit {
+        Audit::of_models(&self.session, AuditMode::Backfill)
     }
 
     /// Watches the commits in all collections, the library's own left out.

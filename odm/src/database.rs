@@ -18,6 +18,7 @@ pub(crate) use open::lock_of;
 pub(crate) use outbox::start as start_outbox;
 use tokio::io::{AsyncBufRead, AsyncWrite};
 pub use transaction::{Repeatable, TransactionGuard};
+pub(crate) use transfer::TransferScope;
 pub use transfer::{CopyTo, Export, Import, ImportFiles, TransferProgress};
 
 use futures_core::future::BoxFuture;
@@ -368,7 +369,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// `Io` if the writer fails; `Encode` for a document that an import could not read back: if it is nested over 100 levels deep, or has a
     /// name that is a type of extended JSON, such as `$date`.
     fn export<'w>(&self, writer: impl AsyncWrite + Unpin + Send + 'w) -> Export<'w> {
-        Export::new(self.session(), Self::VERSION, Self::models(), writer)
+        Export::new(self.session(), scope_of::<Self>(), writer)
     }
 
     /// Stores the documents of an [`export`](Database::export) of this version of the database, in a database that has none of them.
@@ -395,7 +396,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// has no export, an incomplete one, or one of another database, another version or unknown collections; for documents, the errors of
     /// an [import of files](ImportFiles#errors).
     fn import<'r>(&self, reader: impl AsyncBufRead + Unpin + Send + 'r) -> Import<'r> {
-        Import::new(self.session(), Self::VERSION, Self::models(), reader)
+        Import::new(self.session(), scope_of::<Self>(), reader)
     }
 
     /// Stores the documents of files of mongoexport and mongodump; [`ImportFiles`] describes the files and how their documents are written.
@@ -407,7 +408,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// # Ok(()) });
     /// ```
     fn import_files<'r>(&self) -> ImportFiles<'r> {
-        ImportFiles::new(self.session(), Self::models())
+        ImportFiles::new(self.session(), scope_of::<Self>())
     }
 
     /// Copies all documents of the database into another store: from the embedded one to a server, and back. Awaiting it returns the
@@ -438,7 +439,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// `Schema` if a backfill is [pending](Database::pending_backfills) in the source; `InvalidQuery` into a transaction; the errors of an
     /// [`import`](Database::import), with the number of the document.
     fn copy_to(&self, other: &Self) -> CopyTo {
-        CopyTo::new(self, other)
+        CopyTo::new(self.session(), other.session(), scope_of::<Self>())
     }
 
     /// Deletes the documents that have expired, of the models with `#[document(expires(..))]`, and returns their
@@ -593,5 +594,13 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// ```
     fn begin(&self) -> impl Future<Output = Result<TransactionGuard<Self>>> + Send {
         async move { TransactionGuard::new(self).await }
+    }
+}
+
+/// The collections of a database, for its exports, imports and copies.
+fn scope_of<D: Database>() -> TransferScope {
+    TransferScope::Models {
+        version: D::VERSION,
+        models: D::models(),
     }
 }

@@ -6,6 +6,7 @@
 
 mod changing;
 mod declare;
+mod declare_as;
 mod indexes;
 mod migration;
 mod staging;
@@ -21,10 +22,11 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 pub(crate) use self::{
     changing::Announcement,
     declare::{Prepared, declare, prepare, record_indexes},
+    declare_as::declare_as,
     indexes::{OwnedIndex, restore_indexes},
     migration::{RunningMigration, advance, announce, begin, end_migration, running, withdraw},
     staging::{publish, stage},
-    versions::{OwnerVersion, StoredDatabase, check_owned, stored},
+    versions::{OwnerVersion, StoredDatabase, check_owned, declared_versions, stored},
     whole::{change_whole, declaring, declaring_index},
 };
 use odm_mql::path;

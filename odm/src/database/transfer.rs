@@ -11,11 +11,14 @@ mod input_position;
 mod line;
 mod order;
 mod ready;
+mod scope;
 
 pub use copy_to::CopyTo;
 pub use export::Export;
 pub use files::ImportFiles;
 pub use import::Import;
+
+pub(crate) use scope::TransferScope;
 
 /// How far an [`Export`], an [`Import`], an [import of files](ImportFiles) or a [copy](CopyTo) is, and the result of a copy.
 ///

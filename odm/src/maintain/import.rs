@@ -29,7 +29,7 @@ pub(crate) struct ImportedDocuments {
 /// A document that is imported.
 #[derive(Debug, Clone)]
 pub(crate) struct Imported {
-    pub(crate) collection: &'static str,
+    pub(crate) collection: String,
     /// The whole document.
     pub(crate) document: Doc,
     /// Its cold parts as they were stored, each with its collection. If there are any, they replace the parts in `document`; if
@@ -72,7 +72,7 @@ impl Work for ImportedDocuments {
             }
             let (hot, _) = unit.catalog.split_document(collection, document)?;
             let at = unit.insert(collection, Doc::new(hot.into_owned())).await?;
-            inserted.push(((*collection).to_owned(), vec![at]));
+            inserted.push((collection.clone(), vec![at]));
             for (cold, part) in parts {
                 unit.insert(cold, part.clone()).await?;
             }

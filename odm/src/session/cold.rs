@@ -28,7 +28,7 @@ pub(crate) struct ColdReader<'a> {
     catalog: Arc<Catalog>,
     /// The collection whose documents are loaded with cold parts, and the fields of these.
     collection: String,
-    load: Vec<&'static str>,
+    load: Vec<String>,
 }
 
 /// How many documents a condition on one of several collections matches at most.
@@ -50,13 +50,13 @@ impl<'a> ColdReader<'a> {
         source: ReadSource<'a>,
         catalog: Arc<Catalog>,
         collection: &str,
-        load: &[&'static str],
+        load: &[&str],
     ) -> Self {
         ColdReader {
             source,
             catalog,
             collection: collection.to_owned(),
-            load: load.to_vec(),
+            load: load.iter().map(|&field| field.to_owned()).collect(),
         }
     }
 
@@ -76,7 +76,7 @@ impl<'a> ColdReader<'a> {
         each: Each<'_>,
     ) -> Result<Cost> {
         for split in self.catalog.splits_of(collection) {
-            let asked = self.loads(collection) && self.load.contains(&split.path.as_str());
+            let asked = self.loads(collection) && self.load.contains(&split.path);
             if (asked || named.contains(&split)) && loaded != Some(split) {
                 cost += self.merge(split, &mut found).await?;
             }

@@ -112,11 +112,7 @@ impl ReadView<'_> {
 impl Session {
     /// Opens a view for one operation. The cold parts in the fields `load` of documents of
     /// `collection` are loaded with them.
-    pub(crate) async fn reader(
-        &self,
-        collection: &str,
-        load: &[&'static str],
-    ) -> Result<ReadView<'_>> {
+    pub(crate) async fn reader(&self, collection: &str, load: &[&str]) -> Result<ReadView<'_>> {
         Ok(self.view(self.source().await?, collection, load))
     }
 
@@ -124,7 +120,7 @@ impl Session {
     pub(crate) fn committed_view(
         &self,
         collection: &str,
-        load: &[&'static str],
+        load: &[&str],
     ) -> Result<ReadView<'static>> {
         Ok(self.view(self.committed()?, collection, load))
     }
@@ -150,12 +146,7 @@ impl Session {
         Ok(ReadSource::Committed(self.store.reader()?))
     }
 
-    fn view<'a>(
-        &self,
-        source: ReadSource<'a>,
-        collection: &str,
-        load: &[&'static str],
-    ) -> ReadView<'a> {
+    fn view<'a>(&self, source: ReadSource<'a>, collection: &str, load: &[&str]) -> ReadView<'a> {
         let view = match self.has_cold_parts {
             true => View::Split(ColdReader::new(source, self.catalog(), collection, load)),
             false => View::Plain(source),

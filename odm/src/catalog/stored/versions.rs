@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use odm_store::{Error, ErrorKind, Reader, Result};
 
-use super::{Owner, RunningMigration, owner_id, owners};
+use super::{OWNER, Owner, RunningMigration, owner_id, owners};
 use crate::catalog::{
     Declaration, Relations, join,
     models::{StoredModel, is_readable_by},
@@ -52,6 +52,16 @@ pub(crate) async fn stored(reader: &dyn Reader, name: &str) -> Result<Option<Sto
         migration: mine.migration,
         is_unfinished: mine.unfinished,
     }))
+}
+
+/// The databases that were opened on the store, each with its newest version.
+pub(crate) async fn declared_versions(reader: &dyn Reader) -> Result<Vec<(String, u32)>> {
+    let all = owners(reader).await?.into_iter().map(|owner| {
+        let version = u32::try_from(owner.version).map_err(super::unreadable)?;
+        let name = owner.id.strip_prefix(OWNER).unwrap_or_default();
+        Ok((name.to_owned(), version))
+    });
+    all.collect()
 }
 
 impl StoredDatabase {

@@ -14,12 +14,11 @@ use super::{
     import::{Importer, UNIT, UNIT_BYTES},
     input_position::{At, InputPosition},
     line::Head,
+    scope::{TransferScope, TransferredCollection},
 };
 use crate::{
-    catalog::Catalog,
-    database::Database,
+    catalog::{Catalog, declare_as},
     maintain::{AuditScope, Doc, Imported, SequenceCounter, importable},
-    model::Model,
     repository::{Audit, AuditMode},
     session::Session,
     trace::Operation,
@@ -42,18 +41,16 @@ const CHUNK: u64 = 200;
 pub struct CopyTo {
     source: Session,
     target: Session,
-    version: u32,
-    models: Vec<&'static Model>,
+    scope: TransferScope,
     on_progress: Box<OnTransferProgress>,
 }
 
 impl CopyTo {
-    pub(in crate::database) fn new<D: Database>(source: &D, target: &D) -> Self {
+    pub(crate) fn new(source: &Session, target: &Session, scope: TransferScope) -> Self {
         CopyTo {
-            source: source.session().clone(),
-            target: target.session().clone(),
-            version: D::VERSION,
-            models: D::models(),
+            source: source.clone(),
+            target: target.clone(),
+            scope,
             on_progress: Box::new(|_| {}),
         }
     }
@@ -78,10 +75,15 @@ impl CopyTo {
                 "copy into a transaction or a snapshot: it has units of its own; call it outside",
             ));
         }
+        if matches!(self.scope, TransferScope::Store) {
+            declare_as(self.source.store(), self.target.store()).await?;
+            self.target.current_catalog().await?;
+        }
         // One state of the data, until the end.
         let (source, _ending) = self.source.snapshot()?;
         let catalog = source.current_catalog().await?;
-        let collections = stored_collections(&catalog, &self.models);
+        let collections = self.scope.collections(&source, &catalog).await?;
+        let collections = stored_collections(&catalog, &collections);
         let is_own = |field: &&String| collections.contains(&catalog.holder_of(field).to_owned());
         if let Some(field) = catalog.pending().iter().find(is_own) {
             let message = format!(
@@ -102,7 +104,7 @@ impl CopyTo {
                 bytes: 0,
                 number: 0,
             };
-            let copied = pass(source.clone(), self.version, &self.models, &mut copier).await;
+            let copied = pass(source.clone(), &self.scope, &mut copier).await;
             importer = copier.importer;
             match copied {
                 // The last unit of a dropped call may be stored after the check above, and so may units of another call.
@@ -167,11 +169,11 @@ impl fmt::Debug for CopyTo {
     }
 }
 
-/// The collections in which the documents of models are stored.
-fn stored_collections(catalog: &Catalog, models: &[&'static Model]) -> Vec<String> {
-    let collections = models.iter().flat_map(|model| {
-        let cold = catalog.splits_of(model.collection);
-        std::iter::once(model.collection.to_owned()).chain(cold.map(|split| split.cold.clone()))
+/// The collections in which documents are stored, with those of their cold parts.
+fn stored_collections(catalog: &Catalog, collections: &[TransferredCollection]) -> Vec<String> {
+    let collections = collections.iter().flat_map(|of| {
+        let cold = catalog.splits_of(&of.name);
+        std::iter::once(of.name.clone()).chain(cold.map(|split| split.cold.clone()))
     });
     collections.collect()
 }
@@ -263,7 +265,7 @@ struct Copier {
     source: Session,
     importer: Importer,
     /// The documents that were passed since the target was last read.
-    fresh: Vec<(&'static str, RawDocumentBuf)>,
+    fresh: Vec<(String, RawDocumentBuf)>,
     bytes: usize,
     /// How many documents were passed before.
     number: u64,
@@ -284,16 +286,12 @@ impl Copier {
         Ok(())
     }
 
-    async fn import(
-        &mut self,
-        collection: &'static str,
-        documents: Vec<RawDocumentBuf>,
-    ) -> Result<()> {
+    async fn import(&mut self, collection: String, documents: Vec<RawDocumentBuf>) -> Result<()> {
         let ids: Vec<RawBson> = documents.iter().map(|document| id_of(document)).collect();
-        let operation = Operation::begin("copy", collection).of(ids.len());
+        let operation = Operation::begin("copy", &collection).of(ids.len());
         let target = &self.importer.session;
         let view = target.reader("", &[]).await?;
-        let (exist, cost) = operation.observe(view.exist(collection, &ids).await)?;
+        let (exist, cost) = operation.observe(view.exist(&collection, &ids).await)?;
         drop(view);
         target.record(operation, cost);
         let missing = ids.iter().zip(&exist).filter(|(_, exists)| !**exists);
@@ -301,14 +299,14 @@ impl Copier {
         if missing.len() < ids.len() {
             self.importer.found((ids.len() - missing.len()) as u64);
         }
-        let mut parts = parts(&self.source, collection, missing).await?;
+        let mut parts = parts(&self.source, &collection, missing).await?;
         for ((document, id), exists) in documents.into_iter().zip(ids).zip(exist) {
             self.number += 1;
             if exists {
                 continue;
             }
             let imported = Imported {
-                collection,
+                collection: collection.clone(),
                 document: Doc::new(document),
                 parts: parts
                     .remove(&key::of(id.as_raw_bson_ref()))
@@ -359,9 +357,10 @@ impl Sink for Copier {
         Ok(())
     }
 
-    async fn add(&mut self, collection: &'static str, document: &RawDocument) -> Result<()> {
+    async fn add(&mut self, collection: &str, document: &RawDocument) -> Result<()> {
         self.bytes += document.as_bytes().len();
-        self.fresh.push((collection, document.to_owned()));
+        self.fresh
+            .push((collection.to_owned(), document.to_owned()));
         match self.fresh.len() < UNIT && self.bytes < UNIT_BYTES {
             true => Ok(()),
             false => self.import_fresh().await,

@@ -18,11 +18,11 @@ use super::{
     extended_json::check_read_back,
     line::{FORMAT, Head, write_document},
     order::{Exported, in_order, targets},
+    scope::TransferScope,
 };
 use crate::{
     catalog::COUNTERS,
     maintain::{SequenceCounter, last_number},
-    model::Model,
     session::Session,
     trace::Operation,
 };
@@ -47,23 +47,20 @@ const MOST: u64 = 1_000;
 #[must_use = "an export does nothing until it is awaited"]
 pub struct Export<'w> {
     session: Session,
-    version: u32,
-    models: Vec<&'static Model>,
+    scope: TransferScope,
     writer: Box<dyn AsyncWrite + Unpin + Send + 'w>,
     on_progress: Box<OnTransferProgress>,
 }
 
 impl<'w> Export<'w> {
-    pub(in crate::database) fn new(
+    pub(crate) fn new(
         session: &Session,
-        version: u32,
-        models: Vec<&'static Model>,
+        scope: TransferScope,
         writer: impl AsyncWrite + Unpin + Send + 'w,
     ) -> Self {
         Export {
             session: session.clone(),
-            version,
-            models,
+            scope,
             writer: Box::new(writer),
             on_progress: Box::new(|_| {}),
         }
@@ -91,7 +88,7 @@ impl<'w> Export<'w> {
         };
         // One state of the data, until the end.
         let (session, _ending) = self.session.snapshot()?;
-        pass(session, self.version, &self.models, &mut lines).await?;
+        pass(session, &self.scope, &mut lines).await?;
         Ok(lines.progress.documents)
     }
 }
@@ -118,7 +115,7 @@ pub(super) trait Sink: Send {
     async fn begin(&mut self, head: Head) -> Result<()>;
 
     /// Takes a document with its cold parts.
-    async fn add(&mut self, collection: &'static str, document: &RawDocument) -> Result<()>;
+    async fn add(&mut self, collection: &str, document: &RawDocument) -> Result<()>;
 
     /// Takes the counter of a sequence within a parent, before the documents.
     async fn counter(&mut self, document: &RawDocument) -> Result<()>;
@@ -130,11 +127,13 @@ pub(super) trait Sink: Send {
 /// Passes all documents in the state of a session.
 pub(super) async fn pass<S: Sink>(
     session: Session,
-    version: u32,
-    models: &[&'static Model],
+    scope: &TransferScope,
     sink: &mut S,
 ) -> Result<()> {
-    let collections = in_order(models, &session.catalog());
+    let catalog = session.catalog();
+    let collections = scope.collections(&session, &catalog).await?;
+    let collections = in_order(&collections, &catalog);
+    let (database, version) = scope.database(&session).await?;
     let mut exporter = Exporter {
         ahead: collections.iter().map(|_| HashSet::new()).collect(),
         passed: None,
@@ -142,7 +141,7 @@ pub(super) async fn pass<S: Sink>(
         collections,
         sink,
     };
-    exporter.head(version).await?;
+    exporter.head(database, version).await?;
     // An import numbers the documents that have no number after the last ones.
     exporter.counters().await?;
     for at in 0..exporter.collections.len() {
@@ -189,7 +188,7 @@ impl Sink for LineWriter<'_> {
         head.write(&mut self.lines)
     }
 
-    async fn add(&mut self, collection: &'static str, document: &RawDocument) -> Result<()> {
+    async fn add(&mut self, collection: &str, document: &RawDocument) -> Result<()> {
         check_read_back(collection, document)?;
         write_document(collection, document, &mut self.lines)?;
         self.progress.documents += 1;
@@ -222,7 +221,7 @@ struct WaitingDocument {
 
 impl<S: Sink> Exporter<'_, S> {
     /// Counts the documents.
-    async fn head(&mut self, version: u32) -> Result<()> {
+    async fn head(&mut self, database: String, version: u32) -> Result<()> {
         let operation = Operation::begin("export", "");
         let view = self.session.reader("", &[]).await?;
         let mut sequences = BTreeMap::new();
@@ -230,21 +229,21 @@ impl<S: Sink> Exporter<'_, S> {
         let mut documents = 0;
         for collection in &self.collections {
             let all = Find {
-                collection: collection.name.to_owned(),
+                collection: collection.name.clone(),
                 ..Find::default()
             };
             let (count, counting) = operation.observe(view.count(&all).await)?;
             documents += count;
             cost += counting;
-            if let Some(last) = last_number(&*view, collection.name).await? {
-                sequences.insert(collection.name.to_owned(), last);
+            if let Some(last) = last_number(&*view, &collection.name).await? {
+                sequences.insert(collection.name.clone(), last);
             }
         }
         drop(view);
         self.session.record(operation, cost);
         let head = Head {
             export: FORMAT,
-            database: self.session.database().to_owned(),
+            database,
             version,
             documents,
             sequences,
@@ -257,8 +256,8 @@ impl<S: Sink> Exporter<'_, S> {
         let mut after = None;
         let mut limit = MOST.min(100);
         loop {
-            let Exported { name, cold, .. } = &self.collections[at];
-            let documents = chunk(&self.session, name, cold, after, limit).await?;
+            let of = &self.collections[at];
+            let documents = chunk(&self.session, &of.name, &of.cold(), after, limit).await?;
             let Some(last) = documents.last() else {
                 return Ok(());
             };
@@ -280,7 +279,7 @@ impl<S: Sink> Exporter<'_, S> {
     /// Exports the counters of the collections.
     async fn counters(&mut self) -> Result<()> {
         let catalog = self.session.catalog();
-        let names = self.collections.iter().map(|collection| collection.name);
+        let names = self.collections.iter().map(|collection| &collection.name);
         let sequences = names.flat_map(|name| catalog.sequences_in(name));
         let sequences: HashSet<String> = sequences.collect();
         if sequences.is_empty() {
@@ -345,10 +344,10 @@ impl<S: Sink> Exporter<'_, S> {
     }
 
     async fn get(&mut self, at: usize, id: &RawBson) -> Result<Option<RawDocumentBuf>> {
-        let Exported { name, cold, .. } = &self.collections[at];
-        let operation = Operation::begin("export", name);
-        let view = self.session.reader(name, cold).await?;
-        let (document, cost) = operation.observe(view.get_one(name, id).await)?;
+        let of = &self.collections[at];
+        let operation = Operation::begin("export", &of.name);
+        let view = self.session.reader(&of.name, &of.cold()).await?;
+        let (document, cost) = operation.observe(view.get_one(&of.name, id).await)?;
         drop(view);
         self.session.record(operation, cost);
         Ok(document)
@@ -378,7 +377,7 @@ impl<S: Sink> Exporter<'_, S> {
     }
 
     async fn document(&mut self, at: usize, document: &RawDocument) -> Result<()> {
-        self.sink.add(self.collections[at].name, document).await
+        self.sink.add(&self.collections[at].name, document).await
     }
 }
 
@@ -386,7 +385,7 @@ impl<S: Sink> Exporter<'_, S> {
 async fn chunk(
     session: &Session,
     name: &str,
-    cold: &[&'static str],
+    cold: &[&str],
     after: Option<Vec<RawBson>>,
     limit: u64,
 ) -> Result<Vec<RawDocumentBuf>> {

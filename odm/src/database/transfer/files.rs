@@ -16,10 +16,11 @@ use super::{
     import::Importer,
     input_position::{At, InputPosition},
     order::in_order,
+    scope::{TransferScope, TransferredCollection, unknown},
 };
 use crate::{
     maintain::{Doc, Imported},
-    model::{Document, Model},
+    model::Document,
     session::Session,
 };
 
@@ -81,16 +82,16 @@ type Reader<'r> = Box<dyn AsyncBufRead + Unpin + Send + 'r>;
 #[must_use = "an import does nothing until it is awaited"]
 pub struct ImportFiles<'r> {
     session: Session,
-    models: Vec<&'static Model>,
+    scope: TransferScope,
     files: Vec<(String, Reader<'r>)>,
     on_progress: Box<OnTransferProgress>,
 }
 
 impl<'r> ImportFiles<'r> {
-    pub(in crate::database) fn new(session: &Session, models: Vec<&'static Model>) -> Self {
+    pub(crate) fn new(session: &Session, scope: TransferScope) -> Self {
         ImportFiles {
             session: session.clone(),
-            models,
+            scope,
             files: Vec::new(),
             on_progress: Box::new(|_| {}),
         }
@@ -146,20 +147,35 @@ impl<'r> ImportFiles<'r> {
     }
 
     async fn run(self) -> Result<u64> {
-        let order = in_order(&self.models, &self.session.catalog());
+        let catalog = self.session.catalog();
         let has_several = self.files.len() > 1;
+        for (at, (name, _)) in self.files.iter().enumerate() {
+            if let Err(why) = self.scope.check_collection(name, &catalog) {
+                let error = unknown(why);
+                return Err(match has_several {
+                    true => error.met_in(&format!("file {}", at + 1)),
+                    false => error,
+                });
+            }
+        }
+        // Files can be of collections that are not there yet.
+        let mut collections = self.scope.collections(&self.session, &catalog).await?;
+        for (name, _) in &self.files {
+            if !collections.iter().any(|of| of.name == *name) {
+                collections.push(TransferredCollection {
+                    name: name.clone(),
+                    cold: Vec::new(),
+                });
+            }
+        }
+        let order = in_order(&collections, &catalog);
         let mut files = Vec::new();
         for (at, (name, reader)) in self.files.into_iter().enumerate() {
             let file = has_several.then_some(at + 1);
-            let Some(rank) = order.iter().position(|collection| collection.name == name) else {
-                let message =
-                    format!("unknown collection: no model of the database is stored in `{name}`");
-                let error = Error::new(ErrorKind::InvalidImport, message);
-                return Err(match file {
-                    Some(file) => error.met_in(&format!("file {file}")),
-                    None => error,
-                });
-            };
+            let rank = order
+                .iter()
+                .position(|of| of.name == name)
+                .unwrap_or_default();
             files.push((rank, file, reader));
         }
         // In this order fewer documents wait for documents that they refer to.
@@ -171,7 +187,7 @@ impl<'r> ImportFiles<'r> {
             while let Some((place, document)) = documents.next().await? {
                 importer.progress.bytes = read + documents.read();
                 let imported = Imported {
-                    collection: order[rank].name,
+                    collection: order[rank].name.clone(),
                     document: Doc::new(document),
                     parts: Vec::new(),
                 };

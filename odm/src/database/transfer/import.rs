@@ -8,12 +8,11 @@ use tokio::io::AsyncBufRead;
 
 use super::{
     OnTransferProgress, TransferProgress, input_position::InputPosition, line::LineReader,
-    ready::ready,
+    ready::ready, scope::TransferScope,
 };
 use crate::{
     catalog::COUNTERS,
     maintain::{self, Doc, Imported, SequenceCounter},
-    model::Model,
     session::Session,
 };
 
@@ -44,23 +43,20 @@ const MOST_WAITING: usize = 256 << 20;
 #[must_use = "an import does nothing until it is awaited"]
 pub struct Import<'r> {
     session: Session,
-    version: u32,
-    models: Vec<&'static Model>,
+    scope: TransferScope,
     reader: Box<dyn AsyncBufRead + Unpin + Send + 'r>,
     on_progress: Box<OnTransferProgress>,
 }
 
 impl<'r> Import<'r> {
-    pub(in crate::database) fn new(
+    pub(crate) fn new(
         session: &Session,
-        version: u32,
-        models: Vec<&'static Model>,
+        scope: TransferScope,
         reader: impl AsyncBufRead + Unpin + Send + 'r,
     ) -> Self {
         Import {
             session: session.clone(),
-            version,
-            models,
+            scope,
             reader: Box::new(reader),
             on_progress: Box::new(|_| {}),
         }
@@ -84,27 +80,17 @@ impl<'r> Import<'r> {
     async fn run(self) -> Result<u64> {
         let mut lines = LineReader::new(self.reader);
         let mut importer = Importer::new(self.session, self.on_progress);
-        let collection_of = |lines: &LineReader<'_>, name: &str| {
-            let mut models = self.models.iter();
-            let model = models.find(|model| model.collection == name);
-            model.map(|model| model.collection).ok_or_else(|| {
-                lines.invalid(&format!(
-                    "unknown collection: no model of the database is stored in `{name}`"
-                ))
-            })
+        let catalog = importer.session.catalog();
+        let check_collection = |lines: &LineReader<'_>, name: &str| {
+            let checked = self.scope.check_collection(name, &catalog);
+            checked.map_err(|why| lines.invalid(&why))
         };
         let head = lines.head().await?;
-        let (database, version) = (importer.session.database(), self.version);
-        if (head.database.as_str(), head.version) != (database, version) {
-            return Err(lines.invalid(&format!(
-                "the export is of version {} of the database `{}`, and not of version {version} of `{database}`; \
-                 import it by a program that has that version",
-                head.version, head.database
-            )));
-        }
+        let checked = self.scope.check(&head, &importer.session).await?;
+        checked.map_err(|why| lines.invalid(&why))?;
         importer.progress.of = head.documents;
         for (name, last) in head.sequences {
-            collection_of(&lines, &name)?;
+            check_collection(&lines, &name)?;
             importer
                 .last_number(SequenceCounter::of_ids(&name), last)
                 .await?;
@@ -124,8 +110,9 @@ impl<'r> Import<'r> {
                 continue;
             }
             read += 1;
+            check_collection(&lines, &name)?;
             let imported = Imported {
-                collection: collection_of(&lines, &name)?,
+                collection: name,
                 document: Doc::new(document),
                 parts: Vec::new(),
             };
@@ -290,7 +277,7 @@ impl Importer {
         drop(view);
         if let Some(missing) = missing {
             let sent = &left[missing.at()];
-            let error = missing.error(sent.imported.collection);
+            let error = missing.error(&sent.imported.collection);
             return Err(error.met_in(&sent.place.to_string()));
         }
         // All that can be left now are the numbers of an export without documents.

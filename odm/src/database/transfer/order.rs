@@ -4,52 +4,54 @@ use std::collections::HashMap;
 
 use bson::{RawBson, RawDocument};
 
-use crate::{
-    catalog::{Catalog, Edge, references},
-    model::{FieldKind, Model},
-};
+use super::scope::TransferredCollection;
+use crate::catalog::{Catalog, Edge, references};
 
 /// A collection that is exported.
 pub(super) struct Exported {
-    pub(super) name: &'static str,
+    pub(super) name: String,
     /// The fields that are cold parts.
-    pub(super) cold: Vec<&'static str>,
+    pub(super) cold: Vec<String>,
     /// The paths of the references that must not dangle, each with the position of the collection that it names.
     pub(super) references: Vec<(String, usize)>,
 }
 
-/// The collections of a database in the order of their export: each after the collections that it refers to, unless they are in a cycle.
-pub(super) fn in_order(models: &[&'static Model], catalog: &Catalog) -> Vec<Exported> {
-    let places = models.iter().enumerate();
-    let places: HashMap<&str, usize> = places.map(|(at, model)| (model.collection, at)).collect();
+impl Exported {
+    pub(super) fn cold(&self) -> Vec<&str> {
+        self.cold.iter().map(String::as_str).collect()
+    }
+}
+
+/// The collections in the order of their export: each after the collections that it refers to, unless they are in a cycle.
+pub(super) fn in_order(collections: &[TransferredCollection], catalog: &Catalog) -> Vec<Exported> {
+    let places = collections.iter().enumerate();
+    let places: HashMap<&str, usize> = places.map(|(at, of)| (of.name.as_str(), at)).collect();
     let named = |at: usize, is_asked: &dyn Fn(&Edge) -> bool| -> Vec<usize> {
-        let edges = edges_of(catalog, models[at].collection);
+        let edges = edges_of(catalog, &collections[at].name);
         let edges = edges.into_iter().filter(|(_, edge)| is_asked(edge));
         edges
             .filter_map(|(_, edge)| places.get(edge.to.as_str()).copied())
             .collect()
     };
-    let declared: Vec<usize> = (0..models.len()).collect();
+    let declared: Vec<usize> = (0..collections.len()).collect();
     // References that may dangle decide only if the others leave the order open.
     let all = sources_first(&declared, &|at| named(at, &|_| true));
     let order = sources_first(&all, &|at| named(at, &Edge::is_certain));
-    let mut position = vec![0; models.len()];
+    let mut position = vec![0; collections.len()];
     for (place, &at) in order.iter().enumerate() {
         position[at] = place;
     }
     let exported = order.iter().map(|&at| {
-        let model = models[at];
-        let fields = (model.shape)().fields.iter();
-        let cold = fields.filter(|field| matches!(field.kind, FieldKind::Split(_)));
-        let edges = edges_of(catalog, model.collection).into_iter();
+        let TransferredCollection { name, cold } = &collections[at];
+        let edges = edges_of(catalog, name).into_iter();
         let edges = edges.filter(|(_, edge)| edge.is_certain());
         let references = edges.filter_map(|(path, edge)| {
             let to = places.get(edge.to.as_str())?;
             Some((path, position[*to]))
         });
         Exported {
-            name: model.collection,
-            cold: cold.map(|field| field.name).collect(),
+            name: name.clone(),
+            cold: cold.clone(),
             references: references.collect(),
         }
     });

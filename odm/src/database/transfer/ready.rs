@@ -71,7 +71,7 @@ pub(super) async fn ready(
     let mut asked: BTreeMap<&str, Vec<Missing>> = BTreeMap::new();
     for (at, document) in documents.iter().enumerate() {
         let imported = &document.imported;
-        for (path, edge) in &edges[imported.collection] {
+        for (path, edge) in &edges[imported.collection.as_str()] {
             for id in targets(&imported.document, path) {
                 match sent.get(&(edge.to.as_str(), key::of(id.as_raw_bson_ref()))) {
                     Some(target) => named[at].push(*target),
