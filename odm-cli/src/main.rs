@@ -1,0 +1,54 @@
+//! The command `odm`: looks at, checks, copies and serves the files of the embedded store.
+//!
+//! `arguments` states the commands, `commands` has a file for each, and `source` opens where the data is. The README of the crate has a
+//! page about all of it.
+
+mod arguments;
+mod commands;
+mod error;
+mod filter;
+mod holder;
+mod json;
+mod output;
+mod pager;
+mod progress;
+mod source;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::{
+    arguments::{Arguments, Command},
+    error::{Exit, Failure, Result},
+    output::Output,
+};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut output = Output::new(&arguments.options);
+    let done = run(arguments, &mut output);
+    // What was found before an error is shown.
+    let ended = output.end();
+    let done = done.and_then(|exit| ended.map(|()| exit));
+    done.unwrap_or_else(|failure| failure.report()).into()
+}
+
+fn run(arguments: Arguments, output: &mut Output) -> Result<Exit> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(|error| Failure::io("cannot start", &error))?;
+    let done = runtime.block_on(async {
+        tokio::select! {
+            done = commands::run(&arguments, output) => done,
+            // A server ends by itself.
+            _ = tokio::signal::ctrl_c(), if !matches!(arguments.command, Command::Serve(_)) => Err(Failure::interrupted()),
+        }
+    });
+    // A task that waits for a thread, such as one that reads the standard input, holds up nothing.
+    runtime.shutdown_background();
+    done
+}

@@ -1,0 +1,66 @@
+//! Bars on the standard error, if it is a terminal.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// What a bar counts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Unit {
+    Documents,
+    Bytes,
+}
+
+/// A bar for long work, with its rate and the remaining time.
+pub(crate) struct Progress(ProgressBar);
+
+impl Progress {
+    /// Begins the bar of a task, whose whole may be unknown: 0.
+    pub(crate) fn new(task: &str, of: u64, unit: Unit) -> Progress {
+        // indicatif draws nothing where the standard error is no terminal.
+        let bar = ProgressBar::with_draw_target(Some(of), ProgressDrawTarget::stderr());
+        let template = match unit {
+            Unit::Documents => {
+                "{msg} [{wide_bar}] {human_pos} of {human_len}, {per_sec}, {eta} left"
+            }
+            Unit::Bytes => {
+                "{msg} [{wide_bar}] {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left"
+            }
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        bar.set_message(task.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Progress(bar)
+    }
+
+    /// Shows how much is done.
+    pub(crate) fn at(&self, done: u64, of: u64) {
+        self.0.set_length(of);
+        self.0.set_position(done);
+    }
+
+    /// A function that shows how much is done, for work on another thread.
+    pub(crate) fn reporter(&self) -> impl Fn(u64, u64) + Send + 'static {
+        let bar = self.0.clone();
+        move |done, of| {
+            bar.set_length(of);
+            bar.set_position(done);
+        }
+    }
+
+    /// Runs something that writes to the terminal while the bar is away.
+    pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.0.suspend(write)
+    }
+
+    /// Removes the bar.
+    pub(crate) fn end(self) {}
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

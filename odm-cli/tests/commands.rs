@@ -1,0 +1,16 @@
+//! Runs the command on real files.
+
+#[path = "commands/beside.rs"]
+mod beside;
+#[path = "commands/changing.rs"]
+mod changing;
+#[path = "commands/docs.rs"]
+mod docs;
+#[path = "commands/failures.rs"]
+mod failures;
+#[path = "commands/looking.rs"]
+mod looking;
+#[path = "commands/support.rs"]
+mod support;
+#[path = "commands/transfer.rs"]
+mod transfer;

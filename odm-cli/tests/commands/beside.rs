@@ -1,0 +1,188 @@
+//! The commands beside a process that has the file open.
+
+use odm::{Collections, Embedded, bson::rawdoc, store::contract::Store as _};
+use odm_server::Server;
+use serde_json::json;
+
+use crate::support::{Folder, wait_until};
+
+#[test]
+fn a_served_file_is_read_and_watched_through_its_socket() {
+    let folder = Folder::with_wrong_shop();
+    let server = folder.start(&["serve", "shop.odm"], "shop.odm.sock");
+    let info = &folder.run(&["info", "shop.odm"]).json()[0];
+    assert_eq!(
+        (&info["served_by"], &info["database"]),
+        (&json!("odm-server"), &json!("shop"))
+    );
+    for arguments in [
+        &["collections", "shop.odm"][..],
+        &["show", "shop.odm", "orders", "1"],
+        &["find", "shop.odm", "orders", "total>50"],
+        &["explain", "shop.odm", "orders", "customer=ann"],
+        &["stats", "shop.odm"],
+        &["diagram", "shop.odm"],
+        &["export", "shop.odm"],
+        &["users", "list", "shop.odm"],
+    ] {
+        folder.run(arguments).done();
+    }
+    let audit = folder.run(&["audit", "shop.odm", "--table"]);
+    assert_eq!(audit.code, 1, "{audit:?}");
+    assert!(
+        audit.out.ends_with("4 collections checked, 1 finding\n"),
+        "{audit:?}"
+    );
+    let uri = format!(
+        "mongodb://{}/shop",
+        folder
+            .path("shop.odm.sock")
+            .display()
+            .to_string()
+            .replace('/', "%2F")
+    );
+    assert_eq!(
+        folder.run(&["find", &uri, "orders", "--count"]).json(),
+        [json!({ "count": 4 })]
+    );
+    let answer = server.interrupt();
+    assert_eq!((answer.code, answer.err.as_str()), (0, ""));
+    assert!(
+        answer.out.starts_with("{\"serving\":\"mongodb://"),
+        "{answer:?}"
+    );
+    assert_eq!(folder.names(), ["shop.odm"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_of_a_running_program_are_seen() {
+    let folder = Folder::with_shop();
+    let store = Embedded::open(folder.path("shop.odm")).await.unwrap();
+    let collections = Collections::open(store).await.unwrap();
+    let server = Server::builder().database("shop", collections.clone());
+    // Lower case, as drivers want it for change streams.
+    let socket = tempfile::Builder::new()
+        .prefix("odm-")
+        .rand_bytes(0)
+        .suffix(&std::process::id().to_string())
+        .tempdir()
+        .unwrap();
+    let path = socket.path().join("live.sock");
+    let server = server.listen_unix(&path).await.unwrap();
+    let socket = path.to_str().unwrap();
+    let watch = folder.start(
+        &[
+            "watch", "shop.odm", "reviews", "--limit", "1", "--socket", socket,
+        ],
+        "shop.odm",
+    );
+    let reviews = collections.collection("reviews");
+    let done = tokio::task::spawn_blocking(move || watch.wait());
+    let mut id = 100_i64;
+    while !done.is_finished() {
+        let published = odm::bson::DateTime::from_millis(0);
+        let review = rawdoc! { "_id": id, "product": 5_i64, "stars": 4, "text": "Soft", "published": published };
+        reviews.insert([review]).await.unwrap();
+        id += 1;
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    let change = done.await.unwrap().json().remove(0);
+    assert_eq!(
+        (&change["change"], &change["collection"]),
+        (&json!("insert"), &json!("reviews"))
+    );
+    assert_eq!(change["document"]["text"], "Soft");
+    server.shutdown().await;
+    collections.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_without_a_socket_is_read_as_of_its_last_checkpoint() {
+    let folder = Folder::with_shop();
+    let store = Embedded::open(folder.path("shop.odm")).await.unwrap();
+    let collections = Collections::open(store.clone()).await.unwrap();
+    collections
+        .collection("notes")
+        .insert([rawdoc! { "_id": 1 }])
+        .await
+        .unwrap();
+    store.check().await.unwrap();
+    collections
+        .collection("notes")
+        .insert([rawdoc! { "_id": 2 }])
+        .await
+        .unwrap();
+
+    let found = folder.run(&["find", "shop.odm", "notes"]);
+    assert_eq!(found.out, "{\"_id\":1}\n");
+    let holder = format!(
+        "note: `shop.odm` is open in the process {} (",
+        std::process::id()
+    );
+    if cfg!(target_os = "linux") {
+        assert!(found.err.starts_with(&holder), "{found:?}");
+        assert!(
+            found.err.contains("this is its last checkpoint, of 20"),
+            "{found:?}"
+        );
+    }
+    let refused = folder.run(&["repair", "shop.odm"]).fails(4);
+    assert!(
+        refused.contains("`shop.odm` is open in ") && refused.contains("Stop that process"),
+        "{refused}"
+    );
+    for arguments in [
+        &["compact", "shop.odm"][..],
+        &["backfill", "shop.odm"],
+        &["salvage", "shop.odm"],
+        &["users", "remove", "shop.odm", "ann"],
+        &["serve", "shop.odm"],
+    ] {
+        folder.run(arguments).fails(4);
+    }
+    let watch = folder.run(&["watch", "shop.odm"]).fails(8);
+    assert!(watch.contains("no process serves `shop.odm`"), "{watch}");
+    let backup = folder.run(&["backup", "shop.odm", "copy.odm"]);
+    assert_eq!(backup.code, 0, "{backup:?}");
+    assert_eq!(
+        folder.run(&["find", "copy.odm", "notes", "--count"]).json(),
+        [json!({ "count": 1 })]
+    );
+    let check = folder.run(&["check", "shop.odm"]).json();
+    assert_eq!(check[0]["checksums"], false);
+    store.close().await.unwrap();
+    assert_eq!(
+        folder.run(&["find", "shop.odm", "notes", "--count"]).json(),
+        [json!({ "count": 2 })]
+    );
+}
+
+#[test]
+fn a_server_beyond_the_loopback_requires_users() {
+    let folder = Folder::with_shop();
+    let refused = folder.run(&["serve", "shop.odm", "--listen", "0.0.0.0:0"]);
+    assert_eq!(refused.code, 2, "{refused:?}");
+    assert!(refused.err.contains("add --users"), "{refused:?}");
+    let add = ["users", "add", "shop.odm", "ann", "--read", "orders"];
+    folder.run_with_input(&add, "correct horse\n").done();
+    let port = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let address = format!("127.0.0.1:{port}");
+    let _server = folder.start(
+        &["serve", "shop.odm", "--listen", &address, "--users"],
+        "shop.odm.sock",
+    );
+    wait_until(|| std::net::TcpStream::connect(&address).is_ok());
+    let of = |user: &str| format!("mongodb://{user}{address}/shop");
+    let ann = of("ann:correct%20horse@");
+    assert_eq!(
+        folder.run(&["find", &ann, "orders", "--count"]).json(),
+        [json!({ "count": 4 })]
+    );
+    folder.run(&["find", &ann, "reviews"]).fails(3);
+    folder.run(&["find", &of("ann:wrong@"), "orders"]).fails(6);
+    folder.run(&["find", &of(""), "orders"]).fails(6);
+}
