@@ -122,11 +122,9 @@ impl From<odm::Error> for Failure {
         };
         let failure = Failure::new(exit, error.to_string());
         match error.kind() {
-            ErrorKind::Corrupt if error.to_string().contains("format") => failure.with_advice(
-                "If it is a store of another version of odm, use the `odm` of that version.",
+            ErrorKind::Corrupt => failure.with_advice(
+                "A damaged store is restored from a backup. If its log alone is damaged, `odm salvage` opens it without the rest of the log.",
             ),
-            ErrorKind::Corrupt if !error.to_string().contains("not a store") => failure
-                .with_advice("Restore a backup; if its log is damaged, `odm salvage` opens it without the damaged rest."),
             ErrorKind::Io if io_kind(&error) == Some(io::ErrorKind::StorageFull) => {
                 failure.with_advice("The disk is full: give it room, and run the command again.")
             }

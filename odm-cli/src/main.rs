@@ -48,7 +48,7 @@ fn run(arguments: Arguments, output: &mut Output) -> Result<Exit> {
             _ = tokio::signal::ctrl_c(), if !matches!(arguments.command, Command::Serve(_)) => Err(Failure::interrupted()),
         }
     });
-    // A task that waits for a thread, such as one that reads the standard input, holds up nothing.
-    runtime.shutdown_background();
+    // Its tasks end with the process: those of the driver panic if others are gone before them. All stores are closed.
+    std::mem::forget(runtime);
     done
 }

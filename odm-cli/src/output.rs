@@ -77,9 +77,12 @@ impl Output {
         self.is_json
     }
 
-    /// Writes a line of text as it is.
-    pub(crate) fn text(&mut self, line: &str) -> Result<()> {
-        self.lines.write(line).map_err(unwritable)
+    /// Writes lines of text as they are.
+    pub(crate) fn text(&mut self, text: &str) -> Result<()> {
+        let mut lines = text.split('\n');
+        lines
+            .try_for_each(|line| self.lines.write(line))
+            .map_err(unwritable)
     }
 
     /// Writes something for people, which programs do not get.

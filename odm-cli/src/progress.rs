@@ -1,6 +1,6 @@
 //! Bars on the standard error, if it is a terminal.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -11,8 +11,14 @@ pub(crate) enum Unit {
     Bytes,
 }
 
+/// How long work takes at least that has a bar.
+const DELAY: Duration = Duration::from_millis(500);
+
 /// A bar for long work, with its rate and the remaining time.
-pub(crate) struct Progress(ProgressBar);
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    begun: Instant,
+}
 
 impl Progress {
     /// Begins the bar of a task, whose whole may be unknown: 0.
@@ -27,32 +33,33 @@ impl Progress {
                 "{msg} [{wide_bar}] {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left"
             }
         };
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.progress_chars("=> "));
-        }
-        bar.set_message(task.to_owned());
-        bar.enable_steady_tick(Duration::from_millis(200));
-        Progress(bar)
+        let style = ProgressStyle::with_template(template).expect("the template is valid");
+        let bar = bar
+            .with_style(style.progress_chars("=> "))
+            .with_message(task.to_owned());
+        let begun = Instant::now();
+        Progress { bar, begun }
     }
 
     /// Shows how much is done.
     pub(crate) fn at(&self, done: u64, of: u64) {
-        self.0.set_length(of);
-        self.0.set_position(done);
+        self.reporter()(done, of);
     }
 
     /// A function that shows how much is done, for work on another thread.
     pub(crate) fn reporter(&self) -> impl Fn(u64, u64) + Send + 'static {
-        let bar = self.0.clone();
+        let (bar, begun) = (self.bar.clone(), self.begun);
         move |done, of| {
-            bar.set_length(of);
-            bar.set_position(done);
+            if begun.elapsed() > DELAY {
+                bar.set_length(of);
+                bar.set_position(done);
+            }
         }
     }
 
     /// Runs something that writes to the terminal while the bar is away.
     pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
-        self.0.suspend(write)
+        self.bar.suspend(write)
     }
 
     /// Removes the bar.
@@ -61,6 +68,6 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }

@@ -58,26 +58,12 @@ pub(crate) enum Opened {
     MongoDb(Database),
 }
 
-/// A file that this process has open.
+/// A file that this process reads.
 pub(crate) struct OpenFile {
     pub(crate) path: PathBuf,
-    pub(crate) store: FileStore,
+    pub(crate) size: StoreSize,
     pub(crate) collections: Collections,
     served: OnceCell<Served>,
-}
-
-pub(crate) enum FileStore {
-    Writable(Embedded),
-    ReadOnly(ReadOnlyStore),
-}
-
-impl FileStore {
-    pub(crate) fn size(&self) -> Result<StoreSize> {
-        Ok(match self {
-            FileStore::Writable(store) => store.size()?,
-            FileStore::ReadOnly(store) => store.size()?,
-        })
-    }
 }
 
 /// Collections that are written.
@@ -139,40 +125,35 @@ impl<'a> Source<'a> {
     }
 
     async fn look_at_file(&self, path: &Path) -> Result<Opened> {
-        match Embedded::open_read_only(path).await {
+        let (collections, size) = match Embedded::open_read_only(path).await {
             Ok(store) => {
                 self.tell_age(&store)?;
-                let collections = quiet(store.clone()).await?;
-                let file = OpenFile::new(path, FileStore::ReadOnly(store), collections);
-                Ok(Opened::File(Box::new(file)))
+                (quiet(store.clone()).await?, store.size()?)
             }
             // It was not closed, and nobody has it.
             Err(error) if error.kind() == ErrorKind::ReadOnly => {
-                complain(
-                    "note",
-                    &format!(
-                        "`{}` was not closed, as after a crash: its log is applied now",
-                        path.display()
-                    ),
+                let text = format!(
+                    "`{}` was not closed, as after a crash: it is read with its log",
+                    self.name
                 );
-                Ok(Opened::File(Box::new(self.open_to_write().await?)))
+                complain("note", &text);
+                let store = self.open_store().await?;
+                (quiet(store.clone()).await?, store.size()?)
             }
-            Err(error) => Err(self.failure(error)),
-        }
+            Err(error) => return Err(self.failure(error)),
+        };
+        Ok(Opened::File(Box::new(OpenFile {
+            path: path.to_owned(),
+            size,
+            collections,
+            served: OnceCell::new(),
+        })))
     }
 
     /// Opens the file alone.
     pub(crate) async fn open_store(&self) -> Result<Embedded> {
         let opened = Embedded::open(self.file()?).await;
         opened.map_err(|error| self.failure(error))
-    }
-
-    /// Opens the file to write it, or to hold it alone.
-    pub(crate) async fn open_to_write(&self) -> Result<OpenFile> {
-        let path = self.file()?;
-        let store = self.open_store().await?;
-        let collections = quiet(store.clone()).await?;
-        Ok(OpenFile::new(path, FileStore::Writable(store), collections))
     }
 
     /// Opens the data to look at it by the collections of this process: a file as of its last checkpoint, if a process has it open.
@@ -197,7 +178,7 @@ impl<'a> Source<'a> {
                 .await?
                 .ok_or_else(|| self.held_by_server())?
         } else {
-            self.open_to_write().await?.collections
+            quiet(self.open_store().await?).await?
         };
         Ok(Target {
             collections,
@@ -389,15 +370,6 @@ fn client_of_socket(path: PathBuf) -> Result<Client> {
 }
 
 impl OpenFile {
-    fn new(path: &Path, store: FileStore, collections: Collections) -> Self {
-        OpenFile {
-            path: path.to_owned(),
-            store,
-            collections,
-            served: OnceCell::new(),
-        }
-    }
-
     /// The file as a database of MongoDB's commands.
     async fn database(&self) -> Result<&Database> {
         let served = self.served.get_or_try_init(|| self.serve()).await?;
@@ -417,12 +389,6 @@ impl OpenFile {
             _server: server,
             _folder: folder,
         })
-    }
-
-    /// Makes all commits durable, and gives the file free.
-    pub(crate) async fn close(self) -> Result<()> {
-        drop(self.served);
-        Ok(self.collections.close().await?)
     }
 }
 

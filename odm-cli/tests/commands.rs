@@ -12,5 +12,7 @@ mod failures;
 mod looking;
 #[path = "commands/support.rs"]
 mod support;
+#[path = "commands/terminal.rs"]
+mod terminal;
 #[path = "commands/transfer.rs"]
 mod transfer;

@@ -13,7 +13,7 @@ use crate::{
     error::{Exit, Failure, Result},
     output::{Output, complain},
     progress::{Progress, Unit},
-    source::{FileStore, Source},
+    source::Source,
     table::size,
 };
 
@@ -39,12 +39,12 @@ pub(super) async fn run(source: &Source<'_>, target: &Path, output: &mut Output)
         );
         return Err(Failure::new(Exit::Refused, message));
     }
-    let store = match source.open_to_write().await {
-        Ok(file) => file.store,
+    let backup = match source.open_store().await {
+        Ok(store) => store.backup(target),
         Err(failure) if failure.exit() == Exit::Locked => {
             let text = "another process has the file open: the copy is of its last checkpoint, some seconds old";
             complain("note", text);
-            FileStore::ReadOnly(Embedded::open_read_only(path).await?)
+            Embedded::open_read_only(path).await?.backup(target)
         }
         Err(failure) => return Err(failure),
     };
@@ -52,10 +52,6 @@ pub(super) async fn run(source: &Source<'_>, target: &Path, output: &mut Output)
     let report = progress.reporter();
     let (running, ended) = channel();
     let _until_ended = UntilEnded(ended);
-    let backup = match &store {
-        FileStore::Writable(store) => store.backup(target),
-        FileStore::ReadOnly(store) => store.backup(target),
-    };
     backup
         .on_progress(move |at| {
             let _ = &running;

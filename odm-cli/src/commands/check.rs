@@ -7,29 +7,26 @@ use super::is_own;
 use crate::{
     error::{Exit, Result},
     output::{Output, complain, counted},
-    source::{FileStore, Source},
+    source::Source,
 };
 
 pub(super) async fn run(source: &Source<'_>, output: &mut Output) -> Result<Exit> {
     let path = source.file()?;
-    let (store, has_checksums) = match source.open_to_write().await {
-        Ok(file) => {
-            if let FileStore::Writable(store) = &file.store {
-                store.check().await?;
-            }
-            (file.store, true)
+    let (size, has_checksums) = match source.open_store().await {
+        Ok(store) => {
+            store.check().await?;
+            (store.size()?, true)
         }
         Err(failure) if failure.exit() == Exit::Locked => {
             let text = "another process has the file open: its last checkpoint is checked, without the checksums of the file";
             complain("note", text);
             let store = Embedded::open_read_only(path).await?;
             store.check_integrity().await?;
-            (FileStore::ReadOnly(store), false)
+            (store.size()?, false)
         }
         Err(failure) => return Err(failure),
     };
-    let collections = store.size()?.collections;
-    let own = collections.iter().filter(|of| !is_own(&of.name));
+    let own = size.collections.iter().filter(|of| !is_own(&of.name));
     let documents: u64 = own.map(|of| of.documents).sum();
     if output.is_json() {
         let file = path.display().to_string();

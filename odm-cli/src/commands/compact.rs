@@ -1,23 +1,21 @@
 //! `compact`: gives the free space of a file back to the disk.
 
 use mongodb::bson::doc;
+use odm::store::contract::Store;
 
 use crate::{
     error::{Exit, Result},
     output::Output,
-    source::{FileStore, Source},
+    source::Source,
     table::size,
 };
 
 pub(super) async fn run(source: &Source<'_>, output: &mut Output) -> Result<Exit> {
-    let file = source.open_to_write().await?;
-    let FileStore::Writable(store) = &file.store else {
-        return Ok(Exit::Done);
-    };
+    let path = source.file()?.display().to_string();
+    let store = source.open_store().await?;
     let compacted = store.compact().await?;
+    store.close().await?;
     let (before, after) = (compacted.before as i64, compacted.after as i64);
-    let path = file.path.display().to_string();
-    file.close().await?;
     if output.is_json() {
         output.json(&doc! { "file": path, "before": before, "after": after })?;
     } else {

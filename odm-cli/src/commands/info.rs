@@ -16,7 +16,7 @@ pub(super) async fn run(source: &Source<'_>, output: &mut Output) -> Result<Exit
     let opened = source.look().await?;
     let mut record = Document::new();
     match &opened {
-        Opened::File(file) => of_file(&file.path, file.store.size()?.file, &mut record),
+        Opened::File(file) => of_file(&file.path, file.size.file, &mut record),
         Opened::Served(database) => {
             record.insert("served_by", "odm-server");
             record.insert("database", database.name());

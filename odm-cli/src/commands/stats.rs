@@ -40,7 +40,7 @@ pub(super) async fn run(
     let names = names(&opened, only).await?;
     let database = opened.database().await?;
     let copies = copies(&declared(database).await?);
-    let entries = index_entries(&opened)?;
+    let entries = index_entries(&opened);
     let is_measured = matches!(opened, Opened::MongoDb(_));
     let mut found = Found::default();
     for name in &names {
@@ -53,7 +53,7 @@ pub(super) async fn run(
     sort_down(&mut found.largest, "bytes");
     sort_down(&mut found.lists, "longest");
     if let Opened::File(file) = &opened {
-        let size = file.store.size()?;
+        let size = &file.size;
         let bytes = size.file.unwrap_or_default() as i64;
         output.section("file", &[doc! { "file": file.path.display().to_string(), "bytes": bytes, "log_bytes": size.log as i64 }])?;
     }
@@ -72,16 +72,16 @@ fn sort_down(rows: &mut Vec<Document>, by: &str) {
 }
 
 /// The numbers of entries of the indexes of a file, by collection and name.
-fn index_entries(opened: &Opened) -> Result<BTreeMap<(String, String), u64>> {
+fn index_entries(opened: &Opened) -> BTreeMap<(String, String), u64> {
     let mut entries = BTreeMap::new();
     if let Opened::File(file) = opened {
-        for collection in file.store.size()?.collections {
-            for index in collection.indexes {
-                entries.insert((collection.name.clone(), index.name), index.entries);
+        for collection in &file.size.collections {
+            for index in &collection.indexes {
+                entries.insert((collection.name.clone(), index.name.clone()), index.entries);
             }
         }
     }
-    Ok(entries)
+    entries
 }
 
 /// A copy that documents hold.

@@ -1,7 +1,5 @@
 //! The commands that change a file, or make one.
 
-use std::fs;
-
 use serde_json::json;
 
 use crate::support::Folder;
@@ -161,8 +159,15 @@ fn a_store_after_a_crash_is_read_with_its_log() {
     let folder = Folder::with_shop();
     let server = folder.start(&["serve", "shop.odm"], "shop.odm.sock");
     server.end("KILL");
-    let info = folder.run(&["info", "shop.odm"]);
-    assert_eq!(info.code, 0, "{info:?}");
-    let is_open = fs::exists(folder.path("shop.odm.log")).unwrap();
-    assert!(!is_open, "it is closed again");
+    let info = folder.run(&["find", "shop.odm", "orders", "--count"]);
+    assert_eq!(
+        (info.code, info.out.as_str()),
+        (0, "{\"count\":4}\n"),
+        "{info:?}"
+    );
+    folder.run(&["check", "shop.odm"]).done();
+    assert!(
+        !folder.names().contains(&"shop.odm.log".to_owned()),
+        "it is closed again"
+    );
 }

@@ -118,7 +118,59 @@ fn a_flipped_bit_is_found() {
     bytes[name] ^= 1;
     folder.write("shop.odm", bytes);
     let message = folder.run(&["check", "shop.odm"]).fails(5);
-    assert!(message.contains("Restore a backup"), "{message}");
+    assert!(
+        message.contains("`shop.odm`") && message.contains("restored from a backup"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_store_with_a_damaged_log_is_salvaged() {
+    let folder = Folder::with_shop();
+    let server = folder.start(&["serve", "shop.odm"], "shop.odm.sock");
+    let uri = format!(
+        "mongodb://{}/shop",
+        folder
+            .path("shop.odm.sock")
+            .display()
+            .to_string()
+            .replace('/', "%2F")
+    );
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let client = mongodb::Client::with_uri_str(uri).await.unwrap();
+        let notes = client.database("shop").collection("notes");
+        for id in 0..20 {
+            notes
+                .insert_one(mongodb::bson::doc! { "_id": id, "text": "a note" })
+                .await
+                .unwrap();
+        }
+    });
+    server.end("KILL");
+    let mut log = fs::read(folder.path("shop.odm.log")).unwrap();
+    let first = log
+        .windows(6)
+        .position(|window| window == b"a note")
+        .expect("a note");
+    log[first] ^= 1;
+    folder.write("shop.odm.log", log);
+    for command in ["info", "audit", "compact", "export", "check"] {
+        let message = folder.run(&[command, "shop.odm"]);
+        assert_eq!(
+            (message.code, message.err.contains("`odm salvage`")),
+            (5, true),
+            "{command}: {message:?}"
+        );
+    }
+    let salvaged = &folder.run(&["salvage", "shop.odm"]).json()[0];
+    assert!(
+        salvaged["left_out"].as_i64() > Some(0) && salvaged["damage"].is_string(),
+        "{salvaged}"
+    );
+    let kept = salvaged["log"].as_str().expect("a copy of the log");
+    assert!(kept.contains("shop.odm.log.damaged-"), "{kept}");
+    folder.run(&["audit", "shop.odm"]).done();
 }
 
 #[test]
@@ -148,26 +200,24 @@ fn a_failing_disk_is_told_from_a_reader_that_leaves() {
 
 #[test]
 fn a_file_that_cannot_grow_leaves_nothing_half_done() {
-    let folder = Folder::with_shop();
-    // Writes beyond 4 KiB fail, as on a full disk.
-    let limited =
-        |command: &str| folder.shell(&format!("trap '' XFSZ; ulimit -f 4; odm {command}"));
     for command in [
         "backup shop.odm copy.odm",
         "copy shop.odm copy.odm",
         "demo new.odm",
         "export shop.odm shop.jsonl",
     ] {
-        let answer = limited(command);
+        let folder = Folder::with_shop();
+        // Writes beyond 4 KiB fail, as on a full disk.
+        let answer = folder.shell(&format!("trap '' XFSZ; ulimit -f 4; odm {command}"));
         assert_eq!(answer.code, 7, "{command}: {answer:?}");
         assert!(
             answer.err.contains("File too large"),
             "{command}: {answer:?}"
         );
+        let names = folder.names();
+        let is_left = |name: &&String| !name.starts_with("shop.odm");
+        assert_eq!(names.iter().find(is_left), None, "{names:?}");
     }
-    let names = folder.names();
-    let is_left = |name: &&String| !name.starts_with("shop.odm");
-    assert_eq!(names.iter().find(is_left), None, "{names:?}");
 }
 
 #[test]
