@@ -1,8 +1,9 @@
 //! Changes of whole collections, which affect only the schema.
 
-use odm_store::{CollectionChange, Error, ErrorKind, Result};
+use odm_store::{CollectionChange, Error, ErrorKind, IndexSpec, Result};
 
 use super::{
+    ensure::{check_index, check_name},
     schema::{Collection, Index, Schema},
     work::Work,
 };
@@ -13,7 +14,7 @@ impl Work {
         let mut schema = Schema::clone(&self.schema);
         for change in changes {
             match change {
-                CollectionChange::Create { name, like } => create(&mut schema, name, like)?,
+                CollectionChange::Create { name, indexes } => create(&mut schema, name, indexes)?,
                 CollectionChange::Drop { name } => schema.remove(name),
                 CollectionChange::Replace { from, to } => {
                     if !schema.replace(from, to) {
@@ -30,15 +31,22 @@ impl Work {
 }
 
 /// Makes an empty collection. Its indexes are in force, since they have the entries of all documents: none.
-fn create(schema: &mut Schema, name: &str, like: &str) -> Result<()> {
+fn create(schema: &mut Schema, name: &str, specs: &[IndexSpec]) -> Result<()> {
+    check_name(name)?;
     schema.remove(name);
-    let mut indexes = Vec::new();
-    if let Some(like) = schema.collection(like).cloned() {
-        for index in like.in_force() {
-            let mut index = Index::new(schema.new_tree()?, index.spec.clone());
-            index.build = None;
-            indexes.push(index);
+    let mut indexes: Vec<Index> = Vec::new();
+    for spec in specs {
+        check_index(name, spec)?;
+        if indexes.iter().any(|other| other.spec.name == spec.name) {
+            let message = format!(
+                "`{name}` has two indexes with the name `{}`: give one of them another name",
+                spec.name
+            );
+            return Err(Error::new(ErrorKind::Schema, message).at(name, Some(&spec.name), None));
         }
+        let mut index = Index::new(schema.new_tree()?, spec.clone());
+        index.build = None;
+        indexes.push(index);
     }
     let tree = schema.new_tree()?;
     schema.set(Collection {

@@ -327,7 +327,7 @@ pub(super) fn sweep(work: &mut Work, mut portion: Portion<'_>) -> Result<()> {
     Ok(())
 }
 
-fn check_name(name: &str) -> Result<()> {
+pub(super) fn check_name(name: &str) -> Result<()> {
     if name.is_empty() || name.contains('\0') {
         let message = format!(
             "invalid collection name {name:?}: use a name that is not empty and has no NUL"
@@ -337,7 +337,7 @@ fn check_name(name: &str) -> Result<()> {
     Ok(())
 }
 
-fn check_index(collection: &str, index: &IndexSpec) -> Result<()> {
+pub(super) fn check_index(collection: &str, index: &IndexSpec) -> Result<()> {
     let refuse = |why: &str| {
         let message = format!("index `{}` of `{collection}` {why}", index.name);
         Err(Error::new(ErrorKind::Schema, message).at(collection, Some(&index.name), None))

@@ -11,9 +11,9 @@ use std::{
 use async_trait::async_trait;
 use bson::RawBson;
 use odm_store::{
-    Aggregate, CollectionChange, CollectionWrites, Cost, DeleteWrite, Deleted, Durability, Each,
-    Error, ErrorKind, Explain, FeedChanges, Find, FindByKey, Locks, Reader, Result, Transaction,
-    UnitOfWork, UpdateWrite, Updated,
+    Aggregate, CollectionChange, CollectionSpec, CollectionWrites, Cost, DeleteWrite, Deleted,
+    Durability, Each, Error, ErrorKind, Explain, FeedChanges, Find, FindByKey, Locks, Reader,
+    Result, Transaction, UnitOfWork, UpdateWrite, Updated,
 };
 use tokio::sync::oneshot;
 
@@ -180,6 +180,11 @@ impl Transaction for EmbeddedTransaction {
     async fn change_collections(&mut self, changes: &[CollectionChange]) -> Result<()> {
         self.begin_write()?;
         self.work.change_collections(changes)
+    }
+
+    async fn collections(&self) -> Result<Vec<CollectionSpec>> {
+        self.begin_call()?;
+        Ok(self.work.schema.specs())
     }
 
     fn changes(&mut self) -> Option<&mut FeedChanges> {

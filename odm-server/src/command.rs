@@ -272,7 +272,7 @@ async fn dispatch<'a>(
 }
 
 /// Commands that can be part of a transaction.
-const IN_TRANSACTION: [&str; 12] = [
+const IN_TRANSACTION: [&str; 14] = [
     "find",
     "getMore",
     "killCursors",
@@ -283,6 +283,8 @@ const IN_TRANSACTION: [&str; 12] = [
     "delete",
     "findAndModify",
     "findandmodify",
+    "create",
+    "createIndexes",
     END_OF_TRANSACTION[0],
     END_OF_TRANSACTION[1],
 ];

@@ -10,7 +10,7 @@ use super::support::*;
 fn create(name: &str) -> CollectionChange {
     CollectionChange::Create {
         name: name.to_owned(),
-        like: THINGS.to_owned(),
+        indexes: vec![unique("by n", &["n"])],
     }
 }
 
@@ -137,6 +137,17 @@ pub async fn nothing_of_a_failed_change_of_collections_is_made(store: impl Store
     let mut transaction = store.begin(TransactionOptions::default()).await.unwrap();
     transaction.change_collections(&changes[..1]).await.unwrap();
     assert_eq!(transaction.count(&query(doc! {})).await.unwrap().0, 0);
+    let listed = transaction.collections().await.unwrap();
+    assert!(listed.iter().all(|spec| spec.name != THINGS), "{listed:?}");
+    transaction
+        .change_collections(&[create("beside")])
+        .await
+        .unwrap();
+    let listed = transaction.collections().await.unwrap();
+    let beside = listed.iter().find(|spec| spec.name == "beside");
+    assert_eq!(beside.unwrap().indexes, [unique("by n", &["n"])]);
     transaction.rollback().await.unwrap();
     assert_eq!(stored(&store).await, [raw(doc! { "_id": 1 })]);
+    let listed = store.collections().await.unwrap();
+    assert!(listed.iter().all(|spec| spec.name != "beside"));
 }

@@ -23,12 +23,12 @@ pub struct CollectionSpec {
 /// A change of a whole collection, for [`Transaction::change_collections`](crate::Transaction::change_collections).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CollectionChange {
-    /// Make an empty collection with the indexes of another one. An existing collection of the name is removed.
+    /// Make an empty collection. An existing collection of the name is removed.
     Create {
         /// Its name.
         name: String,
-        /// The other one.
-        like: String,
+        /// Its indexes, besides the one on `_id`.
+        indexes: Vec<IndexSpec>,
     },
     /// Give a collection the name of another one, which is removed.
     Replace {

@@ -410,12 +410,22 @@ pub trait Transaction: Reader {
     ///
     /// # Errors
     ///
-    /// [`Schema`](crate::ErrorKind::Schema) if a collection that is to replace another one is not there.
+    /// [`Schema`](crate::ErrorKind::Schema) if a collection that is to replace another one is not there, or if an index is invalid.
     async fn change_collections(&mut self, changes: &[CollectionChange]) -> Result<()> {
         let _ = changes;
         Err(Error::new(
             ErrorKind::InvalidQuery,
             "collections cannot be changed as a whole on this store: ask for `Capabilities::changes_collections`",
+        ))
+    }
+
+    /// Lists the collections with their indexes, as the transaction has them, in the order of the names of both.
+    ///
+    /// The library calls it only on a store with [`Capabilities::changes_collections`]. The default refuses it.
+    async fn collections(&self) -> Result<Vec<CollectionSpec>> {
+        Err(Error::new(
+            ErrorKind::InvalidQuery,
+            "a transaction of this store knows no collections: ask for `Capabilities::changes_collections`",
         ))
     }
 

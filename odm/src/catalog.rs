@@ -50,7 +50,7 @@ pub(crate) use relations::{DeclaredCollection, Expiry, SequenceType, WriteFields
 use stored::OwnerVersion;
 pub(crate) use stored::{
     Announcement, COLLECTION, OwnedIndex, Prepared, RunningMigration, StoredDatabase, advance,
-    announce as announce_migration, begin, change_whole, check_owned, complete, declare,
+    announce as announce_migration, begin, change_whole, check_owned, complete, create_in, declare,
     declare_as, declared_versions, declaring, declaring_index, end_migration, follow, has_followed,
     is_current, is_outdated, is_own, load, prepare, publish, record_indexes, renew_epoch,
     restore_indexes, running, stage, stored as stored_of, withdraw as withdraw_migration,

@@ -6,6 +6,7 @@
 mod bound;
 mod check;
 mod cold;
+mod declare;
 mod guard;
 mod import;
 mod lease;

@@ -39,7 +39,7 @@ async fn what_a_collection_has_replaced_is_swept_and_the_store_is_sound_at_every
     for round in 1..4 {
         let create = CollectionChange::Create {
             name: "beside".into(),
-            like: "things".into(),
+            indexes: specs[0].indexes.clone(),
         };
         change(&store, &[create]).await;
         let replace = CollectionChange::Replace {

@@ -383,3 +383,113 @@ fn commands_that_cannot_be_in_a_transaction_or_sent_again_say_so() {
         Ok(())
     });
 }
+
+/// A command of the transaction 1 of a session.
+fn in_transaction(mut command: Document, session: u8, starts: bool) -> Document {
+    command.extend(doc! { "lsid": lsid(session), "txnNumber": 1_i64, "autocommit": false });
+    if starts {
+        command.insert("startTransaction", true);
+    }
+    command
+}
+
+fn by(field: &str) -> Document {
+    doc! { "key": { field: 1 }, "name": field, "unique": true }
+}
+
+#[test]
+fn a_transaction_creates_collections_and_their_indexes_as_a_whole_or_not_at_all() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        let mut client = RawClient::new(&served.server).await;
+        let index =
+            |name: &str, field: &str| doc! { "createIndexes": name, "indexes": [by(field)] };
+        let insert = |id: i32| doc! { "insert": "drafts", "documents": [{ "_id": id, "a": 1 }] };
+        let end = |name: &str, session| in_transaction(doc! { name: 1 }, session, false);
+        let is_there = async || {
+            let shop = served.client.database("shop");
+            let all = shop.list_collection_names().await;
+            all.unwrap().contains(&"drafts".to_owned())
+        };
+        for (session, last) in [(1, "abortTransaction"), (2, "commitTransaction")] {
+            let mut replies = Vec::new();
+            for (at, command) in [
+                doc! { "create": "drafts" },
+                index("drafts", "a"),
+                index("others", "b"),
+                insert(1),
+                // What is there already is no new index.
+                index("drafts", "a"),
+            ]
+            .into_iter()
+            .enumerate()
+            {
+                let reply = client.run(in_transaction(command, session, at == 0)).await;
+                replies.push(reply.unwrap());
+            }
+            assert!(replies.iter().all(is_ok), "{replies:?}");
+            let numbers = |reply: &Document| {
+                (
+                    reply.number("numIndexesBefore"),
+                    reply.number("numIndexesAfter"),
+                )
+            };
+            assert_eq!(numbers(&replies[1]), (1, 2));
+            assert!(!replies[1].flag("createdCollectionAutomatically"));
+            assert!(replies[2].flag("createdCollectionAutomatically"));
+            assert_eq!(numbers(&replies[4]), (2, 2));
+            assert!(!is_there().await);
+            assert!(is_ok(&client.run(end(last, session)).await.unwrap()));
+            assert_eq!(is_there().await, last == "commitTransaction");
+        }
+        assert!(is_ok(
+            &client.run(end("commitTransaction", 2)).await.unwrap()
+        ));
+        // The index is in force.
+        let twice = doc! { "insert": "drafts", "documents": [{ "_id": 2, "a": 1 }] };
+        let refused = client.run(twice).await.unwrap();
+        assert!(format!("{refused}").contains("11000"), "{refused}");
+
+        // What MongoDB refuses in a transaction ends it.
+        let in_full = doc! { "insert": "full", "documents": [{}] };
+        assert!(is_ok(
+            &client.run(in_transaction(in_full, 6, true)).await.unwrap()
+        ));
+        let existing = "new indexes on existing collection";
+        for (session, command, code, text) in [
+            (3, index("parts", "qty"), 263, existing),
+            (4, doc! { "create": "drafts" }, 48, "already exists"),
+            (5, doc! { "drop": "drafts" }, 263, "Cannot run 'drop'"),
+            (6, index("full", "a"), 263, "non-empty"),
+            (6, doc! { "commitTransaction": 1 }, 251, "transaction"),
+        ] {
+            let command = in_transaction(command, session, session < 6);
+            let refused = client.run(command).await.unwrap();
+            assert_eq!(refused.number("code"), code, "{refused}");
+            assert!(refused.text("errmsg").contains(text), "{refused}");
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn of_two_transactions_that_create_a_collection_one_is_run_again() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        let mut client = RawClient::new(&served.server).await;
+        let mut run = async |name: &str, session, starts| {
+            let command = in_transaction(doc! { name: "drafts" }, session, starts);
+            client.run(command).await.unwrap()
+        };
+        assert!(is_ok(&run("create", 1, true).await));
+        assert!(is_ok(&run("create", 2, true).await));
+        assert!(is_ok(&run("commitTransaction", 1, false).await));
+        let lost = run("commitTransaction", 2, false).await;
+        assert_eq!(lost.number("code"), 112, "{lost}");
+        assert_eq!(
+            lost.list("errorLabels"),
+            &[Bson::from("TransientTransactionError")]
+        );
+        Ok(())
+    });
+}

@@ -27,7 +27,7 @@ pub(crate) use self::{
     migration::{RunningMigration, advance, announce, begin, end_migration, running, withdraw},
     staging::{publish, stage},
     versions::{OwnerVersion, StoredDatabase, check_owned, declared_versions, stored},
-    whole::{change_whole, declaring, declaring_index},
+    whole::{change_whole, create_in, declaring, declaring_index},
 };
 use odm_mql::path;
 use odm_store::{

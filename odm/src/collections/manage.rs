@@ -44,7 +44,7 @@ impl Collections {
     ///
     /// The errors of the store.
     pub async fn list(&self) -> Result<Vec<CollectionInfo>> {
-        let mut specs = self.session.store().collections().await?;
+        let mut specs = self.session.collections().await?;
         specs.retain(|spec| !catalog::is_own(&spec.name));
         let names: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
         let reader = self.session.store().reader()?;
@@ -60,26 +60,37 @@ impl Collections {
 }
 
 impl Collection {
-    /// Creates the collection, if it does not exist. The first document of a collection creates it, too.
+    /// Creates the collection, if it does not exist. The first document of a collection creates it, too. In a transaction it exists for others
+    /// from the commit on, which loses a conflict if collections or indexes of the store were changed meanwhile.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
     /// let collections = odm::Collections::of(&shop);
     /// collections.collection("notes").create().await?;
     /// assert!(collections.list().await?.iter().any(|collection| collection.name == "notes"));
+    ///
+    /// let unit = collections.begin().await?;
+    /// unit.collection("drafts").create().await?;
+    /// assert!(unit.list().await?.iter().any(|collection| collection.name == "drafts"));
+    /// unit.rollback().await?;
+    /// assert!(collections.list().await?.iter().all(|collection| collection.name != "drafts"));
     /// # Ok(()) });
     /// ```
     ///
     /// # Errors
     ///
-    /// `Schema` if its name is empty or has a NUL; `InvalidQuery` if it is the library's own.
+    /// `Schema` if its name is empty or has a NUL; `InvalidQuery` if it is the library's own, and in a transaction of a store that cannot
+    /// change whole collections.
     pub async fn create(&self) -> Result<()> {
-        self.check_changeable()?;
-        self.ensure(Vec::new(), Vec::new()).await
+        self.check_creatable()?;
+        match self.session.bound() {
+            Some(bound) => self.session.create_in(bound, &self.name, None).await,
+            None => self.ensure(Vec::new(), Vec::new()).await,
+        }
     }
 
     /// Creates an index, unless there is an equal one of its name. The models of databases are not concerned: an `open` neither uses its
-    /// name nor removes it.
+    /// name nor removes it. In a transaction the collection must be one that it has created, without documents.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -99,9 +110,14 @@ impl Collection {
     /// # Errors
     ///
     /// `Schema` if an index exists under its name with other keys or options; `DuplicateKey` if it is unique and two documents have the same
-    /// key.
+    /// key; `InvalidQuery` in a transaction for another collection than an empty one of its own, and on a store that cannot change whole
+    /// collections.
     pub async fn create_index(&self, index: IndexSpec) -> Result<()> {
-        self.check_changeable()?;
+        self.check_creatable()?;
+        if let Some(bound) = self.session.bound() {
+            let index = Some(index);
+            return self.session.create_in(bound, &self.name, index).await;
+        }
         let lock = lock_of(self.session.store());
         let _opening = lock.lock().await;
         self.ensure(vec![index], Vec::new()).await
@@ -225,14 +241,22 @@ impl Collection {
 
     /// Refuses a change of a collection in a transaction or a snapshot, and of the library's own.
     fn check_changeable(&self) -> Result<()> {
+        self.check_creatable()?;
+        if self.session.is_bound() {
+            let message = "collections and indexes can be created and not changed in a transaction: change them outside of it";
+            return Err(Error::new(ErrorKind::InvalidQuery, message));
+        }
+        session::refuse_inside_transaction(self.session.store())
+    }
+
+    /// Refuses what is new in a snapshot, and in the library's own collections.
+    fn check_creatable(&self) -> Result<()> {
         self.check_writable()?;
         self.session
             .refuse_in_snapshot(|| format!("change of the collection `{}`", self.name))?;
-        session::refuse_inside_transaction(self.session.store())?;
         if self.session.is_bound() {
-            let message = "collections and indexes cannot be changed in a transaction: change them outside of it";
-            return Err(Error::new(ErrorKind::InvalidQuery, message));
+            return Ok(());
         }
-        Ok(())
+        session::refuse_inside_transaction(self.session.store())
     }
 }

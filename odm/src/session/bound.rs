@@ -107,6 +107,11 @@ impl Bound {
         }
     }
 
+    /// Records a change that cannot be made again.
+    pub(super) fn is_unrepeatable(&self) {
+        self.state().writes = BoundWrites::Unrepeatable;
+    }
+
     /// Whether a write was made in the transaction.
     pub(crate) fn has_written(&self) -> bool {
         match &self.state().writes {

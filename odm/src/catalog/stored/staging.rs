@@ -51,9 +51,11 @@ impl UnitOfWork for Stage {
             self.collection != COLLECTION && migration.collections.insert(self.collection.clone());
         owner.migration = Some(migration);
         put(transaction, &owner.id, &owner).await?;
+        let mut all = transaction.collections().await?.into_iter();
+        let replaced = all.find(|spec| spec.name == self.collection);
         let create = CollectionChange::Create {
             name: staged_name(&self.collection),
-            like: self.collection.clone(),
+            indexes: replaced.map(|spec| spec.indexes).unwrap_or_default(),
         };
         transaction.change_collections(&[create]).await?;
         match is_new {

@@ -4,11 +4,14 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
 use odm_store::{
-    CollectionChange, Durability, Error, ErrorKind, Find, Reader, Result, Store, Transaction,
-    UnitOfWork,
+    CollectionChange, Durability, Error, ErrorKind, Find, IndexSpec, Reader, Result, Store,
+    Transaction, UnitOfWork,
 };
 
 use super::{OWNER, Owner, is_own, next_epoch, owners};
+
+/// MongoDB's code of what no transaction can do.
+const NOT_IN_TRANSACTION: i32 = 263;
 
 /// The name of a database, without the prefix of its document.
 fn name_of(owner: &Owner) -> &str {
@@ -111,6 +114,56 @@ pub(crate) async fn change_whole(
 
     let change = Change { change, replaces };
     store.run(Arc::new(change), Durability::Immediate).await
+}
+
+/// Makes a collection in a transaction, if it is not there, and an index of it. Returns whether anything was made. `is_new` says whether
+/// only the transaction can have made the collection.
+///
+/// # Errors
+///
+/// `InvalidQuery`, with MongoDB's code, if the index is one of a collection that others can see or that has documents; `Schema` if there is
+/// another index of its name.
+pub(crate) async fn create_in(
+    transaction: &mut dyn Transaction,
+    name: &str,
+    index: Option<IndexSpec>,
+    is_new: bool,
+) -> Result<bool> {
+    let mut all = transaction.collections().await?.into_iter();
+    let existing = all.find(|spec| spec.name == name);
+    let mut indexes = match (existing, &index) {
+        (None, _) => Vec::new(),
+        (Some(_), None) => return Ok(false),
+        (Some(existing), Some(index)) if existing.indexes.contains(index) => return Ok(false),
+        (Some(_), Some(_)) if !is_new => return Err(refused_index(name, "existing")),
+        (Some(existing), Some(_)) => {
+            let find = Find {
+                collection: name.to_owned(),
+                limit: Some(1),
+                ..Find::default()
+            };
+            if transaction.count(&find).await?.0 > 0 {
+                return Err(refused_index(name, "non-empty"));
+            }
+            existing.indexes
+        }
+    };
+    indexes.extend(index);
+    let create = CollectionChange::Create {
+        name: name.to_owned(),
+        indexes,
+    };
+    transaction.change_collections(&[create]).await?;
+    Ok(true)
+}
+
+fn refused_index(name: &str, what: &str) -> Error {
+    let message = format!(
+        "cannot create new indexes on {what} collection `{name}` in a multi-document transaction: create them outside of it"
+    );
+    Error::new(ErrorKind::InvalidQuery, message)
+        .with_code(NOT_IN_TRANSACTION)
+        .at(name, None, None)
 }
 
 /// Changes whole collections, and tells those who watch all collections. A collection that a migration has built beside is not one that

@@ -1,0 +1,38 @@
+//! Collections and indexes that a transaction makes.
+
+use odm_store::{CollectionSpec, IndexSpec, Result};
+
+use super::{AbortOnDrop, Bound, Session, bound::dropped};
+use crate::catalog;
+
+impl Session {
+    /// The collections with their indexes: those that the transaction of the session has, or those that are there now.
+    pub(crate) async fn collections(&self) -> Result<Vec<CollectionSpec>> {
+        match &self.bound {
+            Some(bound) if self.store.capabilities().changes_collections => {
+                bound.lock().await?.get_mut().collections().await
+            }
+            Some(_) | None => self.store.collections().await,
+        }
+    }
+
+    /// Makes a collection in the transaction of the session, if it is not there, and an index of it. Both are there from the commit on, and
+    /// the commit loses a conflict if collections or indexes of the store were changed meanwhile.
+    pub(crate) async fn create_in(
+        &self,
+        bound: &Bound,
+        name: &str,
+        index: Option<IndexSpec>,
+    ) -> Result<()> {
+        let committed = self.store.collections().await?;
+        let is_new = committed.iter().all(|spec| spec.name != name);
+        let mut locked = bound.lock().await?;
+        let mut aborting = AbortOnDrop::new(bound, dropped());
+        let created = catalog::create_in(locked.get_mut(), name, index, is_new).await;
+        aborting.disarm();
+        if created? {
+            bound.is_unrepeatable();
+        }
+        Ok(())
+    }
+}
