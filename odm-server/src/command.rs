@@ -49,6 +49,7 @@ use crate::{
     message::Request,
     server::ServerState,
     session::SessionUse,
+    snapshots::{AskedSnapshot, Snapshot},
 };
 
 /// All commands.
@@ -99,9 +100,11 @@ struct Context<'a> {
     session: Option<SessionUse>,
     /// The collections in the transaction of the command.
     unit: Option<&'a Collections>,
+    /// The state that it reads, if the client wants one that other commands can read, too.
+    snapshot: Option<&'a Snapshot>,
     /// The user; `None` if the server lets in everybody, or before a client has proved which user it is.
     caller: Option<&'a Caller>,
-    /// The collections of the database, with the rights of the user.
+    /// The collections of the database, in the snapshot if there is one, with the rights of the user.
     restricted: Option<&'a Collections>,
     /// When the command must have ended.
     deadline: Option<Instant>,
@@ -221,20 +224,32 @@ async fn dispatch<'a>(
     };
     let caller = caller.as_ref();
     access::check(state, command, caller, (database, request.body))?;
-    let restricted = state.databases.get(database);
-    let restricted = restricted.map(|all| access::restricted(caller, all));
     let session = SessionUse::take(&mut arguments, caller)?;
     check_use(name, session)?;
     let is_in_transaction = session.is_some_and(|session| session.starts.is_some());
     let unmet = write_concern::take(&mut arguments, client.is_member(state))?;
     cluster_time::take(state, client, &mut arguments)?;
-    let time = take_generic(state, client, &mut arguments, is_in_transaction)?;
+    let Generic { time, snapshot } =
+        take_generic(state, client, &mut arguments, is_in_transaction)?;
+    let snapshot = match snapshot {
+        Some(_) if !READS_SNAPSHOTS.contains(&name) => {
+            return Err(no_snapshot(&format!("Command {name}")));
+        }
+        Some(asked) => Some(state.snapshots.get(asked, &state.databases).await?),
+        None => None,
+    };
+    let restricted = match &snapshot {
+        Some(snapshot) => snapshot.database(database),
+        None => state.databases.get(database),
+    };
+    let restricted = restricted.map(|all| access::restricted(caller, all));
     let context = Context {
         state,
         client,
         database,
         session,
         unit: None,
+        snapshot: snapshot.as_deref(),
         caller,
         restricted: restricted.as_ref(),
         deadline: time.and_then(|time| Instant::now().checked_add(time)),
@@ -288,6 +303,9 @@ const IN_TRANSACTION: [&str; 14] = [
     END_OF_TRANSACTION[0],
     END_OF_TRANSACTION[1],
 ];
+
+/// Commands that can read a snapshot outside of a transaction.
+const READS_SNAPSHOTS: [&str; 3] = ["find", "aggregate", "distinct"];
 
 /// Commands that end a transaction.
 const END_OF_TRANSACTION: [&str; 2] = ["commitTransaction", "abortTransaction"];
@@ -364,13 +382,29 @@ fn out_of_time() -> CommandError {
     CommandError::new(code::MAX_TIME_EXPIRED, "operation exceeded time limit")
 }
 
-/// Takes the arguments that every command has, and returns the time that this one may take.
+/// The error of a command, or a stage, that reads no snapshot.
+fn no_snapshot(what: &str) -> CommandError {
+    let message = format!(
+        "{what} does not support {{ readConcern: {{ level: \"snapshot\" }} }} :: caused by :: read concern not supported"
+    );
+    CommandError::new(code::INVALID_OPTIONS, message)
+}
+
+/// What every command can say.
+struct Generic {
+    /// How long it may take.
+    time: Option<Duration>,
+    /// The state that it reads, outside of a transaction.
+    snapshot: Option<AskedSnapshot>,
+}
+
+/// Takes the arguments that every command has.
 fn take_generic(
     state: &ServerState,
     client: &Client,
     arguments: &mut Arguments<'_>,
     is_in_transaction: bool,
-) -> Result<Option<Duration>> {
+) -> Result<Generic> {
     // What every command knows, and what means something only to servers of a cluster.
     for name in [
         "$readPreference",
@@ -396,45 +430,58 @@ fn take_generic(
         let message = format!("API version must be '1', and is '{version}'");
         return Err(CommandError::new(code::INVALID_OPTIONS, message));
     }
-    check_read_concern(state, client, arguments, is_in_transaction)?;
-    match arguments.optional::<i64>("maxTimeMS")? {
-        None | Some(0) => Ok(None),
+    let snapshot = take_read_concern(state, client, arguments, is_in_transaction)?;
+    let time = match arguments.optional::<i64>("maxTimeMS")? {
+        None | Some(0) => None,
         Some(time) => match u32::try_from(time) {
             Ok(time) if time <= i32::MAX.cast_unsigned() => {
-                Ok(Some(Duration::from_millis(time.into())))
+                Some(Duration::from_millis(time.into()))
             }
             _ => {
                 let message = format!(
                     "{time} value for maxTimeMS is out of range [0, {}]",
                     i32::MAX
                 );
-                Err(CommandError::new(code::BAD_VALUE, message))
+                return Err(CommandError::new(code::BAD_VALUE, message));
             }
         },
-    }
+    };
+    Ok(Generic { time, snapshot })
 }
 
-/// Every read is of what is committed, so that all levels of a single server are the same.
-fn check_read_concern(
+/// Every read is of what is committed, so that all levels of a single server are the same, but that of a snapshot.
+fn take_read_concern(
     state: &ServerState,
     client: &Client,
     arguments: &mut Arguments<'_>,
     is_in_transaction: bool,
-) -> Result<()> {
+) -> Result<Option<AskedSnapshot>> {
     let Some(mut concern) = arguments.nested("readConcern")? else {
-        return Ok(());
+        return Ok(None);
     };
     let level: &str = concern.optional("level")?.unwrap_or("local");
-    // A snapshot of several commands is a transaction.
-    let mut needs_replicas = level == "snapshot" && !is_in_transaction;
     let after = concern.optional::<Timestamp>("afterClusterTime")?;
-    for name in ["atClusterTime", "afterOpTime"] {
-        needs_replicas |= concern.optional::<RawBsonRef<'_>>(name)?.is_some();
-    }
+    let at = concern.optional::<Timestamp>("atClusterTime")?;
+    concern.refuse("afterOpTime")?;
     concern.ignore("provenance");
     concern.end()?;
-    if needs_replicas {
-        let message = "a read concern of a snapshot outside of a transaction, or of an earlier time, is not supported by this server";
+    let is_null = |time: Timestamp| (time.time, time.increment) == (0, 0);
+    let invalid = match at {
+        None => None,
+        Some(_) if level != "snapshot" => {
+            Some("readConcern atClusterTime can only be set with the level 'snapshot'")
+        }
+        Some(_) if after.is_some() => {
+            Some("readConcern can have one of atClusterTime and afterClusterTime")
+        }
+        Some(at) if is_null(at) => Some("readConcern atClusterTime cannot be a null timestamp"),
+        Some(_) => None,
+    };
+    if let Some(message) = invalid {
+        return Err(CommandError::new(code::INVALID_OPTIONS, message));
+    }
+    if at.is_some() && is_in_transaction {
+        let message = "a transaction that reads an earlier state is not supported by this server";
         return Err(CommandError::new(code::NOT_IMPLEMENTED, message));
     }
     if let Some(after) = after {
@@ -449,5 +496,13 @@ fn check_read_concern(
         );
         return Err(CommandError::new(code::BAD_VALUE, message));
     }
-    Ok(())
+    if level != "snapshot" || is_in_transaction {
+        return Ok(None);
+    }
+    if !client.is_member(state) {
+        let message = "node needs to be a replica set member to use readConcern: snapshot";
+        return Err(CommandError::new(code::NOT_A_REPLICA_SET, message));
+    }
+    let at = at.map(|time| AskedSnapshot::At(time.into()));
+    Ok(Some(at.unwrap_or(AskedSnapshot::Newest)))
 }

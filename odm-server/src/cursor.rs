@@ -10,6 +10,7 @@ use std::{
 use odm::{
     bson::{RawArrayBuf, RawDocumentBuf, Uuid},
     collections::{AggregateCursor, DocumentCursor},
+    store::contract::CommitTime,
 };
 
 use tokio::sync::Notify;
@@ -44,6 +45,8 @@ pub(crate) struct Cursor {
     left: Option<u64>,
     /// How much time is left of the limit of the query.
     pub(crate) time_left: Option<Duration>,
+    /// The time of the snapshot that it reads.
+    pub(crate) at: Option<CommitTime>,
 }
 
 /// Where the documents of a cursor come from.
@@ -76,6 +79,7 @@ impl Cursor {
             held: None,
             left: None,
             time_left: None,
+            at: None,
         }
     }
 

@@ -44,6 +44,7 @@ pub(crate) mod code {
     pub(crate) const UNSATISFIABLE_WRITE_CONCERN: i32 = 100;
     pub(crate) const WRITE_CONFLICT: i32 = 112;
     pub(crate) const CONFLICTING_OPERATION_IN_PROGRESS: i32 = 117;
+    pub(crate) const NOT_A_REPLICA_SET: i32 = 123;
     pub(crate) const EXCEEDED_MEMORY_LIMIT: i32 = 146;
     pub(crate) const CLUSTER_TIME_FAILS_RATE_LIMITER: i32 = 206;
     pub(crate) const CURSOR_KILLED: i32 = 237;
@@ -109,6 +110,7 @@ const NAMES: &[(i32, &str)] = &[
         code::CONFLICTING_OPERATION_IN_PROGRESS,
         "ConflictingOperationInProgress",
     ),
+    (code::NOT_A_REPLICA_SET, "NotAReplicaSet"),
     (code::EXCEEDED_MEMORY_LIMIT, "ExceededMemoryLimit"),
     (
         code::CLUSTER_TIME_FAILS_RATE_LIMITER,
@@ -290,7 +292,12 @@ impl From<odm::Error> for CommandError {
     fn from(error: odm::Error) -> Self {
         CommandError {
             code: error.code().unwrap_or_else(|| code_of(&error)),
-            message: error.to_string(),
+            message: match error.kind() {
+                ErrorKind::SnapshotEnded => {
+                    "Read timestamp is older than the oldest available timestamp".to_owned()
+                }
+                _ => error.to_string(),
+            },
             details: details_of(&error).map(Box::new),
             label: None,
         }

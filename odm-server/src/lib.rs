@@ -49,6 +49,7 @@ mod message;
 mod operations;
 mod server;
 mod session;
+mod snapshots;
 
 pub use auth::{Right, User, Users};
 pub use limits::Limits;

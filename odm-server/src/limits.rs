@@ -18,6 +18,8 @@ pub struct Limits {
     pub(crate) idle_cursor: Duration,
     pub(crate) transactions: usize,
     pub(crate) idle_transaction: Duration,
+    pub(crate) snapshots: usize,
+    pub(crate) snapshot_life: Duration,
     pub(crate) message_memory: usize,
     pub(crate) shutdown: Duration,
     pub(crate) unauthenticated: Duration,
@@ -31,6 +33,8 @@ impl Default for Limits {
             idle_cursor: Duration::from_secs(600),
             transactions: 1_000,
             idle_transaction: Duration::from_secs(60),
+            snapshots: 1_000,
+            snapshot_life: Duration::from_secs(60),
             message_memory: 256 << 20,
             shutdown: Duration::from_secs(10),
             unauthenticated: Duration::from_secs(120),
@@ -74,6 +78,21 @@ impl Limits {
     #[must_use]
     pub fn idle_transaction(mut self, time: Duration) -> Self {
         self.idle_transaction = time;
+        self
+    }
+
+    /// The number of snapshots that clients can read by their `atClusterTime`, 1,000 by default. A further one ends the oldest.
+    #[must_use]
+    pub fn snapshots(mut self, number: usize) -> Self {
+        self.snapshots = number;
+        self
+    }
+
+    /// How long a snapshot can be read by its `atClusterTime`, from its first read on, 60 seconds by default. The stores keep what is replaced
+    /// meanwhile. A later read fails with the code 239.
+    #[must_use]
+    pub fn snapshot_life(mut self, time: Duration) -> Self {
+        self.snapshot_life = time;
         self
     }
 

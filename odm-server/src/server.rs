@@ -28,6 +28,7 @@ use crate::{
     message::MAX_MESSAGE,
     operations::Operations,
     session::Sessions,
+    snapshots::Snapshots,
 };
 
 /// How often cursors are looked at that nobody reads.
@@ -48,6 +49,7 @@ pub(crate) struct ServerState {
     pub(crate) limits: Limits,
     pub(crate) cursors: Cursors,
     pub(crate) sessions: Sessions,
+    pub(crate) snapshots: Snapshots,
     /// The name of the server as a member of a replica set, by which drivers find it; `None` if they would not.
     pub(crate) member: Option<String>,
     pub(crate) counters: Counters,
@@ -338,6 +340,7 @@ impl Builder {
             databases,
             cursors: Cursors::new(self.limits.cursors),
             sessions: Sessions::new(self.limits.transactions),
+            snapshots: Snapshots::new(self.limits.snapshots, self.limits.snapshot_life),
             member: match (self.host, address) {
                 // The case of a host means nothing, and drivers write it in lower case.
                 (Some(host), _) => Some(host.to_lowercase()),
@@ -418,11 +421,14 @@ async fn accept(listener: Listener, state: Arc<ServerState>, mut end: watch::Rec
     // Ends with this task.
     let mut forgetting = JoinSet::new();
     forgetting.spawn(forget_answers(state.clone()));
-    let mut sweep = tokio::time::interval(
-        SWEEP
-            .min(state.limits.idle_cursor.min(state.limits.idle_transaction) / 2)
-            .max(MIN_SWEEP),
-    );
+    let Limits {
+        idle_cursor,
+        idle_transaction,
+        snapshot_life,
+        ..
+    } = state.limits;
+    let shortest = idle_cursor.min(idle_transaction).min(snapshot_life);
+    let mut sweep = tokio::time::interval(SWEEP.min(shortest / 2).max(MIN_SWEEP));
     let mut last_id = 0_i32;
     loop {
         let accepted = tokio::select! {
@@ -438,6 +444,7 @@ async fn accept(listener: Listener, state: Arc<ServerState>, mut end: watch::Rec
             _ = sweep.tick() => {
                 state.cursors.sweep(state.limits.idle_cursor);
                 state.sessions.sweep(state.limits.idle_transaction);
+                state.snapshots.sweep();
                 state.databases.values().for_each(Collections::forget_commits);
                 continue;
             }

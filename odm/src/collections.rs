@@ -41,6 +41,7 @@ mod aggregate;
 mod find;
 mod manage;
 mod retry;
+mod snapshot;
 mod transaction;
 mod transfer;
 mod users;
@@ -60,6 +61,7 @@ pub use find::{DocumentCursor, FindDocuments};
 pub use manage::CollectionInfo;
 
 pub use retry::{DoneStatements, Retryable, Statement};
+pub use snapshot::CollectionsSnapshot;
 pub use transaction::CollectionsTransaction;
 pub use watch::{DocumentChanges, DocumentEvent, WatchDocuments};
 pub use write::{

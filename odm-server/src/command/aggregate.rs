@@ -17,7 +17,7 @@ use super::{
     count::number_of,
     cursors::{self, FirstBatch},
     find::Query,
-    namespace,
+    namespace, no_snapshot,
 };
 use crate::{
     arguments::Arguments,
@@ -58,6 +58,7 @@ struct Count {
 
 async fn aggregate(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
     if let Some(stage) = change_stream::asked(&arguments) {
+        check_place(context, "$changeStream")?;
         return change_stream::open(context, arguments, stage).await;
     }
     let aggregation = Aggregation::take(context, &mut arguments)?;
@@ -116,7 +117,8 @@ impl<'a> Aggregation<'a> {
         arguments.refuse_true("bypassDocumentValidation")?;
         arguments.ignore("allowDiskUse");
         let source = SourceStage::of(&stages)?;
-        if source.is_some() {
+        if let Some(source) = source {
+            check_place(context, source.name())?;
             stages.remove(0);
         }
         let is_of_database = source.is_some_and(SourceStage::is_of_database);
@@ -201,6 +203,19 @@ impl<'a> Aggregation<'a> {
             limit: query.limit,
             ..Query::default()
         }
+    }
+}
+
+/// Checks that a stage which reads what no snapshot has is in none, and in no transaction.
+fn check_place(context: Context<'_>, stage: &str) -> Result<()> {
+    if context.unit.is_some() {
+        let message =
+            format!("Stage not supported inside of a multi-document transaction: {stage}");
+        return Err(CommandError::new(code::NOT_IN_TRANSACTION, message));
+    }
+    match context.snapshot {
+        Some(_) => Err(no_snapshot(&format!("Aggregation stage {stage}"))),
+        None => Ok(()),
     }
 }
 

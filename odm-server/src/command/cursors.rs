@@ -1,6 +1,9 @@
 //! `getMore` and `killCursors`, and the first batch of every cursor.
 
-use odm::bson::{RawArray, RawArrayBuf, RawBsonRef, RawDocumentBuf, raw::cstr, rawdoc};
+use odm::{
+    bson::{RawArray, RawArrayBuf, RawBsonRef, RawDocumentBuf, Timestamp, raw::cstr, rawdoc},
+    store::contract::CommitTime,
+};
 
 use super::{Access, Command, Context, access, aggregate::OF_DATABASE, change_stream, out_of_time};
 use crate::{
@@ -65,6 +68,7 @@ pub(super) async fn first(
     first: FirstBatch,
 ) -> Result<RawDocumentBuf> {
     let batch = cursor.batch(first.size_or_default()).await?;
+    let at = context.snapshot.map(|snapshot| snapshot.time);
     let namespace = cursor.namespace();
     let id = match first.is_single || batch.is_last {
         true => 0,
@@ -72,6 +76,7 @@ pub(super) async fn first(
             cursor.user = context.user();
             cursor.session = context.session.map(|session| session.id);
             cursor.time_left = context.time_left();
+            cursor.at = at;
             context.state.cursors.keep(cursor)?
         }
     };
@@ -80,8 +85,16 @@ pub(super) async fn first(
     cursor.append(cstr!("firstBatch"), &*batch.documents);
     cursor.append(cstr!("id"), id);
     cursor.append(cstr!("ns"), namespace);
+    append_time(&mut cursor, at);
     reply.append(cstr!("cursor"), cursor);
     Ok(reply)
+}
+
+/// Adds the time of the snapshot that was read.
+pub(super) fn append_time(reply: &mut RawDocumentBuf, at: Option<CommitTime>) {
+    if let Some(at) = at {
+        reply.append(cstr!("atClusterTime"), Timestamp::from(at));
+    }
 }
 
 /// The reply with documents that were computed at once.
@@ -135,7 +148,7 @@ async fn get_more(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<
     cursor.time_left = cursor
         .time_left
         .map(|time| time.saturating_sub(begun.elapsed()));
-    let namespace = cursor.namespace();
+    let (namespace, at) = (cursor.namespace(), cursor.at);
     match is_last {
         true => drop(taken),
         false => taken.put_back()?,
@@ -144,6 +157,7 @@ async fn get_more(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<
     cursor.append(cstr!("nextBatch"), &*documents);
     cursor.append(cstr!("id"), if is_last { 0 } else { id });
     cursor.append(cstr!("ns"), namespace);
+    append_time(&mut cursor, at);
     Ok(rawdoc! { "cursor": cursor })
 }
 

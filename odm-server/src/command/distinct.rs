@@ -7,7 +7,7 @@ use odm::{
     mql,
 };
 
-use super::{Access, Command, Context, find::Query, namespace};
+use super::{Access, Command, Context, cursors::append_time, find::Query, namespace};
 use crate::{
     arguments::Arguments,
     error::{CommandError, Result, code},
@@ -35,8 +35,13 @@ async fn distinct(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<
     mql::path::check(path)?;
 
     let mut values = RawArrayBuf::new();
+    let reply = |values: RawArrayBuf| {
+        let mut reply = rawdoc! { "values": values };
+        append_time(&mut reply, context.snapshot.map(|snapshot| snapshot.time));
+        reply
+    };
     let Some(find) = query.find(context) else {
-        return Ok(rawdoc! { "values": values });
+        return Ok(reply(values));
     };
     let mut seen = HashSet::new();
     let mut documents = find.cursor();
@@ -53,5 +58,5 @@ async fn distinct(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<
             ));
         }
     }
-    Ok(rawdoc! { "values": values })
+    Ok(reply(values))
 }

@@ -19,7 +19,7 @@ use super::{
     count::{self, number_of},
     find::Query,
     handshake::VERSION,
-    indexes, name_of, namespace, take_generic,
+    indexes, name_of, namespace, no_snapshot, take_generic,
 };
 use crate::{
     arguments::Arguments,
@@ -56,7 +56,10 @@ async fn explain(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<R
     let mut inner = Arguments::of(name_of(command), command)?;
     inner.ignore("$db");
     SessionUse::take(&mut inner, context.caller)?;
-    take_generic(context.state, context.client, &mut inner, false)?;
+    let generic = take_generic(context.state, context.client, &mut inner, false)?;
+    if generic.snapshot.is_some() {
+        return Err(no_snapshot("Command explain"));
+    }
     let Explained { query, last } = explained(context, inner)?;
     let (name, filter) = (query.collection, query.filter.clone());
     let begun = Instant::now();

@@ -117,7 +117,10 @@ fn refused_commands() -> Vec<(Document, i32)> {
         (find(doc! { "tailable": true }), 238),
         (find(doc! { "returnKey": true }), 238),
         (find(doc! { "showRecordId": true }), 238),
-        (find(doc! { "readConcern": { "level": "snapshot" } }), 238),
+        (
+            find(doc! { "readConcern": { "afterOpTime": { "t": 1 } } }),
+            238,
+        ),
         (find(doc! { "readConcern": { "level": "nope" } }), 2),
         (find(doc! { "readConcern": { "lvel": "local" } }), 40_415),
         (find(doc! { "lsid": { "id": 1 } }), 14),

@@ -13,6 +13,7 @@ mod raw;
 mod rights;
 mod sasl;
 mod sessions;
+mod snapshots;
 mod strangers;
 #[cfg(feature = "tls")]
 mod tls;

@@ -29,6 +29,14 @@ impl SourceStage {
         }
     }
 
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            SourceStage::CollStats => "$collStats",
+            SourceStage::IndexStats => "$indexStats",
+            SourceStage::CurrentOp => "$currentOp",
+        }
+    }
+
     /// Whether the pipeline is one of a database, and not of a collection.
     pub(super) fn is_of_database(self) -> bool {
         self == SourceStage::CurrentOp

@@ -1,0 +1,150 @@
+//! The states of the data that clients read by the time that an answer has named.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use odm::{
+    Collections, bson::Timestamp, collections::CollectionsSnapshot, store::contract::CommitTime,
+};
+
+use crate::error::{CommandError, Result, code};
+
+/// Which state a client wants to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AskedSnapshot {
+    Newest,
+    At(CommitTime),
+}
+
+/// One state of the data of all databases: of all that was committed up to its time.
+///
+/// A commit that was made while it began may be in it, too, whose time is later: then no answer has told of that commit.
+pub(crate) struct Snapshot {
+    pub(crate) time: CommitTime,
+    databases: BTreeMap<String, CollectionsSnapshot>,
+    begun: Instant,
+}
+
+impl Snapshot {
+    /// The collections of a database, if it is served.
+    pub(crate) fn database(&self, name: &str) -> Option<&Collections> {
+        self.databases.get(name).map(|collections| &**collections)
+    }
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Snapshot");
+        shown.field("time", &self.time).finish_non_exhaustive()
+    }
+}
+
+/// The snapshots that are kept, for the commands that name their time. A kept one holds what the stores have replaced since it began, so that
+/// it ends after a time, and before it if there are too many later ones.
+#[derive(Debug)]
+pub(crate) struct Snapshots {
+    all: Mutex<BTreeMap<CommitTime, Arc<Snapshot>>>,
+    limit: usize,
+    life: Duration,
+}
+
+impl Snapshots {
+    pub(crate) fn new(limit: usize, life: Duration) -> Self {
+        Snapshots {
+            all: Mutex::default(),
+            limit,
+            life,
+        }
+    }
+
+    fn with<T>(&self, of: impl FnOnce(&mut BTreeMap<CommitTime, Arc<Snapshot>>) -> T) -> T {
+        of(&mut self.all.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The state that a client asks for.
+    ///
+    /// # Errors
+    ///
+    /// `SnapshotTooOld` if it is not kept, `InvalidOptions` if its time is still to come.
+    pub(crate) async fn get(
+        &self,
+        asked: AskedSnapshot,
+        databases: &BTreeMap<String, Collections>,
+    ) -> Result<Arc<Snapshot>> {
+        let newest = CommitTime::newest();
+        let time = match asked {
+            AskedSnapshot::Newest => newest,
+            AskedSnapshot::At(time) => time,
+        };
+        if time > newest {
+            let (time, newest) = (Timestamp::from(time), Timestamp::from(newest));
+            let message = format!(
+                "readConcern atClusterTime value must not be greater than the current clusterTime. Requested clusterTime: {time}; current \
+                 clusterTime: {newest}"
+            );
+            return Err(CommandError::new(code::INVALID_OPTIONS, message));
+        }
+        let kept = self.with(|all| all.get(&time).cloned());
+        match kept {
+            Some(kept) if kept.begun.elapsed() <= self.life => Ok(kept),
+            None if time == newest => self.begin(time, databases).await,
+            Some(_) | None => Err(self.too_old(time)),
+        }
+    }
+
+    /// Begins a snapshot of what is committed up to a time, which was the newest one.
+    async fn begin(
+        &self,
+        time: CommitTime,
+        databases: &BTreeMap<String, Collections>,
+    ) -> Result<Arc<Snapshot>> {
+        let mut begun = BTreeMap::new();
+        for (name, collections) in databases {
+            begun.insert(name.clone(), collections.snapshot().await?);
+        }
+        let snapshot = Arc::new(Snapshot {
+            time,
+            databases: begun,
+            begun: Instant::now(),
+        });
+        let (snapshot, dropped) = self.with(|all| {
+            // Another client may have begun one of the same time, with which it goes on.
+            let kept = all.entry(time).or_insert(snapshot).clone();
+            let is_over = all.len() > self.limit;
+            (kept, is_over.then(|| all.pop_first()).flatten())
+        });
+        // Their ends free memory, which must not happen under the lock.
+        drop(dropped);
+        Ok(snapshot)
+    }
+
+    fn too_old(&self, time: CommitTime) -> CommandError {
+        let message = format!(
+            "Read timestamp {} is older than the oldest available timestamp: this server keeps a snapshot for {:?} after the answer that names \
+             its atClusterTime",
+            Timestamp::from(time),
+            self.life
+        );
+        CommandError::new(code::SNAPSHOT_TOO_OLD, message)
+    }
+
+    /// Ends the snapshots that began so long ago.
+    pub(crate) fn sweep(&self) {
+        let ended: Vec<_> = self.with(|all| {
+            let is_kept = |kept: &Arc<Snapshot>| kept.begun.elapsed() <= self.life;
+            let ended = all
+                .values()
+                .filter(|kept| !is_kept(kept))
+                .cloned()
+                .collect();
+            all.retain(|_, kept| is_kept(kept));
+            ended
+        });
+        // As above.
+        drop(ended);
+    }
+}
