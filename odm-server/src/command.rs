@@ -21,6 +21,7 @@ mod namespace;
 mod sessions;
 mod status;
 mod update;
+mod users;
 mod validate;
 mod write;
 mod write_concern;
@@ -70,6 +71,7 @@ const COMMANDS: &[&[Command]] = &[
     sessions::COMMANDS,
     status::COMMANDS,
     update::COMMANDS,
+    users::COMMANDS,
     validate::COMMANDS,
 ];
 
@@ -352,8 +354,13 @@ async fn run_in_session<'a>(
     let Some(session) = context.session else {
         return (command.run)(context, arguments).await;
     };
+    context.state.sessions.touch(session.id)?;
     if let Some(part) = session.retryable(0, 0) {
-        let _turn = context.state.sessions.turn(session.id, part.command).await;
+        let _turn = context
+            .state
+            .sessions
+            .turn(session.id, part.command)
+            .await?;
         return (command.run)(context, arguments).await;
     }
     if session.starts.is_none() || END_OF_TRANSACTION.contains(&command.name) {

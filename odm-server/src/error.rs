@@ -52,6 +52,7 @@ pub(crate) mod code {
     pub(crate) const SNAPSHOT_TOO_OLD: i32 = 239;
     pub(crate) const NO_SUCH_TRANSACTION: i32 = 251;
     pub(crate) const INVALID_RESUME_TOKEN: i32 = 260;
+    pub(crate) const TOO_MANY_SESSIONS: i32 = 261;
     pub(crate) const CHANGE_STREAM_FATAL_ERROR: i32 = 280;
     pub(crate) const CHANGE_STREAM_HISTORY_LOST: i32 = 286;
     pub(crate) const TRANSACTION_EXCEEDED_LIFETIME: i32 = 290;
@@ -74,6 +75,8 @@ pub(crate) mod code {
     pub(crate) const ONLY_ON_REPLICA_SETS: i32 = 40_573;
     pub(crate) const STAGE_NOT_FIRST: i32 = 40_602;
     pub(crate) const OTHER_COMMAND: i32 = 40_606;
+    pub(crate) const OBJECT_EXPECTED: i32 = 40_228;
+    pub(crate) const ARRAY_EXPECTED: i32 = 5_858_203;
     pub(crate) const BAD_RESUME_TOKEN: i32 = 40_647;
     pub(crate) const SEVERAL_RESUME_OPTIONS: i32 = 40_674;
     pub(crate) const CURSOR_WITHOUT_SESSION: i32 = 50_736;
@@ -119,6 +122,7 @@ const NAMES: &[(i32, &str)] = &[
     (code::CURSOR_KILLED, "CursorKilled"),
     (code::SNAPSHOT_TOO_OLD, "SnapshotTooOld"),
     (code::NO_SUCH_TRANSACTION, "NoSuchTransaction"),
+    (code::TOO_MANY_SESSIONS, "TooManyLogicalSessions"),
     (code::INVALID_RESUME_TOKEN, "InvalidResumeToken"),
     (code::CHANGE_STREAM_FATAL_ERROR, "ChangeStreamFatalError"),
     (code::CHANGE_STREAM_HISTORY_LOST, "ChangeStreamHistoryLost"),

@@ -5,9 +5,12 @@ mod transaction;
 pub(crate) use transaction::Sessions;
 
 use odm::{
-    bson::{Binary, RawBson, RawBsonRef, Uuid, raw::cstr, rawdoc, spec::BinarySubtype},
+    bson::{
+        Binary, RawBson, RawBsonRef, RawDocumentBuf, Uuid, raw::cstr, rawdoc, spec::BinarySubtype,
+    },
     collections::Retryable,
 };
+use sha2::{Digest, Sha256};
 
 use crate::{
     arguments::Arguments,
@@ -24,10 +27,10 @@ pub(crate) struct SessionId {
 }
 
 impl SessionId {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(user: Option<UserDigest>) -> Self {
         SessionId {
             id: Uuid::new(),
-            user: None,
+            user,
         }
     }
 
@@ -49,6 +52,21 @@ impl SessionId {
         };
         key.append(cstr!("uid"), user);
         RawBson::Document(key)
+    }
+
+    /// Its value as MongoDB shows it: with the hash of the user, which is that of an empty name where there are no users.
+    pub(crate) fn describe(self) -> RawDocumentBuf {
+        let bytes = match self.user {
+            Some(UserDigest(digest)) => digest.to_vec(),
+            None => Sha256::digest([]).to_vec(),
+        };
+        let user = Binary {
+            subtype: BinarySubtype::Generic,
+            bytes,
+        };
+        let mut id = rawdoc! { "id": self.to_binary() };
+        id.append(cstr!("uid"), user);
+        id
     }
 
     /// Reads `{ id: UUID }`.

@@ -116,12 +116,15 @@ impl<'a> Aggregation<'a> {
         arguments.refuse("hint")?;
         arguments.refuse_true("bypassDocumentValidation")?;
         arguments.ignore("allowDiskUse");
-        let source = SourceStage::of(&stages)?;
-        if let Some(source) = source {
-            check_place(context, source.name())?;
+        let source = SourceStage::of(&stages, arguments.variables())?;
+        if let Some(source) = &source {
+            source.check_namespace(context.database, collection)?;
+            if !source.is_constant() {
+                check_place(context, source.name())?;
+            }
             stages.remove(0);
         }
-        let is_of_database = source.is_some_and(SourceStage::is_of_database);
+        let is_of_database = source.as_ref().is_some_and(SourceStage::is_of_database);
         if is_of_database != (collection == OF_DATABASE) {
             let message = match is_of_database {
                 true => "the first stage must be run with {aggregate: 1}",

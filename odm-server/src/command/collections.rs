@@ -49,7 +49,7 @@ pub(super) const COMMANDS: &[Command] = &[
     }),
 ];
 
-fn check_admin(context: Context<'_>, command: &str) -> Result<()> {
+pub(super) fn check_admin(context: Context<'_>, command: &str) -> Result<()> {
     match context.database {
         "admin" => Ok(()),
         _ => {

@@ -10,13 +10,14 @@ use crate::{
 };
 
 pub(super) const COMMANDS: &[Command] = &[
-    Command::new("startSession", Access::User, |_, arguments| {
-        Box::pin(async move { start(arguments) })
+    Command::new("startSession", Access::User, |context, arguments| {
+        Box::pin(async move { start(context, arguments) })
     }),
     Command::new("refreshSessions", Access::User, |context, arguments| {
         Box::pin(async move {
-            // No session ends by itself.
-            named(context, arguments)?;
+            for session in named(context, arguments)? {
+                context.state.sessions.touch(session)?;
+            }
             Ok(rawdoc! {})
         })
     }),
@@ -49,11 +50,13 @@ pub(super) const COMMANDS: &[Command] = &[
 /// How long a client may take a session for open that it does not use.
 pub(super) const SESSION_MINUTES: i32 = 30;
 
-fn start(mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+fn start(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
     arguments.ignore("startSession");
     arguments.end()?;
+    let session = SessionId::new(context.user());
+    context.state.sessions.touch(session)?;
     let mut id = rawdoc! {};
-    id.append(cstr!("id"), SessionId::new().to_binary());
+    id.append(cstr!("id"), session.to_binary());
     Ok(rawdoc! { "id": id, "timeoutMinutes": SESSION_MINUTES })
 }
 

@@ -2,7 +2,7 @@
 
 use odm::bson::{DateTime, RawArrayBuf, RawBsonRef, RawDocumentBuf, rawdoc};
 
-use super::{Access, Command, Context, handshake::VERSION};
+use super::{Access, Command, Context, collections::check_admin, handshake::VERSION};
 use crate::{
     arguments::Arguments,
     auth::MECHANISM,
@@ -16,14 +16,17 @@ pub(super) const COMMANDS: &[Command] = &[
     Command::new("hostInfo", Access::Server, |_, _| {
         Box::pin(async { Ok(host_info()) })
     }),
-    Command::new("getLog", Access::Server, |_, arguments| {
-        Box::pin(async move { get_log(arguments) })
+    Command::new("getLog", Access::Server, |context, arguments| {
+        Box::pin(async move { get_log(context, arguments) })
     }),
     Command::new("getParameter", Access::Server, |context, arguments| {
         Box::pin(async move { get_parameter(context, arguments) })
     }),
-    Command::new("getCmdLineOpts", Access::Server, |_, _| {
-        Box::pin(async { Ok(rawdoc! { "argv": [], "parsed": {} }) })
+    Command::new("getCmdLineOpts", Access::Server, |context, _| {
+        Box::pin(async move {
+            check_admin(context, "getCmdLineOpts")?;
+            Ok(rawdoc! { "argv": [], "parsed": {} })
+        })
     }),
     Command::new("currentOp", Access::User, |context, arguments| {
         Box::pin(async move { current_operations(context, arguments) })
@@ -31,8 +34,11 @@ pub(super) const COMMANDS: &[Command] = &[
     Command::new("killOp", Access::User, |context, arguments| {
         Box::pin(async move { kill_operation(context, arguments) })
     }),
-    Command::new("top", Access::Server, |_, _| {
-        Box::pin(async { Ok(rawdoc! { "totals": { "note": "all times in microseconds" } }) })
+    Command::new("top", Access::Server, |context, _| {
+        Box::pin(async move {
+            check_admin(context, "top")?;
+            Ok(rawdoc! { "totals": { "note": "all times in microseconds" } })
+        })
     }),
 ];
 
@@ -41,6 +47,7 @@ fn current_operations(
     context: Context<'_>,
     mut arguments: Arguments<'_>,
 ) -> Result<RawDocumentBuf> {
+    check_admin(context, "currentOp")?;
     // Idle connections run no command, users see their own commands alone, and none is shortened.
     for name in ["currentOp", "$all", "$ownOps", "$truncateOps"] {
         arguments.ignore(name);
@@ -57,10 +64,7 @@ fn current_operations(
 
 /// Ends a command, which is dropped as that of a client that has gone.
 fn kill_operation(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
-    if context.database != "admin" {
-        let message = "killOp may only be run against the admin database.";
-        return Err(CommandError::new(code::UNAUTHORIZED, message));
-    }
+    check_admin(context, "killOp")?;
     arguments.ignore("killOp");
     let id: i64 = arguments.required("op")?;
     arguments.end()?;
@@ -113,7 +117,8 @@ fn host_info() -> RawDocumentBuf {
 }
 
 /// There is no log that a client can read: the events of the server are those of the program that it is in.
-fn get_log(mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+fn get_log(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+    check_admin(context, "getLog")?;
     let log: &str = arguments.required("getLog")?;
     arguments.end()?;
     match log {
@@ -137,6 +142,7 @@ fn parameters(context: Context<'_>) -> RawDocumentBuf {
 }
 
 fn get_parameter(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+    check_admin(context, "getParameter")?;
     let which = arguments.required::<RawBsonRef<'_>>("getParameter")?;
     let all = parameters(context);
     if which == RawBsonRef::String("*") {

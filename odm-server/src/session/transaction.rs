@@ -8,23 +8,34 @@ use std::{
 
 use odm::{
     Collections,
+    bson::DateTime,
     collections::{CollectionsTransaction, Retryable},
 };
 use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 
 use super::{SessionId, SessionUse};
 use crate::{
-    auth::UserRights,
+    auth::{UserDigest, UserRights},
     error::{CommandError, Result, TRANSIENT, code},
 };
 
-/// The sessions that have begun a transaction, or have sent a write that they may send again. Such commands of a session wait for each other.
+/// The sessions of commands. Of a session those wait for each other that are part of a transaction, or writes that may be sent again.
 #[derive(Debug)]
 pub(crate) struct Sessions {
-    all: SyncMutex<HashMap<SessionId, Arc<Mutex<Transactions>>>>,
+    all: SyncMutex<HashMap<SessionId, Known>>,
     /// One permit for each further transaction.
     transactions: Arc<Semaphore>,
 }
+
+/// What is known of a session.
+#[derive(Debug)]
+struct Known {
+    used: DateTime,
+    transactions: Arc<Mutex<Transactions>>,
+}
+
+/// The number of sessions at a time, as MongoDB bounds it.
+const MAX_SESSIONS: usize = 1_000_000;
 
 /// The last transaction of a session.
 #[derive(Debug, Default)]
@@ -57,29 +68,58 @@ impl Sessions {
         }
     }
 
-    fn with_all<T>(
-        &self,
-        of: impl FnOnce(&mut HashMap<SessionId, Arc<Mutex<Transactions>>>) -> T,
-    ) -> T {
+    fn with_all<T>(&self, of: impl FnOnce(&mut HashMap<SessionId, Known>) -> T) -> T {
         of(&mut self.all.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    async fn lock(&self, id: SessionId) -> OwnedMutexGuard<Transactions> {
-        let session = self.with_all(|all| all.entry(id).or_default().clone());
-        let mut locked = session.lock_owned().await;
+    /// Notes that a session is used.
+    ///
+    /// # Errors
+    ///
+    /// There are as many as the limit.
+    pub(crate) fn touch(&self, id: SessionId) -> Result<()> {
+        self.known(id).map(drop)
+    }
+
+    fn known(&self, id: SessionId) -> Result<Arc<Mutex<Transactions>>> {
+        let used = DateTime::now();
+        self.with_all(|all| {
+            if all.len() >= MAX_SESSIONS && !all.contains_key(&id) {
+                let message = "Unable to add session ID into the cache because the number of active sessions is too high";
+                return Err(CommandError::new(code::TOO_MANY_SESSIONS, message));
+            }
+            let known = all.entry(id).or_insert_with(|| Known {
+                used,
+                transactions: Arc::default(),
+            });
+            known.used = used;
+            Ok(known.transactions.clone())
+        })
+    }
+
+    /// The sessions of a user, with the time of their last use.
+    pub(crate) fn list(&self, user: Option<UserDigest>) -> Vec<(SessionId, DateTime)> {
+        self.with_all(|all| {
+            let of_user = all.iter().filter(|(id, _)| id.user == user);
+            of_user.map(|(id, known)| (*id, known.used)).collect()
+        })
+    }
+
+    async fn lock(&self, id: SessionId) -> Result<OwnedMutexGuard<Transactions>> {
+        let mut locked = self.known(id)?.lock_owned().await;
         locked.used = Some(Instant::now());
-        locked
+        Ok(locked)
     }
 
     /// Waits for the turn of a write that its client may send again: two copies of one must not run at once. An older transaction of the
     /// session ends with it.
-    pub(crate) async fn turn(&self, id: SessionId, number: i64) -> impl Drop + use<> {
-        let mut of = self.lock(id).await;
+    pub(crate) async fn turn(&self, id: SessionId, number: i64) -> Result<impl Drop + use<>> {
+        let mut of = self.lock(id).await?;
         if number > of.number {
             of.number = number;
             of.state = State::None;
         }
-        of
+        Ok(of)
     }
 
     /// Takes the transaction of a session for one command, and begins it if the command says so.
@@ -90,7 +130,7 @@ impl Sessions {
         rights: Option<&Arc<UserRights>>,
     ) -> Result<TransactionUse> {
         let number = session.number.unwrap_or_default();
-        let mut of = self.lock(session.id).await;
+        let mut of = self.lock(session.id).await?;
         if session.starts == Some(true) {
             of.check_new(number)?;
             let collections = collections.ok_or_else(|| {
@@ -134,7 +174,7 @@ impl Sessions {
     ) -> Result<()> {
         let number = session.number.unwrap_or_default();
         let part = session.part(number, 0, 1);
-        let mut of = self.lock(session.id).await;
+        let mut of = self.lock(session.id).await?;
         if of.number == number {
             of.check_rights(rights)?;
         }
@@ -146,7 +186,7 @@ impl Sessions {
     /// Rolls the transaction of a session back.
     pub(crate) async fn abort(&self, session: SessionUse) -> Result<()> {
         let number = session.number.unwrap_or_default();
-        let mut of = self.lock(session.id).await;
+        let mut of = self.lock(session.id).await?;
         of.check_open(number)?;
         if let State::Open { unit, .. } = std::mem::replace(&mut of.state, State::Aborted) {
             unit.rollback().await?;
@@ -162,19 +202,20 @@ impl Sessions {
     /// Rolls back transactions that were idle for this long, and forgets sessions that have none.
     pub(crate) fn sweep(&self, idle: Duration) {
         self.with_all(|all| {
-            all.retain(|_, session| {
+            all.retain(|_, known| {
                 // A command is running in it, or about to.
-                if Arc::strong_count(session) > 1 {
+                if Arc::strong_count(&known.transactions) > 1 {
                     return true;
                 }
-                let Ok(mut of) = session.try_lock() else {
+                let Ok(mut of) = known.transactions.try_lock() else {
                     return true;
                 };
-                let unused = of.used.map_or(SESSION_LIFE, |used| used.elapsed());
+                let unused = of.used.map_or(Duration::ZERO, |used| used.elapsed());
                 if unused > idle && matches!(of.state, State::Open { .. }) {
                     of.state = State::Aborted;
                 }
-                unused < SESSION_LIFE
+                let unused = DateTime::now().checked_duration_since(known.used);
+                unused.is_none_or(|unused| unused < SESSION_LIFE)
             });
         });
     }

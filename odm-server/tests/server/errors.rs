@@ -193,7 +193,7 @@ fn refused_commands() -> Vec<(Document, i32)> {
         ),
         (doc! { "listDatabases": 1 }, 13),
         (doc! { "saslStart": 1 }, 18),
-        (doc! { "getParameter": 1, "nope": 1 }, 72),
+        (doc! { "getParameter": 1, "nope": 1 }, 13),
     ]
 }
 

@@ -14,11 +14,13 @@ mod rights;
 mod sasl;
 mod sessions;
 mod snapshots;
+mod sources;
 mod strangers;
 #[cfg(feature = "tls")]
 mod tls;
 mod together;
 mod users;
+mod users_info;
 mod withdrawn;
 
 use mongodb::{

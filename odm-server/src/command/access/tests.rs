@@ -18,20 +18,27 @@ const OF_ANYONE: [&str; 12] = [
     "whatsmyuri",
 ];
 
-/// The commands of every user, each of which shows or changes only what is their own.
-const OF_USERS: [&str; 12] = [
+/// The commands of every user, each of which shows or changes only what is their own, or is refused to all.
+const OF_USERS: [&str; 19] = [
     "abortTransaction",
     "commitTransaction",
+    "createUser",
     "currentOp",
+    "dropAllUsersFromDatabase",
+    "dropUser",
     "endSessions",
     "getMore",
+    "grantRolesToUser",
     "killCursors",
     "killOp",
     "killSessions",
     "listCollections",
     "listDatabases",
     "refreshSessions",
+    "revokeRolesFromUser",
     "startSession",
+    "updateUser",
+    "usersInfo",
 ];
 
 #[test]

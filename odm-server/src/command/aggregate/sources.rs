@@ -1,6 +1,9 @@
 //! Stages that make the documents of a pipeline: what the server knows about collections, indexes and itself.
 
-use odm::bson::{Bson, DateTime, Document, RawDocumentBuf, raw::cstr, rawdoc};
+use odm::{
+    bson::{Bson, DateTime, Document, RawBsonRef, RawDocumentBuf, doc, raw::cstr, rawdoc},
+    mql::{Pipeline, Step, Variables},
+};
 
 use crate::{
     command::{Context, collections, count::number_of, indexes},
@@ -8,7 +11,7 @@ use crate::{
 };
 
 /// A stage that makes documents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum SourceStage {
     /// The numbers of a collection.
     CollStats,
@@ -16,6 +19,12 @@ pub(super) enum SourceStage {
     IndexStats,
     /// The running commands.
     CurrentOp,
+    /// The sessions that this server knows, which are all that there are.
+    ListLocalSessions,
+    /// The same, as documents of the collection in which a replica set has them.
+    ListSessions,
+    /// Documents of the pipeline itself.
+    Documents(Vec<RawDocumentBuf>),
 }
 
 impl SourceStage {
@@ -25,36 +34,76 @@ impl SourceStage {
             "$collStats" => Some(SourceStage::CollStats),
             "$indexStats" => Some(SourceStage::IndexStats),
             "$currentOp" => Some(SourceStage::CurrentOp),
+            "$listLocalSessions" => Some(SourceStage::ListLocalSessions),
+            "$listSessions" => Some(SourceStage::ListSessions),
+            "$documents" => Some(SourceStage::Documents(Vec::new())),
             _ => None,
         }
     }
 
-    pub(super) fn name(self) -> &'static str {
+    pub(super) fn name(&self) -> &'static str {
         match self {
             SourceStage::CollStats => "$collStats",
             SourceStage::IndexStats => "$indexStats",
             SourceStage::CurrentOp => "$currentOp",
+            SourceStage::ListLocalSessions => "$listLocalSessions",
+            SourceStage::ListSessions => "$listSessions",
+            SourceStage::Documents(_) => "$documents",
         }
     }
 
     /// Whether the pipeline is one of a database, and not of a collection.
-    pub(super) fn is_of_database(self) -> bool {
-        self == SourceStage::CurrentOp
+    pub(super) fn is_of_database(&self) -> bool {
+        match self {
+            SourceStage::CurrentOp | SourceStage::ListLocalSessions | SourceStage::Documents(_) => {
+                true
+            }
+            SourceStage::CollStats | SourceStage::IndexStats | SourceStage::ListSessions => false,
+        }
+    }
+
+    /// Whether it makes the same documents whatever the state of the data is.
+    pub(super) fn is_constant(&self) -> bool {
+        matches!(self, SourceStage::Documents(_))
     }
 
     /// The stage with which a pipeline begins, if it makes documents.
-    pub(super) fn of(stages: &[Document]) -> Result<Option<Self>> {
+    pub(super) fn of(stages: &[Document], variables: &Variables) -> Result<Option<Self>> {
         let first = stages.first().and_then(|stage| stage.iter().next());
         let Some((name, operand)) = first else {
             return Ok(None);
         };
-        let source = SourceStage::by_name(name);
-        source.map(|source| source.check(operand)).transpose()?;
-        Ok(source)
+        match SourceStage::by_name(name) {
+            Some(SourceStage::Documents(_)) => {
+                Ok(Some(SourceStage::Documents(evaluate(operand, variables)?)))
+            }
+            Some(source) => {
+                source.check(operand)?;
+                Ok(Some(source))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Checks that the stage is where it can be.
+    pub(super) fn check_namespace(&self, database: &str, collection: &str) -> Result<()> {
+        let place = match self {
+            SourceStage::CurrentOp if database != "admin" => {
+                "the 'admin' database with {aggregate: 1}"
+            }
+            SourceStage::ListSessions
+                if (database, collection) != ("config", "system.sessions") =>
+            {
+                "config.system.sessions"
+            }
+            _ => return Ok(()),
+        };
+        let message = format!("{} must be run against {place}", self.name());
+        Err(CommandError::new(code::INVALID_NAMESPACE, message))
     }
 
     /// Checks what the stage is asked.
-    fn check(self, operand: &Bson) -> Result<()> {
+    fn check(&self, operand: &Bson) -> Result<()> {
         let Bson::Document(options) = operand else {
             let message = "the options of a stage that makes documents must be an object";
             return Err(CommandError::new(code::FAILED_TO_PARSE, message));
@@ -64,7 +113,7 @@ impl SourceStage {
             .try_for_each(|(name, value)| self.check_option(name, value))
     }
 
-    fn check_option(self, name: &str, value: &Bson) -> Result<()> {
+    fn check_option(&self, name: &str, value: &Bson) -> Result<()> {
         let not_supported = |stage: &str| {
             let message = format!("'{stage}.{name}' is not supported by this server");
             Err(CommandError::new(code::NOT_IMPLEMENTED, message))
@@ -92,6 +141,23 @@ impl SourceStage {
                     Err(CommandError::new(code::FAILED_TO_PARSE, message))
                 }
             },
+            (SourceStage::ListLocalSessions | SourceStage::ListSessions, "allUsers")
+                if matches!(value, Bson::Boolean(_)) =>
+            {
+                Ok(())
+            }
+            (SourceStage::ListLocalSessions | SourceStage::ListSessions, "users") => {
+                not_supported(self.name())
+            }
+            (SourceStage::ListLocalSessions | SourceStage::ListSessions, _) => {
+                let message = format!(
+                    "BSON field '{}.{name}' is an unknown field or no boolean.",
+                    self.name()
+                );
+                Err(CommandError::new(code::UNKNOWN_FIELD, message))
+            }
+            // It has no options.
+            (SourceStage::Documents(_), _) => Ok(()),
             (SourceStage::CurrentOp, _) => {
                 let message = format!("Unrecognized option '{name}' in $currentOp stage.");
                 Err(CommandError::new(code::FAILED_TO_PARSE, message))
@@ -138,6 +204,53 @@ impl SourceStage {
                 described.collect()
             }
             SourceStage::CurrentOp => Ok(context.state.operations.list(context.user())),
+            SourceStage::ListLocalSessions | SourceStage::ListSessions => {
+                Ok(list_sessions(context))
+            }
+            SourceStage::Documents(documents) => Ok(documents),
         }
     }
+}
+
+/// The sessions of the user.
+fn list_sessions(context: Context<'_>) -> Vec<RawDocumentBuf> {
+    let sessions = context.state.sessions.list(context.user());
+    let described = sessions.into_iter().map(|(id, used)| {
+        let mut row = RawDocumentBuf::new();
+        row.append(cstr!("_id"), id.describe());
+        row.append(cstr!("lastUse"), used);
+        if let Some(caller) = context.caller {
+            let user = &caller.user;
+            row.append(cstr!("user"), format!("{}@{}", user.name, user.database));
+        }
+        row
+    });
+    described.collect()
+}
+
+/// The documents of `$documents`, whose operand is an expression.
+fn evaluate(operand: &Bson, variables: &Variables) -> Result<Vec<RawDocumentBuf>> {
+    let project = doc! { "$project": { "_id": 0, "documents": operand.clone() } };
+    let mut run = Pipeline::parse(&[project], variables)?.begin(Pipeline::MEMORY_LIMIT);
+    run.push(vec![rawdoc! {}]);
+    run.end();
+    let Step::Documents(evaluated) = run.step()? else {
+        return Ok(Vec::new());
+    };
+    let value = evaluated.first().map(|row| row.get("documents"));
+    let Some(RawBsonRef::Array(documents)) = value.transpose()?.flatten() else {
+        let message = "$documents: an array is expected";
+        return Err(CommandError::new(code::ARRAY_EXPECTED, message));
+    };
+    let documents = documents.into_iter().map(|document| match document? {
+        RawBsonRef::Document(document) => Ok(document.to_owned()),
+        other => {
+            let message = format!(
+                "$documents: each element must be an object, but found {}",
+                odm::mql::show(other)
+            );
+            Err(CommandError::new(code::OBJECT_EXPECTED, message))
+        }
+    });
+    documents.collect()
 }

@@ -1,0 +1,113 @@
+//! `usersInfo`, and the commands that would change users.
+//!
+//! No right of a user is one to change users, and whoever reaches a server without users is nobody. So the program that serves changes its
+//! users, and no client does: a client that could would need a right above all others, which no database has to give.
+
+use odm::bson::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, raw::cstr, rawdoc};
+
+use super::{Access, Command, Context, access::refused};
+use crate::{
+    arguments::Arguments,
+    auth::MECHANISM,
+    error::{CommandError, Result, code},
+};
+
+pub(super) const COMMANDS: &[Command] = &[
+    Command::new("usersInfo", Access::User, |context, arguments| {
+        Box::pin(async move { info(context, arguments) })
+    }),
+    change("createUser"),
+    change("updateUser"),
+    change("dropUser"),
+    change("dropAllUsersFromDatabase"),
+    change("grantRolesToUser"),
+    change("revokeRolesFromUser"),
+];
+
+const fn change(name: &'static str) -> Command {
+    Command::new(name, Access::User, |_, arguments| {
+        Box::pin(async move {
+            let message = format!(
+                "not authorized to execute command {}: the program that serves this database changes its users, by `odm_server::Users`",
+                arguments.name()
+            );
+            Err(CommandError::new(code::UNAUTHORIZED, message))
+        })
+    })
+}
+
+/// Describes the user themself. Others are not shown, and where there are no users, nobody is.
+fn info(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+    let asked: RawBsonRef<'_> = arguments.required("usersInfo")?;
+    let wrong_type = arguments.wrong_type("usersInfo", asked, "[string, object, array, number]");
+    let shows_privileges = arguments.flag("showPrivileges")?;
+    let filter = arguments.filter("filter")?;
+    arguments.refuse_true("showCredentials")?;
+    for name in ["showCustomData", "showAuthenticationRestrictions"] {
+        arguments.ignore(name);
+    }
+    arguments.end()?;
+    let shows_own = match asked {
+        RawBsonRef::String(_) => is_own(context, asked)?,
+        RawBsonRef::Document(of) if of.get("forAllDBs")?.is_some() => true,
+        RawBsonRef::Document(_) => is_own(context, asked)?,
+        RawBsonRef::Array(all) => {
+            let mut shows_own = false;
+            for one in all {
+                shows_own |= is_own(context, one?)?;
+            }
+            shows_own
+        }
+        RawBsonRef::Int32(1) | RawBsonRef::Int64(1) | RawBsonRef::Double(1.0) => {
+            let own = context.caller.map(|caller| caller.user.database.as_str());
+            own == Some(context.database)
+        }
+        _ => return Err(wrong_type),
+    };
+    let mut users = RawArrayBuf::new();
+    if let Some(caller) = context.caller.filter(|_| shows_own) {
+        let (user, rights) = (&caller.user, &caller.rights);
+        let mut shown = rawdoc! { "_id": format!("{}.{}", user.database, user.name) };
+        shown.append(cstr!("user"), user.name.as_str());
+        shown.append(cstr!("db"), user.database.as_str());
+        shown.append(cstr!("roles"), rights.roles(&user.database));
+        shown.append(cstr!("mechanisms"), RawArrayBuf::from_iter([MECHANISM]));
+        if shows_privileges {
+            shown.append(cstr!("inheritedRoles"), rights.roles(&user.database));
+            let privileges = rights.privileges(&user.database);
+            shown.append(cstr!("inheritedPrivileges"), privileges);
+        }
+        if filter.matches(&shown)? {
+            users.push(shown);
+        }
+    }
+    Ok(rawdoc! { "users": users })
+}
+
+/// Whether a name, or a name with a database, is that of the user.
+///
+/// # Errors
+///
+/// `Unauthorized` if it is that of somebody else.
+fn is_own(context: Context<'_>, asked: RawBsonRef<'_>) -> Result<bool> {
+    let text = |of: &RawDocument, name: &str| match of.get(name) {
+        Ok(Some(RawBsonRef::String(text))) => Some(text.to_owned()),
+        _ => None,
+    };
+    let named = match asked {
+        RawBsonRef::String(name) => Some((context.database.to_owned(), name.to_owned())),
+        RawBsonRef::Document(of) => text(of, "db").zip(text(of, "user")),
+        _ => None,
+    };
+    let Some((database, name)) = named else {
+        let message = "usersInfo: a user is a name, or an object with the texts 'user' and 'db'";
+        return Err(CommandError::new(code::BAD_VALUE, message));
+    };
+    match context.caller {
+        None => Ok(false),
+        Some(caller) if (&caller.user.database, &caller.user.name) == (&database, &name) => {
+            Ok(true)
+        }
+        Some(_) => Err(refused(context.database, "usersInfo", Some(&name))),
+    }
+}
