@@ -18,6 +18,7 @@ mod handshake;
 mod indexes;
 mod insert;
 mod namespace;
+mod replica_set;
 mod sessions;
 mod status;
 mod update;
@@ -68,6 +69,7 @@ const COMMANDS: &[&[Command]] = &[
     handshake::COMMANDS,
     indexes::COMMANDS,
     insert::COMMANDS,
+    replica_set::COMMANDS,
     sessions::COMMANDS,
     status::COMMANDS,
     update::COMMANDS,
@@ -234,6 +236,8 @@ async fn dispatch<'a>(
     let Generic { time, snapshot } =
         take_generic(state, client, &mut arguments, is_in_transaction)?;
     let snapshot = match snapshot {
+        // It goes on with the snapshot of its cursor, whatever it says.
+        Some(_) if name == "getMore" => None,
         Some(_) if !READS_SNAPSHOTS.contains(&name) => {
             return Err(no_snapshot(&format!("Command {name}")));
         }

@@ -37,6 +37,7 @@ pub(crate) mod code {
     pub(crate) const CANNOT_CREATE_INDEX: i32 = 67;
     pub(crate) const INVALID_OPTIONS: i32 = 72;
     pub(crate) const INVALID_NAMESPACE: i32 = 73;
+    pub(crate) const NO_REPLICATION: i32 = 76;
     pub(crate) const UNKNOWN_WRITE_CONCERN: i32 = 79;
     pub(crate) const INDEX_OPTIONS_CONFLICT: i32 = 85;
     pub(crate) const INDEX_KEY_SPECS_CONFLICT: i32 = 86;
@@ -101,6 +102,7 @@ const NAMES: &[(i32, &str)] = &[
     (code::CANNOT_CREATE_INDEX, "CannotCreateIndex"),
     (code::INVALID_OPTIONS, "InvalidOptions"),
     (code::INVALID_NAMESPACE, "InvalidNamespace"),
+    (code::NO_REPLICATION, "NoReplicationEnabled"),
     (code::UNKNOWN_WRITE_CONCERN, "UnknownReplWriteConcern"),
     (code::INDEX_OPTIONS_CONFLICT, "IndexOptionsConflict"),
     (code::INDEX_KEY_SPECS_CONFLICT, "IndexKeySpecsConflict"),

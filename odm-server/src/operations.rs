@@ -99,6 +99,25 @@ impl Operations {
         }
     }
 
+    /// The numbers of running commands that read, and of those that write documents.
+    pub(crate) fn active(&self) -> (i32, i32) {
+        let writes = |one: &&Operation| {
+            let writing = [
+                "insert",
+                "update",
+                "delete",
+                "findAndModify",
+                "findandmodify",
+            ];
+            writing.contains(&one.command)
+        };
+        let number = |number: usize| i32::try_from(number).unwrap_or(i32::MAX);
+        self.with(|running| {
+            let writers = running.values().filter(writes).count();
+            (number(running.len() - writers), number(writers))
+        })
+    }
+
     /// The running commands of a user, as `currentOp` shows them.
     pub(crate) fn list(&self, user: Option<UserDigest>) -> Vec<RawDocumentBuf> {
         let running: Vec<(i32, Operation)> = self.with(|running| {

@@ -329,6 +329,12 @@ impl Collections {
         self.session.store().capabilities()
     }
 
+    /// Makes all commits durable that were made before, unless the store was opened with less.
+    #[doc(hidden)]
+    pub async fn sync(&self) -> Result<()> {
+        self.session.sync().await
+    }
+
     /// Makes all commits durable, and closes the store.
     ///
     /// ```

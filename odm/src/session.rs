@@ -14,6 +14,7 @@ mod outbox;
 mod record;
 mod retries;
 mod snapshot;
+mod sync;
 mod users;
 mod view;
 mod watch;

@@ -22,18 +22,26 @@ pub(super) const COMMANDS: &[Command] = &[Command::new(
 /// The bytes of all values.
 const MAX_VALUES: usize = 16 << 20;
 
-async fn distinct(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+/// Takes the arguments of `distinct`: its search, and the path of its values.
+pub(super) fn take<'a>(
+    context: Context<'_>,
+    arguments: &mut Arguments<'a>,
+) -> Result<(Query<'a>, &'a str)> {
     let query = Query {
-        collection: namespace::take(context, &mut arguments, "distinct")?,
+        collection: namespace::take(context, arguments, "distinct")?,
         filter: arguments.filter("query")?,
         ..Query::default()
     };
     let path: &str = arguments.required("key")?;
     arguments.simple_collation()?;
     arguments.refuse("hint")?;
-    arguments.end()?;
     mql::path::check(path)?;
+    Ok((query, path))
+}
 
+async fn distinct(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+    let (query, path) = take(context, &mut arguments)?;
+    arguments.end()?;
     let mut values = RawArrayBuf::new();
     let reply = |values: RawArrayBuf| {
         let mut reply = rawdoc! { "values": values };

@@ -17,6 +17,7 @@ use super::{
     Access, Command, Context,
     aggregate::Aggregation,
     count::{self, number_of},
+    distinct,
     find::Query,
     handshake::VERSION,
     indexes, name_of, namespace, no_snapshot, take_generic,
@@ -121,6 +122,10 @@ fn explained<'a>(context: Context<'_>, mut arguments: Arguments<'a>) -> Result<E
         "count" => Explained {
             query: count::take(context, &mut arguments)?,
             last: Some("COUNT"),
+        },
+        "distinct" => Explained {
+            query: distinct::take(context, &mut arguments)?.0,
+            last: None,
         },
         "update" => first_statement(context, &mut arguments, "updates", "UPDATE")?,
         "delete" => first_statement(context, &mut arguments, "deletes", "DELETE")?,

@@ -46,7 +46,7 @@ pub(super) const VERSION: &str = "7.0.0";
 const WIRE_VERSION: i32 = 21;
 
 /// The name of the replica set of which the server is the only member.
-const REPLICA_SET: &str = "odm";
+pub(super) const REPLICA_SET: &str = "odm";
 
 /// The largest document that a client may store.
 const MAX_DOCUMENT: i32 = 16 << 20;

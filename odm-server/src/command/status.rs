@@ -1,8 +1,11 @@
 //! What shells and tools ask about the state of a server.
 
-use odm::bson::{DateTime, RawArrayBuf, RawBsonRef, RawDocumentBuf, rawdoc};
+use odm::bson::{DateTime, RawArrayBuf, RawBsonRef, RawDocumentBuf, raw::CString, rawdoc};
 
-use super::{Access, Command, Context, collections::check_admin, handshake::VERSION};
+use super::{
+    Access, COMMANDS as COMMANDS_OF_ALL, Command, Context, collections::check_admin,
+    handshake::VERSION,
+};
 use crate::{
     arguments::Arguments,
     auth::MECHANISM,
@@ -28,6 +31,15 @@ pub(super) const COMMANDS: &[Command] = &[
             Ok(rawdoc! { "argv": [], "parsed": {} })
         })
     }),
+    Command::new("listCommands", Access::Anyone, |_, _| {
+        Box::pin(async { Ok(list_commands()) })
+    }),
+    Command::new("fsync", Access::Server, |context, arguments| {
+        Box::pin(sync(context, arguments))
+    }),
+    Command::new("profile", Access::ReadAll, |_, arguments| {
+        Box::pin(async move { profile(arguments) })
+    }),
     Command::new("currentOp", Access::User, |context, arguments| {
         Box::pin(async move { current_operations(context, arguments) })
     }),
@@ -41,6 +53,49 @@ pub(super) const COMMANDS: &[Command] = &[
         })
     }),
 ];
+
+fn list_commands() -> RawDocumentBuf {
+    let mut commands: Vec<&Command> = COMMANDS_OF_ALL.iter().copied().flatten().collect();
+    commands.sort_unstable_by_key(|command| command.name);
+    let mut listed = RawDocumentBuf::new();
+    for command in commands {
+        if let Ok(name) = CString::try_from(command.name) {
+            let requires_auth = command.access != Access::Anyone;
+            listed.append(name, rawdoc! { "help": "", "requiresAuth": requires_auth });
+        }
+    }
+    rawdoc! { "commands": listed }
+}
+
+/// Makes all commits of all databases durable, as far as their stores do. Nobody can keep others from writing meanwhile.
+async fn sync(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+    check_admin(context, "fsync")?;
+    for name in ["fsync", "async", "fsyncLockAcquisitionTimeoutMillis"] {
+        arguments.ignore(name);
+    }
+    arguments.refuse_true("lock")?;
+    arguments.end()?;
+    for collections in context.state.databases.values() {
+        collections.sync().await?;
+    }
+    Ok(rawdoc! { "numFiles": 1 })
+}
+
+/// Tells that no command is profiled. The events of the server are those of the program that it is in.
+fn profile(mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+    let level: i64 = arguments.required("profile")?;
+    for name in ["slowms", "sampleRate"] {
+        arguments.ignore(name);
+    }
+    arguments.end()?;
+    match level {
+        -1 | 0 => Ok(rawdoc! { "was": 0, "slowms": 100, "sampleRate": 1.0 }),
+        _ => {
+            let message = format!("the profiling level {level} is not supported by this server");
+            Err(CommandError::new(code::NOT_IMPLEMENTED, message))
+        }
+    }
+}
 
 /// Lists the running commands that match what is left of the arguments.
 fn current_operations(
@@ -79,6 +134,7 @@ fn server_status(context: Context<'_>) -> RawDocumentBuf {
     let state = context.state;
     let uptime = state.started.elapsed();
     let connections = state.counters.connections();
+    let (readers, writers) = state.operations.active();
     let limit = i64::try_from(state.limits.connections).unwrap_or(i64::MAX);
     rawdoc! {
         "host": "localhost",
@@ -92,6 +148,12 @@ fn server_status(context: Context<'_>) -> RawDocumentBuf {
             "current": connections,
             "available": limit.saturating_sub(connections),
             "totalCreated": state.counters.total_connections(),
+        },
+        // No command waits for a lock.
+        "globalLock": {
+            "totalTime": uptime.as_micros() as i64,
+            "currentQueue": { "total": 0, "readers": 0, "writers": 0 },
+            "activeClients": { "total": readers.saturating_add(writers), "readers": readers, "writers": writers },
         },
         "metrics": { "cursor": { "open": { "total": state.cursors.len() as i64 } } },
         "network": state.counters.network(),

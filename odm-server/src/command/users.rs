@@ -16,6 +16,9 @@ pub(super) const COMMANDS: &[Command] = &[
     Command::new("usersInfo", Access::User, |context, arguments| {
         Box::pin(async move { info(context, arguments) })
     }),
+    Command::new("rolesInfo", Access::User, |context, arguments| {
+        Box::pin(async move { roles(context, arguments) })
+    }),
     change("createUser"),
     change("updateUser"),
     change("dropUser"),
@@ -82,6 +85,34 @@ fn info(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumen
         }
     }
     Ok(rawdoc! { "users": users })
+}
+
+/// The roles of MongoDB that rights are, if a client asks for roles that are built in. There are no others.
+fn roles(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+    let asked: RawBsonRef<'_> = arguments.required("rolesInfo")?;
+    let wrong_type = arguments.wrong_type("rolesInfo", asked, "[string, number]");
+    let shows_built_in = arguments.flag("showBuiltinRoles")?;
+    arguments.refuse_true("showPrivileges")?;
+    arguments.ignore("showAuthenticationRestrictions");
+    arguments.end()?;
+    let is_shown = |name: &&str| match asked {
+        RawBsonRef::String(asked) => asked == *name,
+        _ => shows_built_in,
+    };
+    match asked {
+        RawBsonRef::String(_) | RawBsonRef::Int32(1) | RawBsonRef::Int64(1) => {}
+        RawBsonRef::Double(1.0) => {}
+        _ => return Err(wrong_type),
+    }
+    let roles = ["read", "readWrite"].into_iter().filter(is_shown);
+    let roles = roles.map(|name| {
+        let mut role = rawdoc! { "role": name, "db": context.database, "isBuiltin": true };
+        for list in [cstr!("roles"), cstr!("inheritedRoles")] {
+            role.append(list, RawArrayBuf::new());
+        }
+        role
+    });
+    Ok(rawdoc! { "roles": RawArrayBuf::from_iter(roles) })
 }
 
 /// Whether a name, or a name with a database, is that of the user.

@@ -26,7 +26,12 @@ const LISTED: u64 = 100;
 async fn validate(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
     let name = namespace::take(context, &mut arguments, "validate")?;
     // Every audit is complete, beside the writes of others, and changes nothing.
-    for option in ["full", "background", "scandata", "checkBSONConformance"] {
+    let (is_full, is_beside) = (arguments.flag("full")?, arguments.flag("background")?);
+    if is_full && is_beside {
+        let message = "Running the validate command with both { background: true } and { full: true } is not supported.";
+        return Err(CommandError::new(code::INVALID_OPTIONS, message));
+    }
+    for option in ["scandata", "checkBSONConformance"] {
         arguments.ignore(option);
     }
     for option in ["repair", "metadata"] {

@@ -19,6 +19,7 @@ mod strangers;
 #[cfg(feature = "tls")]
 mod tls;
 mod together;
+mod tools;
 mod users;
 mod users_info;
 mod withdrawn;

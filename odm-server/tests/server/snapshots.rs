@@ -34,7 +34,9 @@ fn reads_at_one_time_see_one_state_whatever_is_written_meanwhile() {
         let set = doc! { "$set": { "name": "other" } };
         parts.update_one(doc! { "_id": 2 }, set).await.unwrap();
 
-        let more = doc! { "getMore": cursor.number("id"), "collection": "parts" };
+        // Some drivers say the read concern again.
+        let more =
+            doc! { "getMore": cursor.number("id"), "collection": "parts", "readConcern": at(time) };
         let more = served.run(more).await.unwrap();
         let names: Vec<&str> = more
             .inner("cursor")

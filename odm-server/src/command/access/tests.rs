@@ -3,7 +3,7 @@ use crate::command::COMMANDS;
 use super::Access;
 
 /// The commands of everybody, as those of a MongoDB server.
-const OF_ANYONE: [&str; 12] = [
+const OF_ANYONE: [&str; 13] = [
     "authenticate",
     "buildInfo",
     "buildinfo",
@@ -11,6 +11,7 @@ const OF_ANYONE: [&str; 12] = [
     "hello",
     "isMaster",
     "ismaster",
+    "listCommands",
     "logout",
     "ping",
     "saslContinue",
@@ -19,7 +20,7 @@ const OF_ANYONE: [&str; 12] = [
 ];
 
 /// The commands of every user, each of which shows or changes only what is their own, or is refused to all.
-const OF_USERS: [&str; 19] = [
+const OF_USERS: [&str; 20] = [
     "abortTransaction",
     "commitTransaction",
     "createUser",
@@ -36,6 +37,7 @@ const OF_USERS: [&str; 19] = [
     "listDatabases",
     "refreshSessions",
     "revokeRolesFromUser",
+    "rolesInfo",
     "startSession",
     "updateUser",
     "usersInfo",
