@@ -47,6 +47,7 @@
 // For times, and for numbers that come from users or are stored: see `clippy.toml`.
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
+mod collation;
 mod decimal;
 #[doc(hidden)]
 pub mod diff;
@@ -79,6 +80,7 @@ mod variables;
 mod write;
 
 pub use bson;
+pub use collation::Collation;
 pub use error::Error;
 pub use expr::Expr;
 pub use filter::{Bits, Filter, Pattern, Test, Values};

@@ -16,6 +16,7 @@ pub(crate) const NOT_SINGLE_VALUE_FIELD: i32 = 54;
 pub(crate) const EMPTY_FIELD_NAME: i32 = 56;
 pub(crate) const IMMUTABLE_FIELD: i32 = 66;
 pub(crate) const INVALID_OPTIONS: i32 = 72;
+pub(crate) const INCOMPATIBLE_COLLATION_VERSION: i32 = 161;
 pub(crate) const INVALID_PIPELINE_OPERATOR: i32 = 168;
 pub(crate) const CANNOT_INDEX_PARALLEL_ARRAYS: i32 = 171;
 pub(crate) const QUERY_FEATURE_NOT_ALLOWED: i32 = 224;
@@ -47,6 +48,10 @@ const NAMES: &[(i32, &str)] = &[
     (INVALID_OPTIONS, "InvalidOptions"),
     (112, "WriteConflict"),
     (121, "DocumentValidationFailure"),
+    (
+        INCOMPATIBLE_COLLATION_VERSION,
+        "IncompatibleCollationVersion",
+    ),
     (INVALID_PIPELINE_OPERATOR, "InvalidPipelineOperator"),
     (CANNOT_INDEX_PARALLEL_ARRAYS, "CannotIndexParallelArrays"),
     (QUERY_FEATURE_NOT_ALLOWED, "QueryFeatureNotAllowed"),
