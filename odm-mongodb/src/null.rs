@@ -16,6 +16,7 @@ pub(super) fn portable(filter: &Filter) -> Filter {
         Filter::Nor(filters) => Filter::Nor(all(filters)),
         Filter::Path(path, test) if is_changed(path) => of_test(path, test),
         Filter::Path(..) | Filter::Expr(_) | Filter::Schema(_) => filter.clone(),
+        Filter::Collated(collation, inner) => portable(inner).collated(Some(collation)),
     }
 }
 

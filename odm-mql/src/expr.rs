@@ -8,6 +8,7 @@ mod numbers;
 mod objects;
 mod operator;
 mod parse;
+mod scope;
 mod texts;
 
 use std::borrow::Cow;
@@ -15,9 +16,9 @@ use std::borrow::Cow;
 use bson::{Bson, Document, RawBson, RawDocument};
 
 pub(super) use self::evaluate::{at_path, in_elements};
-use self::{fields::FieldOf, operator::Operator};
+use self::{fields::FieldOf, operator::Operator, scope::Scope};
 use crate::{
-    Error, Variables,
+    Collation, Error, Variables,
     types::{MAX_NESTING, check_nesting, from_raw},
     variables::Substitution,
 };
@@ -42,7 +43,7 @@ use crate::{
 ///
 /// `$toLower`, `$toUpper` and `$substrCP` take numbers and dates as their texts, as in MongoDB, and not timestamps.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Expr(ExprNode);
+pub struct Expr(ExprNode, Option<Collation>);
 
 #[derive(Debug, Clone, PartialEq)]
 enum ExprNode {
@@ -85,7 +86,7 @@ impl Expr {
     /// The same as a part of a filter or a projection.
     pub(super) fn parse_in(value: &Bson, variables: &Substitution<'_>) -> Result<Expr, Error> {
         check_nesting(value, MAX_NESTING)?;
-        parse::node(value, variables).map(Expr)
+        Ok(Expr(parse::node(value, variables)?, None))
     }
 
     /// Whether a name is that of an operator.
@@ -106,7 +107,12 @@ impl Expr {
         matches!(self.0, ExprNode::Object(_))
     }
 
-    /// Returns the expression in MongoDB's form.
+    /// Compares all texts by a collation, if there is one.
+    pub fn collated(self, collation: Option<&Collation>) -> Expr {
+        Expr(self.0, collation.cloned())
+    }
+
+    /// Returns the expression in MongoDB's form, which does not contain collations.
     pub fn to_bson(&self) -> Bson {
         self.0.to_bson()
     }
@@ -117,7 +123,20 @@ impl Expr {
     ///
     /// [`Expression`](Error::Expression) if an operator does not accept a value.
     pub fn evaluate(&self, document: &RawDocument) -> Result<Option<RawBson>, Error> {
-        evaluate::node(&self.0, document)
+        self.evaluate_by(self.1.as_ref(), document)
+    }
+
+    /// Returns the value with another collation.
+    pub(super) fn evaluate_by(
+        &self,
+        collation: Option<&Collation>,
+        document: &RawDocument,
+    ) -> Result<Option<RawBson>, Error> {
+        let scope = Scope {
+            document,
+            collation,
+        };
+        evaluate::node(&self.0, scope)
     }
 
     /// Whether the value for a document counts as true.
@@ -126,7 +145,16 @@ impl Expr {
     ///
     /// The errors of [`evaluate`](Expr::evaluate).
     pub fn holds(&self, document: &RawDocument) -> Result<bool, Error> {
-        let value = self.evaluate(document)?;
+        self.holds_by(self.1.as_ref(), document)
+    }
+
+    /// The same with another collation.
+    pub(super) fn holds_by(
+        &self,
+        collation: Option<&Collation>,
+        document: &RawDocument,
+    ) -> Result<bool, Error> {
+        let value = self.evaluate_by(collation, document)?;
         Ok(value.is_some_and(|value| evaluate::truthy(value.as_raw_bson_ref())))
     }
 
@@ -138,7 +166,7 @@ impl Expr {
     }
 
     pub(super) fn with_paths(self, change: &dyn Fn(&str) -> Cow<'static, str>) -> Expr {
-        Expr(self.0.with_paths(change))
+        Expr(self.0.with_paths(change), self.1)
     }
 }
 

@@ -18,7 +18,7 @@ use odm_pattern::Steps;
 
 use self::matches::Matcher;
 use crate::{
-    Error, Expr, Schema, Variables,
+    Collation, Error, Expr, Schema, Variables,
     types::{MAX_NESTING, bad},
     variables::Substitution,
 };
@@ -48,6 +48,8 @@ pub enum Filter {
     Expr(Expr),
     /// The document conforms to the schema.
     Schema(Schema),
+    /// The filter matches, with all its texts compared by a collation.
+    Collated(Collation, Box<Filter>),
 }
 
 impl Filter {
@@ -64,6 +66,9 @@ impl Filter {
             Filter::Nor(filters) => Filter::Nor(all(filters)?),
             Filter::Path(inner, test) => Filter::Path(path(&inner), test),
             Filter::Expr(_) | Filter::Schema(_) => return None,
+            Filter::Collated(collation, inner) => {
+                Filter::Collated(collation, Box::new(inner.moved_to(path)?))
+            }
         })
     }
 }
@@ -143,7 +148,28 @@ impl Filter {
         parse::filter(document, FilterScope::Document(&variables))
     }
 
-    /// Returns the filter in MongoDB's form.
+    /// Compares all texts by a collation, if there is one. The filter of all documents stays as it is.
+    ///
+    /// ```
+    /// # #[cfg(feature = "collation")] {
+    /// use odm_mql::{Collation, Filter, bson::{doc, rawdoc}};
+    ///
+    /// let collation = Collation::parse(&doc! { "locale": "en", "strength": 1 })?;
+    /// let filter = Filter::parse(&doc! { "name": "Strauß" })?.collated(collation.as_ref());
+    /// assert!(filter.matches(&rawdoc! { "name": "STRAUSS" })?);
+    /// # }
+    /// # Ok::<_, odm_mql::Error>(())
+    /// ```
+    pub fn collated(self, collation: Option<&Collation>) -> Filter {
+        match (collation, self) {
+            (Some(collation), filter) if filter != Filter::default() => {
+                Filter::Collated(collation.clone(), Box::new(filter))
+            }
+            (_, filter) => filter,
+        }
+    }
+
+    /// Returns the filter in MongoDB's form, which does not contain collations.
     pub fn to_document(&self) -> Document {
         format::filter(self)
     }
@@ -155,6 +181,9 @@ impl Filter {
     /// If no form has the same meaning.
     #[doc(hidden)]
     pub fn to_parsed_form(&self) -> Result<(Document, Filter), Error> {
+        if self.has_collation() {
+            return Err(bad("collation", "to be beside the form of a filter"));
+        }
         if format::has_literal_regex(self) {
             return Err(bad(
                 "$in",
@@ -180,7 +209,7 @@ impl Filter {
     /// [`RegexLimit`](Error::RegexLimit) if a regular expression needs too many steps;
     /// [`Expression`](Error::Expression) if an expression fails.
     pub fn matches(&self, document: &RawDocument) -> Result<bool, Error> {
-        self.matches_within(document, &Steps::default())
+        self.matches_within(document, &Steps::default(), None)
     }
 
     /// Whether a document matches, within these steps.
@@ -188,8 +217,9 @@ impl Filter {
         &self,
         document: &RawDocument,
         steps: &Steps,
+        collation: Option<&Collation>,
     ) -> Result<bool, Error> {
-        let matcher = Matcher::new(steps);
+        let matcher = Matcher::new(steps).collated(collation);
         let matches = matcher.filter(self, document);
         matcher.finish(matches)
     }
@@ -218,6 +248,7 @@ impl Filter {
             }
             Filter::Path(_, test) => 1 + test.nesting(),
             Filter::Expr(_) | Filter::Schema(_) => 1,
+            Filter::Collated(_, inner) => inner.nesting(),
         }
     }
 
@@ -259,6 +290,18 @@ impl Filter {
             }
             Filter::Path(..) | Filter::Schema(_) => false,
             Filter::Expr(_) => true,
+            Filter::Collated(_, inner) => inner.has_expr(),
+        }
+    }
+
+    /// Whether texts are compared by a collation in a part of the filter.
+    pub fn has_collation(&self) -> bool {
+        match self {
+            Filter::And(all) | Filter::Or(all) | Filter::Nor(all) => {
+                all.iter().any(Filter::has_collation)
+            }
+            Filter::Path(..) | Filter::Expr(_) | Filter::Schema(_) => false,
+            Filter::Collated(..) => true,
         }
     }
 
@@ -270,6 +313,7 @@ impl Filter {
             }
             Filter::Path(..) | Filter::Expr(_) => false,
             Filter::Schema(_) => true,
+            Filter::Collated(_, inner) => inner.has_schema(),
         }
     }
 
@@ -283,6 +327,7 @@ impl Filter {
             Filter::Path(path, _) => vec![path.as_ref()],
             Filter::Expr(expr) => expr.paths(),
             Filter::Schema(_) => vec![""],
+            Filter::Collated(_, inner) => inner.paths(),
         }
     }
 
@@ -299,6 +344,9 @@ impl Filter {
             Filter::Path(path, test) => Filter::Path(change(&path), test),
             Filter::Expr(expr) => Filter::Expr(expr.with_paths(change)),
             Filter::Schema(schema) => Filter::Schema(schema),
+            Filter::Collated(collation, inner) => {
+                Filter::Collated(collation, Box::new(inner.with_paths(change)))
+            }
         }
     }
 
@@ -353,7 +401,7 @@ impl Test {
     ///
     /// The errors of [`Filter::matches`].
     pub fn matches(&self, value: Option<RawBsonRef<'_>>) -> Result<bool, Error> {
-        self.matches_within(value, &Steps::default())
+        self.matches_within(value, &Steps::default(), None)
     }
 
     /// Whether a value passes the test, within these steps.
@@ -361,8 +409,9 @@ impl Test {
         &self,
         value: Option<RawBsonRef<'_>>,
         steps: &Steps,
+        collation: Option<&Collation>,
     ) -> Result<bool, Error> {
-        let matcher = Matcher::new(steps);
+        let matcher = Matcher::new(steps).collated(collation);
         let matches = matcher.value(self, value);
         matcher.finish(matches)
     }
@@ -374,8 +423,17 @@ impl Test {
     ///
     /// The errors of [`Filter::matches`].
     pub fn matches_element(&self, element: RawBsonRef<'_>) -> Result<bool, Error> {
+        self.matches_element_by(None, element)
+    }
+
+    /// The same with a collation.
+    pub(super) fn matches_element_by(
+        &self,
+        collation: Option<&Collation>,
+        element: RawBsonRef<'_>,
+    ) -> Result<bool, Error> {
         let steps = Steps::default();
-        let matcher = Matcher::new(&steps);
+        let matcher = Matcher::new(&steps).collated(collation);
         let matches = matcher.element(self, element);
         matcher.finish(matches)
     }

@@ -16,7 +16,7 @@
 use bson::{RawArray, RawBsonRef, RawDocument};
 
 use crate::{
-    Direction, fold,
+    Collation, Direction, fold,
     number::Number,
     order::{Class, MAX_DEPTH, binary_len, pointer_bytes},
     path, steps,
@@ -26,9 +26,16 @@ use crate::{
 #[inline]
 #[doc(hidden)]
 pub fn encode(value: RawBsonRef<'_>, out: &mut Vec<u8>) {
+    encode_by(None, value, out);
+}
+
+/// Appends the key of a value, with the keys of a collation in the place of its texts.
+#[inline]
+#[doc(hidden)]
+pub fn encode_by(collation: Option<&Collation>, value: RawBsonRef<'_>, out: &mut Vec<u8>) {
     steps::step();
     out.push(Class::of(value) as u8);
-    encode_body(value, out, 0);
+    encode_body(value, collation, out, 0);
 }
 
 /// Returns the key of a value.
@@ -38,6 +45,14 @@ pub fn encode(value: RawBsonRef<'_>, out: &mut Vec<u8>) {
 pub fn of(value: RawBsonRef<'_>) -> Vec<u8> {
     let mut key = Vec::with_capacity(capacity(value));
     encode(value, &mut key);
+    key
+}
+
+/// Returns the key of a value as [`encode_by`] appends it.
+#[doc(hidden)]
+pub fn of_by(collation: Option<&Collation>, value: RawBsonRef<'_>) -> Vec<u8> {
+    let mut key = Vec::with_capacity(capacity(value));
+    encode_by(collation, value, &mut key);
     key
 }
 
@@ -54,8 +69,19 @@ fn capacity(value: RawBsonRef<'_>) -> usize {
 /// Appends the key of a value such that keys sort in this direction: a descending key is the ascending key with all bits inverted.
 #[doc(hidden)]
 pub fn encode_directed(value: RawBsonRef<'_>, direction: Direction, out: &mut Vec<u8>) {
+    encode_directed_by(None, value, direction, out);
+}
+
+/// Appends the key of a value as [`encode_directed`] does, with the keys of a collation in the place of its texts.
+#[doc(hidden)]
+pub fn encode_directed_by(
+    collation: Option<&Collation>,
+    value: RawBsonRef<'_>,
+    direction: Direction,
+    out: &mut Vec<u8>,
+) {
     let start = out.len();
-    encode(value, out);
+    encode_by(collation, value, out);
     if direction == Direction::Descending {
         for byte in &mut out[start..] {
             *byte = !*byte;
@@ -110,7 +136,12 @@ fn mask(direction: Direction) -> u8 {
 }
 
 #[inline]
-fn encode_body(value: RawBsonRef<'_>, out: &mut Vec<u8>, depth: usize) {
+fn encode_body(
+    value: RawBsonRef<'_>,
+    collation: Option<&Collation>,
+    out: &mut Vec<u8>,
+    depth: usize,
+) {
     match value {
         RawBsonRef::MinKey | RawBsonRef::MaxKey | RawBsonRef::Undefined | RawBsonRef::Null => {}
         RawBsonRef::Int32(_)
@@ -121,11 +152,17 @@ fn encode_body(value: RawBsonRef<'_>, out: &mut Vec<u8>, depth: usize) {
                 number.encode(out);
             }
         }
-        RawBsonRef::String(text) | RawBsonRef::Symbol(text) | RawBsonRef::JavaScriptCode(text) => {
-            encode_bytes(text.as_bytes(), out);
-        }
-        RawBsonRef::Document(document) => encode_document(document, out, depth),
-        RawBsonRef::Array(array) => encode_array(array, out, depth),
+        RawBsonRef::String(text) | RawBsonRef::Symbol(text) => match collation {
+            None => encode_bytes(text.as_bytes(), out),
+            Some(collation) => {
+                let mut key = Vec::with_capacity(2 * text.len());
+                collation.encode(text, &mut key);
+                encode_bytes(&key, out);
+            }
+        },
+        RawBsonRef::JavaScriptCode(text) => encode_bytes(text.as_bytes(), out),
+        RawBsonRef::Document(document) => encode_document(document, collation, out, depth),
+        RawBsonRef::Array(array) => encode_array(array, collation, out, depth),
         RawBsonRef::Binary(binary) => {
             out.extend_from_slice(&(binary_len(binary) as u32).to_be_bytes());
             out.push(binary.subtype.into());
@@ -153,30 +190,35 @@ fn encode_body(value: RawBsonRef<'_>, out: &mut Vec<u8>, depth: usize) {
         }
         RawBsonRef::JavaScriptCodeWithScope(code) => {
             encode_bytes(code.code.as_bytes(), out);
-            encode_document(code.scope, out, depth);
+            encode_document(code.scope, collation, out, depth);
         }
     }
 }
 
-fn encode_document(document: &RawDocument, out: &mut Vec<u8>, depth: usize) {
+fn encode_document(
+    document: &RawDocument,
+    collation: Option<&Collation>,
+    out: &mut Vec<u8>,
+    depth: usize,
+) {
     if depth >= MAX_DEPTH {
         return encode_bytes(document.as_bytes(), out);
     }
     for (name, value) in path::fields(document) {
         out.push(Class::of(value) as u8);
         encode_bytes(name, out);
-        encode_body(value, out, depth + 1);
+        encode_body(value, collation, out, depth + 1);
     }
     out.push(0);
 }
 
-fn encode_array(array: &RawArray, out: &mut Vec<u8>, depth: usize) {
+fn encode_array(array: &RawArray, collation: Option<&Collation>, out: &mut Vec<u8>, depth: usize) {
     if depth >= MAX_DEPTH {
         return encode_bytes(array.as_bytes(), out);
     }
     for value in path::elements(array) {
         out.push(Class::of(value) as u8);
-        encode_body(value, out, depth + 1);
+        encode_body(value, collation, out, depth + 1);
     }
     out.push(0);
 }

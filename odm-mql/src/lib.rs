@@ -36,8 +36,8 @@
 //! | pipelines | `$bucketAuto` `$changeStream` `$changeStreamSplitLargeEvent` `$collStats` `$currentOp` `$densify` `$documents` `$fill` `$geoNear` `$graphLookup` `$indexStats` `$listClusterCatalog` `$listLocalSessions` `$listSampledQueries` `$listSearchIndexes` `$listSessions` `$merge` `$out` `$planCacheStats` `$queryStats` `$querySettings` `$rankFusion` `$redact` `$score` `$scoreFusion` `$search` `$searchMeta` `$setWindowFields` `$shardedDataDistribution` `$unionWith` `$vectorSearch` |
 //! | accumulators | `$accumulator` `$bottom` `$bottomN` `$concatArrays` `$firstN` `$lastN` `$maxN` `$median` `$minN` `$percentile` `$setUnion` `$stdDevPop` `$stdDevSamp` `$top` `$topN` |
 //!
-//! There are no views. In the place of collations a [sort](Sort::ignoring_case) and an index can ignore case, and so can a
-//! [pattern](Pattern).
+//! There are no views. With the feature `collation`, filters, sorts, expressions, projections, updates and pipelines can have a
+//! [`Collation`]. Without it a [sort](Sort::ignoring_case) and an index can ignore case, and so can a [pattern](Pattern).
 //!
 //! Regular expressions follow PCRE2: see [`Pattern`]. Decimals have 34 digits, rounded half to even. The types grow with the language, by a
 //! new minor version. Matches on them are exhaustive, so that the compiler reports a new operator to code that translates them.

@@ -7,7 +7,7 @@ use bson::{
 };
 
 use crate::{
-    fold,
+    Collation, fold,
     number::{Number, compare_doubles},
     steps,
 };
@@ -72,7 +72,13 @@ impl Class {
 /// Documents compare field by field, in the order of the fields: first the type, then the name,
 /// then the value. This is a total order: NaN equals NaN and is the least number.
 pub fn compare(a: RawBsonRef<'_>, b: RawBsonRef<'_>) -> Ordering {
-    compare_at(a, b, 0)
+    compare_at(a, b, None, 0)
+}
+
+/// Compares two values as [`compare`] does, with the texts in the order of a collation.
+#[doc(hidden)]
+pub fn compare_by(collation: Option<&Collation>, a: RawBsonRef<'_>, b: RawBsonRef<'_>) -> Ordering {
+    compare_at(a, b, collation, 0)
 }
 
 /// Compares two values as [`compare`] does, with case folding of texts.
@@ -91,6 +97,15 @@ pub fn equal(a: RawBsonRef<'_>, b: RawBsonRef<'_>) -> bool {
     compare(a, b).is_eq()
 }
 
+/// Whether two values are equal in the order of [`compare_by`].
+pub(super) fn equal_by(
+    collation: Option<&Collation>,
+    a: RawBsonRef<'_>,
+    b: RawBsonRef<'_>,
+) -> bool {
+    compare_by(collation, a, b).is_eq()
+}
+
 /// Whether `$lt`, `$lte`, `$gt` and `$gte` can hold between these values: both must be of one class of types.
 pub fn same_type_bracket(a: RawBsonRef<'_>, b: RawBsonRef<'_>) -> bool {
     Class::of(a) == Class::of(b)
@@ -105,7 +120,12 @@ pub fn is_nan(value: RawBsonRef<'_>) -> bool {
     }
 }
 
-fn compare_at(a: RawBsonRef<'_>, b: RawBsonRef<'_>, depth: usize) -> Ordering {
+fn compare_at(
+    a: RawBsonRef<'_>,
+    b: RawBsonRef<'_>,
+    collation: Option<&Collation>,
+    depth: usize,
+) -> Ordering {
     steps::step();
     use RawBsonRef::*;
     match (a, b) {
@@ -114,12 +134,15 @@ fn compare_at(a: RawBsonRef<'_>, b: RawBsonRef<'_>, depth: usize) -> Ordering {
         (Int32(a), Int64(b)) => i64::from(a).cmp(&b),
         (Int64(a), Int32(b)) => a.cmp(&i64::from(b)),
         (Double(a), Double(b)) => compare_doubles(a, b),
-        (String(a) | Symbol(a), String(b) | Symbol(b)) => a.as_bytes().cmp(b.as_bytes()),
+        (String(a) | Symbol(a), String(b) | Symbol(b)) => match collation {
+            None => a.as_bytes().cmp(b.as_bytes()),
+            Some(collation) => collation.compare(a, b),
+        },
         (ObjectId(a), ObjectId(b)) => a.bytes().cmp(&b.bytes()),
         (DateTime(a), DateTime(b)) => a.cmp(&b),
         (Boolean(a), Boolean(b)) => a.cmp(&b),
-        (Document(a), Document(b)) => compare_documents(a, b, depth),
-        (Array(a), Array(b)) => compare_arrays(a, b, depth),
+        (Document(a), Document(b)) => compare_documents(a, b, collation, depth),
+        (Array(a), Array(b)) => compare_arrays(a, b, collation, depth),
         (Binary(a), Binary(b)) => binary_len(a)
             .cmp(&binary_len(b))
             .then_with(|| u8::from(a.subtype).cmp(&u8::from(b.subtype)))
@@ -136,7 +159,7 @@ fn compare_at(a: RawBsonRef<'_>, b: RawBsonRef<'_>, depth: usize) -> Ordering {
         (JavaScriptCodeWithScope(a), JavaScriptCodeWithScope(b)) => a
             .code
             .cmp(b.code)
-            .then_with(|| compare_documents(a.scope, b.scope, depth)),
+            .then_with(|| compare_documents(a.scope, b.scope, collation, depth)),
         (a, b) => match (Number::new(a), Number::new(b)) {
             (Some(a), Some(b)) => a.compare(&b),
             _ => Class::of(a).cmp(&Class::of(b)),
@@ -144,7 +167,12 @@ fn compare_at(a: RawBsonRef<'_>, b: RawBsonRef<'_>, depth: usize) -> Ordering {
     }
 }
 
-fn compare_documents(a: &RawDocument, b: &RawDocument, depth: usize) -> Ordering {
+fn compare_documents(
+    a: &RawDocument,
+    b: &RawDocument,
+    collation: Option<&Collation>,
+    depth: usize,
+) -> Ordering {
     if depth >= MAX_DEPTH {
         return a.as_bytes().cmp(b.as_bytes());
     }
@@ -157,7 +185,7 @@ fn compare_documents(a: &RawDocument, b: &RawDocument, depth: usize) -> Ordering
             (Some((a_name, a)), Some((b_name, b))) => Class::of(a)
                 .cmp(&Class::of(b))
                 .then_with(|| a_name.cmp(b_name))
-                .then_with(|| compare_at(a, b, depth + 1)),
+                .then_with(|| compare_at(a, b, collation, depth + 1)),
         };
         if order.is_ne() {
             return order;
@@ -165,7 +193,12 @@ fn compare_documents(a: &RawDocument, b: &RawDocument, depth: usize) -> Ordering
     }
 }
 
-fn compare_arrays(a: &RawArray, b: &RawArray, depth: usize) -> Ordering {
+fn compare_arrays(
+    a: &RawArray,
+    b: &RawArray,
+    collation: Option<&Collation>,
+    depth: usize,
+) -> Ordering {
     if depth >= MAX_DEPTH {
         return a.as_bytes().cmp(b.as_bytes());
     }
@@ -175,7 +208,7 @@ fn compare_arrays(a: &RawArray, b: &RawArray, depth: usize) -> Ordering {
             (None, None) => return Ordering::Equal,
             (None, Some(_)) => Ordering::Less,
             (Some(_), None) => Ordering::Greater,
-            (Some(a), Some(b)) => compare_at(a, b, depth + 1),
+            (Some(a), Some(b)) => compare_at(a, b, collation, depth + 1),
         };
         if order.is_ne() {
             return order;

@@ -16,7 +16,7 @@ mod update;
 use bson::Document;
 
 use self::{group::GroupStage, lookup::LookupStage, parse::PipelineContext, unwind::UnwindStage};
-use crate::{Error, Expr, Filter, Projection, Sort, Variables};
+use crate::{Collation, Error, Expr, Filter, Projection, Sort, Variables};
 
 pub use lookup::LookupRequest;
 pub use run::{PipelineRun, Step};
@@ -99,7 +99,36 @@ impl Pipeline {
     /// have; the errors of the filters, expressions, projections and sorts in the stages; [`BadOperand`](Error::BadOperand) for any other
     /// argument that a stage does not accept.
     pub fn parse(stages: &[Document], variables: &Variables) -> Result<Pipeline, Error> {
-        parse::pipeline(stages, &PipelineContext::new(variables))
+        Pipeline::parse_collated(stages, variables, None)
+    }
+
+    /// Parses the stages of a pipeline as [`parse`](Pipeline::parse) does, with a collation by which all texts are compared, also in the
+    /// pipelines in it.
+    ///
+    /// ```
+    /// # #[cfg(feature = "collation")] {
+    /// use odm_mql::{Collation, Pipeline, Step, Variables, bson::{doc, rawdoc}};
+    ///
+    /// let collation = Collation::parse(&doc! { "locale": "en", "strength": 2 })?;
+    /// let stages = [doc! { "$group": { "_id": "$name", "n": { "$sum": 1 } } }];
+    /// let pipeline = Pipeline::parse_collated(&stages, &Variables::default(), collation.as_ref())?;
+    /// let mut run = pipeline.begin(Pipeline::MEMORY_LIMIT);
+    /// run.push(vec![rawdoc! { "name": "Vegan" }, rawdoc! { "name": "vegan" }]);
+    /// run.end();
+    /// assert_eq!(run.step()?, Step::Documents(vec![rawdoc! { "_id": "Vegan", "n": 2 }]));
+    /// # }
+    /// # Ok::<_, odm_mql::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`parse`](Pipeline::parse).
+    pub fn parse_collated(
+        stages: &[Document],
+        variables: &Variables,
+        collation: Option<&Collation>,
+    ) -> Result<Pipeline, Error> {
+        parse::pipeline(stages, &PipelineContext::new(variables, collation))
     }
 
     /// Splits the pipeline into a query of the collection and the stages after it.

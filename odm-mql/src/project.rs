@@ -12,7 +12,7 @@ use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
 
 use self::parse::ProjectionUse;
 use crate::{
-    Error, Expr, Filter, Test, Variables,
+    Collation, Error, Expr, Filter, Test, Variables,
     error::code,
     path::{self, overlap},
     types::bad_as,
@@ -30,6 +30,7 @@ pub struct Projection {
     fields: Vec<(Cow<'static, str>, Rule)>,
     /// The same fields and the implied `_id`, by the parts of their paths.
     tree: ProjectionNodes,
+    collation: Option<Collation>,
 }
 
 /// Nodes in the order of the request.
@@ -146,6 +147,7 @@ impl Projection {
             mode: Mode::Set,
             fields,
             tree,
+            collation: None,
         })
     }
 
@@ -203,7 +205,15 @@ impl Projection {
         Projection::new(fields)
     }
 
-    /// Returns the projection in MongoDB's form.
+    /// Compares all texts by a collation, if there is one: in computed fields, and in `$elemMatch`.
+    pub fn collated(self, collation: Option<&Collation>) -> Self {
+        Projection {
+            collation: collation.cloned(),
+            ..self
+        }
+    }
+
+    /// Returns the projection in MongoDB's form, which does not contain collations.
     pub fn to_document(&self) -> Document {
         let value = |rule: &Rule| match rule {
             Rule::Include | Rule::Positional => Bson::Int32(1),
@@ -337,7 +347,12 @@ impl Projection {
         if mode == Mode::Include && !id_is_named {
             tree.push("_id", ProjectionNode::Rule(Rule::Include));
         }
-        Ok(Projection { mode, fields, tree })
+        Ok(Projection {
+            mode,
+            fields,
+            tree,
+            collation: None,
+        })
     }
 }
 

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use bson::{DateTime, Document, RawBson, RawDocument, RawDocumentBuf};
 
-use crate::{Direction, Error, Filter, Sort, Test};
+use crate::{Collation, Direction, Error, Filter, Sort, Test};
 
 /// Changes of single fields.
 ///
@@ -25,6 +25,8 @@ pub struct Update {
     pub operations: Vec<(Cow<'static, str>, Operation)>,
     /// The array filters of all `$[name]` in the paths.
     pub array_filters: Vec<ArrayFilter>,
+    /// By which all texts are compared: in array filters, and by the operations that compare values.
+    pub collation: Option<Collation>,
 }
 
 /// A condition that selects the elements of an array that `$[name]` in a path refers to.
@@ -155,7 +157,15 @@ impl Update {
         parse::update(document, array_filters)
     }
 
-    /// Returns the update in MongoDB's form, without the array filters.
+    /// Compares all texts by a collation, if there is one.
+    pub fn collated(self, collation: Option<&Collation>) -> Update {
+        Update {
+            collation: collation.cloned(),
+            ..self
+        }
+    }
+
+    /// Returns the update in MongoDB's form, without the array filters and the collation.
     pub fn to_document(&self) -> Document {
         format::update(self)
     }

@@ -125,7 +125,9 @@ impl<'f> Constraints<'f> {
                 self.others += 1;
                 self.disjunctions.push(filters);
             }
-            Filter::Nor(_) | Filter::Expr(_) | Filter::Schema(_) => self.others += 1,
+            Filter::Nor(_) | Filter::Expr(_) | Filter::Schema(_) | Filter::Collated(..) => {
+                self.others += 1;
+            }
             Filter::Path(path, test) => self.add_test(Cow::Borrowed(path), test, true),
         }
     }
@@ -178,7 +180,11 @@ impl<'f> Constraints<'f> {
                     self.add_test(Cow::Owned(path), test, false);
                 }
             }
-            Filter::Or(_) | Filter::Nor(_) | Filter::Expr(_) | Filter::Schema(_) => {}
+            Filter::Or(_)
+            | Filter::Nor(_)
+            | Filter::Expr(_)
+            | Filter::Schema(_)
+            | Filter::Collated(..) => {}
         }
     }
 }

@@ -5,6 +5,8 @@ use proptest::prelude::*;
 
 use super::*;
 
+mod semantics;
+
 fn parse(document: Document) -> Collation {
     let collation = Collation::parse(&document).expect("a collation");
     collation.expect("it is not the one of bytes")

@@ -1,12 +1,13 @@
 //! The operators of expressions on arrays.
 
-use bson::{RawArray, RawArrayBuf, RawBson, RawDocument};
+use bson::{RawArray, RawArrayBuf, RawBson};
 
 use super::{
     ExprNode,
     evaluate::{check_size, is_null, node, type_of},
     failed,
     operator::Operator,
+    scope::Scope,
 };
 use crate::{Error, number, order};
 
@@ -14,6 +15,7 @@ use crate::{Error, number, order};
 pub(super) fn operator(
     operator: Operator,
     values: &[Option<RawBson>],
+    scope: Scope<'_>,
 ) -> Result<Option<RawBson>, Error> {
     match (operator, values) {
         (Operator::IsArray, [value]) => {
@@ -22,7 +24,7 @@ pub(super) fn operator(
         }
         (Operator::In, [value, array]) => {
             let array = array_of(operator, array, 40_081)?;
-            Ok(Some(RawBson::Boolean(has(array, value))))
+            Ok(Some(RawBson::Boolean(has(array, value, scope))))
         }
         (Operator::Size, [array]) => {
             let len = len(array_of(operator, array, 17_124)?);
@@ -41,13 +43,10 @@ pub(super) fn operator(
 }
 
 /// The elements of all arrays, or null at the first null.
-pub(super) fn concat(
-    operands: &[ExprNode],
-    document: &RawDocument,
-) -> Result<Option<RawBson>, Error> {
+pub(super) fn concat(operands: &[ExprNode], scope: Scope<'_>) -> Result<Option<RawBson>, Error> {
     let mut all = RawArrayBuf::new();
     for operand in operands {
-        let value = node(operand, document)?;
+        let value = node(operand, scope)?;
         if is_null(&value) {
             return Ok(Some(RawBson::Null));
         }
@@ -160,10 +159,10 @@ pub(super) fn int(
     int.ok_or_else(|| failed(operator, "it needs a whole number of 32 bits", number_code))
 }
 
-fn has(array: &RawArray, value: &Option<RawBson>) -> bool {
+fn has(array: &RawArray, value: &Option<RawBson>, scope: Scope<'_>) -> bool {
     let Some(value) = value else {
         return false;
     };
     let mut elements = array.into_iter().flatten();
-    elements.any(|element| order::equal(element, value.as_raw_bson_ref()))
+    elements.any(|element| order::equal_by(scope.collation, element, value.as_raw_bson_ref()))
 }

@@ -9,22 +9,25 @@ use super::{
     convert::{self, Target},
     numbers, objects,
     operator::Operator,
+    scope::Scope,
     texts,
 };
 use crate::steps;
 use crate::{Error, error::code, order, path, types, write::malformed};
 
-pub(super) fn node(node: &ExprNode, document: &RawDocument) -> Result<Option<RawBson>, Error> {
+pub(super) fn node(node: &ExprNode, scope: Scope<'_>) -> Result<Option<RawBson>, Error> {
     steps::step();
     match node {
         ExprNode::Literal(value) => Ok(Some(value.clone())),
         ExprNode::Missing => Ok(None),
-        ExprNode::Path(path) if path.is_empty() => Ok(Some(RawBson::Document(document.to_owned()))),
-        ExprNode::Path(path) => Ok(at_path(document, path)),
+        ExprNode::Path(path) if path.is_empty() => {
+            Ok(Some(RawBson::Document(scope.document.to_owned())))
+        }
+        ExprNode::Path(path) => Ok(at_path(scope.document, path)),
         ExprNode::Object(fields) => {
             let mut object = RawDocumentBuf::new();
             for (name, node) in fields {
-                if let Some(value) = self::node(node, document)? {
+                if let Some(value) = self::node(node, scope)? {
                     let name = CString::try_from(name.as_str()).map_err(malformed)?;
                     object.append(name, value);
                     check_size(object.as_bytes().len())?;
@@ -35,20 +38,20 @@ pub(super) fn node(node: &ExprNode, document: &RawDocument) -> Result<Option<Raw
         ExprNode::Array(nodes) => {
             let mut array = RawArrayBuf::new();
             for node in nodes {
-                array.push(self::node(node, document)?.unwrap_or(RawBson::Null));
+                array.push(self::node(node, scope)?.unwrap_or(RawBson::Null));
                 check_size(array.as_bytes().len())?;
             }
             Ok(Some(RawBson::Array(array)))
         }
-        ExprNode::Operator(operator, operands) => self::operator(*operator, operands, document),
+        ExprNode::Operator(operator, operands) => self::operator(*operator, operands, scope),
         ExprNode::Switch { branches, default } => {
             for (case, then) in branches {
-                if is_true(case, document)? {
-                    return self::node(then, document);
+                if is_true(case, scope)? {
+                    return self::node(then, scope);
                 }
             }
             match default {
-                Some(default) => self::node(default, document),
+                Some(default) => self::node(default, scope),
                 None => Err(Error::Expression {
                     operator: "$switch",
                     reason: "no case holds, and there is no default".into(),
@@ -56,17 +59,17 @@ pub(super) fn node(node: &ExprNode, document: &RawDocument) -> Result<Option<Raw
                 }),
             }
         }
-        ExprNode::Convert(convert) => converted(convert, document),
-        ExprNode::Field(field) => field.evaluate(document),
+        ExprNode::Convert(convert) => converted(convert, scope),
+        ExprNode::Field(field) => field.evaluate(scope),
     }
 }
 
-fn converted(convert: &Convert, document: &RawDocument) -> Result<Option<RawBson>, Error> {
-    let to = node(&convert.to, document)?;
-    let input = node(&convert.input, document)?;
+fn converted(convert: &Convert, scope: Scope<'_>) -> Result<Option<RawBson>, Error> {
+    let to = node(&convert.to, scope)?;
+    let input = node(&convert.input, scope)?;
     let target = Target::new(&to)?;
     let other = |other: &Option<ExprNode>| match other {
-        Some(other) => node(other, document),
+        Some(other) => node(other, scope),
         None => Ok(Some(RawBson::Null)),
     };
     match input {
@@ -93,8 +96,8 @@ pub(super) fn check_size(bytes: usize) -> Result<(), Error> {
     }
 }
 
-fn is_true(operand: &ExprNode, document: &RawDocument) -> Result<bool, Error> {
-    let value = node(operand, document)?;
+fn is_true(operand: &ExprNode, scope: Scope<'_>) -> Result<bool, Error> {
+    let value = node(operand, scope)?;
     Ok(value.is_some_and(|value| truthy(value.as_raw_bson_ref())))
 }
 
@@ -156,14 +159,14 @@ pub(super) fn type_of(value: &Option<RawBson>) -> &'static str {
 fn operator(
     operator: Operator,
     operands: &[ExprNode],
-    document: &RawDocument,
+    scope: Scope<'_>,
 ) -> Result<Option<RawBson>, Error> {
     // These operators evaluate only the operands that they need.
     match operator {
         Operator::And | Operator::Or => {
             let wanted = operator == Operator::Or;
             for operand in operands {
-                if is_true(operand, document)? == wanted {
+                if is_true(operand, scope)? == wanted {
                     return Ok(Some(RawBson::Boolean(wanted)));
                 }
             }
@@ -173,29 +176,25 @@ fn operator(
             let [condition, yes, no] = operands else {
                 return Ok(None);
             };
-            let chosen = if is_true(condition, document)? {
-                yes
-            } else {
-                no
-            };
-            return node(chosen, document);
+            let chosen = if is_true(condition, scope)? { yes } else { no };
+            return node(chosen, scope);
         }
         Operator::IfNull => {
             let mut last = None;
             for operand in operands {
-                last = node(operand, document)?;
+                last = node(operand, scope)?;
                 if !is_null(&last) {
                     break;
                 }
             }
             return Ok(last);
         }
-        Operator::Concat => return texts::concat(operands, document),
-        Operator::ConcatArrays => return arrays::concat(operands, document),
-        Operator::MergeObjects => return objects::merge(operands, document),
+        Operator::Concat => return texts::concat(operands, scope),
+        Operator::ConcatArrays => return arrays::concat(operands, scope),
+        Operator::MergeObjects => return objects::merge(operands, scope),
         _ => {}
     }
-    let values = operands.iter().map(|operand| node(operand, document));
+    let values = operands.iter().map(|operand| node(operand, scope));
     let values = values.collect::<Result<Vec<_>, _>>()?;
     if let (Some(target), [value]) = (operator.conversion(), values.as_slice()) {
         return match value {
@@ -205,6 +204,7 @@ fn operator(
             _ => Ok(Some(RawBson::Null)),
         };
     }
+    let compare = |a, b| compare(a, b, scope);
     let boolean = |value| Ok(Some(RawBson::Boolean(value)));
     match (operator, values.as_slice()) {
         (Operator::Eq, [a, b]) => boolean(compare(a, b).is_eq()),
@@ -235,7 +235,7 @@ fn operator(
             | Operator::Last
             | Operator::Slice,
             values,
-        ) => arrays::operator(operator, values),
+        ) => arrays::operator(operator, values, scope),
         (
             Operator::ToLower | Operator::ToUpper | Operator::StrLenCp | Operator::SubstrCp,
             values,
@@ -245,11 +245,11 @@ fn operator(
 }
 
 /// The order of two values. A missing one comes before null.
-fn compare(a: &Option<RawBson>, b: &Option<RawBson>) -> Ordering {
+fn compare(a: &Option<RawBson>, b: &Option<RawBson>, scope: Scope<'_>) -> Ordering {
     fn known(value: &Option<RawBson>) -> RawBsonRef<'_> {
         value
             .as_ref()
             .map_or(RawBsonRef::Undefined, RawBson::as_raw_bson_ref)
     }
-    order::compare(known(a), known(b))
+    order::compare_by(scope.collation, known(a), known(b))
 }

@@ -6,6 +6,7 @@ use super::{
     ExprNode,
     evaluate::{check_size, is_null, node, type_of},
     parse,
+    scope::Scope,
 };
 use crate::{
     Error,
@@ -117,8 +118,8 @@ impl FieldOf {
         }
     }
 
-    pub(super) fn evaluate(&self, document: &RawDocument) -> Result<Option<RawBson>, Error> {
-        let input = node(&self.input, document)?;
+    pub(super) fn evaluate(&self, scope: Scope<'_>) -> Result<Option<RawBson>, Error> {
+        let input = node(&self.input, scope)?;
         match (&self.value, input) {
             (None, Some(RawBson::Document(input))) => {
                 let found = input.get(&self.name).ok().flatten();
@@ -128,7 +129,7 @@ impl FieldOf {
             (None, _) => Ok(None),
             (Some(_), input) if is_null(&input) => Ok(Some(RawBson::Null)),
             (Some(value), Some(RawBson::Document(input))) => {
-                self.changed(&input, node(value, document)?)
+                self.changed(&input, node(value, scope)?)
             }
             (Some(_), input) => Err(Error::Expression {
                 operator: "$setField",

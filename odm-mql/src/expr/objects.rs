@@ -2,22 +2,20 @@
 
 use std::collections::HashMap;
 
-use bson::{RawBson, RawDocument, RawDocumentBuf};
+use bson::{RawBson, RawDocumentBuf};
 
 use super::{
     ExprNode,
     evaluate::{check_size, is_null, node, type_of},
     failed,
     operator::Operator,
+    scope::Scope,
 };
 use crate::Error;
 
 /// The fields of all documents, each with its last value in the place of its first one. An array as the only operand stands for its
 /// elements.
-pub(super) fn merge(
-    operands: &[ExprNode],
-    document: &RawDocument,
-) -> Result<Option<RawBson>, Error> {
+pub(super) fn merge(operands: &[ExprNode], scope: Scope<'_>) -> Result<Option<RawBson>, Error> {
     let mut objects = Vec::new();
     let mut bytes = 0;
     let mut add = |value: Option<RawBson>| match value {
@@ -33,7 +31,7 @@ pub(super) fn merge(
         }
     };
     for operand in operands {
-        match node(operand, document)? {
+        match node(operand, scope)? {
             Some(RawBson::Array(array)) if operands.len() == 1 => {
                 for element in array.into_iter().flatten() {
                     add(Some(element.into()))?;

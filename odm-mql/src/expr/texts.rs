@@ -1,23 +1,21 @@
 //! The operators of expressions on texts.
 
-use bson::{RawBson, RawDocument};
+use bson::RawBson;
 
 use super::{
     ExprNode, arrays, convert,
     evaluate::{check_size, is_null, node, type_of},
     failed,
     operator::Operator,
+    scope::Scope,
 };
 use crate::{Error, types};
 
 /// All texts, one after another, or null at the first null.
-pub(super) fn concat(
-    operands: &[ExprNode],
-    document: &RawDocument,
-) -> Result<Option<RawBson>, Error> {
+pub(super) fn concat(operands: &[ExprNode], scope: Scope<'_>) -> Result<Option<RawBson>, Error> {
     let mut all = String::new();
     for operand in operands {
-        match node(operand, document)? {
+        match node(operand, scope)? {
             Some(RawBson::String(text)) => all.push_str(&text),
             value if is_null(&value) => return Ok(Some(RawBson::Null)),
             value => {

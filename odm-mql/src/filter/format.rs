@@ -29,6 +29,7 @@ pub(super) fn has_literal_regex(filter: &Filter) -> bool {
         Filter::And(all) | Filter::Or(all) | Filter::Nor(all) => all.iter().any(has_literal_regex),
         Filter::Path(_, test) => tests_literal_regex(test),
         Filter::Expr(_) | Filter::Schema(_) => false,
+        Filter::Collated(_, inner) => has_literal_regex(inner),
     }
 }
 
@@ -62,6 +63,7 @@ fn tests_literal_regex(test: &Test) -> bool {
 fn flatten<'a>(filter: &'a Filter, all: &mut Vec<&'a Filter>) {
     match filter {
         Filter::And(inner) => inner.iter().for_each(|one| flatten(one, all)),
+        Filter::Collated(_, inner) => flatten(inner, all),
         one => all.push(one),
     }
 }
@@ -94,6 +96,7 @@ impl FormatFields {
                 self.add_value("$nor", || vec![Bson::Document(all_of(path, tests))].into())
             }
             Filter::Path(path, test) => self.add_test(path, test),
+            Filter::Collated(_, inner) => self.add(inner),
         }
     }
 

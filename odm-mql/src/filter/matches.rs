@@ -8,8 +8,8 @@ use odm_pattern::Steps;
 
 use super::{Filter, Test, Values, bits, pattern};
 use crate::{
-    Error, key, number,
-    order::{compare, equal, is_nan, same_type_bracket},
+    Collation, Error, key, number,
+    order::{compare_by, equal_by, is_nan, same_type_bracket},
     path::{Leaf, visit},
     steps,
 };
@@ -18,6 +18,8 @@ use crate::{
 pub(super) struct Matcher<'s> {
     failure: OnceCell<Error>,
     steps: &'s Steps,
+    /// By which texts are compared.
+    collation: Option<&'s Collation>,
 }
 
 impl<'s> Matcher<'s> {
@@ -25,7 +27,18 @@ impl<'s> Matcher<'s> {
         Matcher {
             failure: OnceCell::new(),
             steps,
+            collation: None,
         }
+    }
+
+    /// The same with a collation.
+    pub(super) fn collated(self, collation: Option<&'s Collation>) -> Self {
+        Matcher { collation, ..self }
+    }
+
+    /// Another match with these steps, and with a collation.
+    pub(super) fn like<'m>(&'m self, collation: Option<&'m Collation>) -> Matcher<'m> {
+        Matcher::new(self.steps).collated(collation)
     }
 
     /// The answer, unless an error was met.
@@ -43,8 +56,13 @@ impl<'s> Matcher<'s> {
             Filter::Or(any) => any.iter().any(|one| self.filter(one, document)),
             Filter::Nor(none) => !none.iter().any(|one| self.filter(one, document)),
             Filter::Path(path, test) => self.test(test, &FieldSource { document, path }),
-            Filter::Expr(expr) => self.ok(expr.holds(document)),
+            Filter::Expr(expr) => self.ok(expr.holds_by(self.collation, document)),
             Filter::Schema(schema) => self.ok(schema.matches_within(document, self.steps)),
+            Filter::Collated(collation, filter) => {
+                let inner = self.like(Some(collation));
+                let matches = inner.filter(filter, document);
+                self.ok(inner.finish(matches))
+            }
         }
     }
 
@@ -74,8 +92,10 @@ impl<'s> Matcher<'s> {
     fn test<S: ValueSource>(&self, test: &Test, source: &S) -> bool {
         steps::step();
         match test {
-            Test::Ne(operand) => !source.any(Leaf::Elements, |value| equals(value, operand)),
-            Test::Nin(operands) => !source.any(Leaf::Elements, |value| is_one_of(value, operands)),
+            Test::Ne(operand) => !source.any(Leaf::Elements, |value| self.equals(value, operand)),
+            Test::Nin(operands) => {
+                !source.any(Leaf::Elements, |value| self.is_one_of(value, operands))
+            }
             Test::Any(tests) => tests.iter().any(|one| self.test(one, source)),
             Test::All(tests) => self.all(tests, source),
             Test::Exists(exists) => source.any(Leaf::Elements, |value| value.is_some()) == *exists,
@@ -95,7 +115,7 @@ impl<'s> Matcher<'s> {
     fn all<S: ValueSource>(&self, tests: &[Test], source: &S) -> bool {
         const FEW: usize = 8;
         let key = |test: &Test| match test {
-            Test::Eq(value) => Some(key::of(value.as_raw_bson_ref())),
+            Test::Eq(value) => Some(key::of_by(self.collation, value.as_raw_bson_ref())),
             _ => None,
         };
         let Some((first, rest)) = tests.split_first() else {
@@ -108,7 +128,8 @@ impl<'s> Matcher<'s> {
             && let Some(mut missing) = rest.iter().map(key).collect::<Option<HashSet<_>>>()
         {
             return source.any(Leaf::Elements, |value| {
-                missing.remove(&key::of(value.unwrap_or(RawBsonRef::Null)));
+                let value = value.unwrap_or(RawBsonRef::Null);
+                missing.remove(&key::of_by(self.collation, value));
                 missing.is_empty()
             });
         }
@@ -118,12 +139,14 @@ impl<'s> Matcher<'s> {
     /// Whether one value passes a test of single values.
     pub(super) fn passes(&self, test: &Test, value: Option<RawBsonRef<'_>>) -> bool {
         match test {
-            Test::Eq(operand) => equals(value, operand),
-            Test::Gt(operand) => compares(value, operand, |order| order.is_gt(), Side::After),
-            Test::Gte(operand) => compares(value, operand, |order| order.is_ge(), Side::After),
-            Test::Lt(operand) => compares(value, operand, |order| order.is_lt(), Side::Before),
-            Test::Lte(operand) => compares(value, operand, |order| order.is_le(), Side::Before),
-            Test::In(operands) => is_one_of(value, operands),
+            Test::Eq(operand) => self.equals(value, operand),
+            Test::Gt(operand) => self.compares(value, operand, |order| order.is_gt(), Side::After),
+            Test::Gte(operand) => self.compares(value, operand, |order| order.is_ge(), Side::After),
+            Test::Lt(operand) => self.compares(value, operand, |order| order.is_lt(), Side::Before),
+            Test::Lte(operand) => {
+                self.compares(value, operand, |order| order.is_le(), Side::Before)
+            }
+            Test::In(operands) => self.is_one_of(value, operands),
             Test::Type(types) => value.is_some_and(|value| types.contains(&value.element_type())),
             Test::Mod { divisor, remainder } => {
                 let number = value.and_then(number::truncated);
@@ -145,6 +168,45 @@ impl<'s> Matcher<'s> {
             | Test::ElemMatch(_)
             | Test::ElemTest(_)
             | Test::Not(_) => false,
+        }
+    }
+
+    fn equals(&self, value: Option<RawBsonRef<'_>>, operand: &RawBson) -> bool {
+        match value {
+            Some(value) => equal_by(self.collation, value, operand.as_raw_bson_ref()),
+            None => matches!(operand, RawBson::Null),
+        }
+    }
+
+    fn is_one_of(&self, value: Option<RawBsonRef<'_>>, operands: &Values) -> bool {
+        operands.has_by(self.collation, value.unwrap_or(RawBsonRef::Null))
+    }
+
+    fn compares(
+        &self,
+        value: Option<RawBsonRef<'_>>,
+        operand: &RawBson,
+        holds: impl Fn(std::cmp::Ordering) -> bool,
+        side: Side,
+    ) -> bool {
+        let operand = operand.as_raw_bson_ref();
+        let compare = |value| compare_by(self.collation, value, operand);
+        match (value, operand) {
+            (None, RawBsonRef::Null) => holds(std::cmp::Ordering::Equal),
+            // The ends of the order compare with values of all types, and with missing values.
+            (None, RawBsonRef::MinKey) => side == Side::After,
+            (None, RawBsonRef::MaxKey) => side == Side::Before,
+            (None, _) => false,
+            (Some(value), RawBsonRef::MinKey | RawBsonRef::MaxKey) => holds(compare(value)),
+            (Some(value), operand) => {
+                same_type_bracket(value, operand)
+                    && match (is_nan(value), is_nan(operand)) {
+                        (false, false) => holds(compare(value)),
+                        // NaN is neither less nor greater than anything, only equal to itself.
+                        (true, true) => holds(std::cmp::Ordering::Equal),
+                        _ => false,
+                    }
+            }
         }
     }
 }
@@ -209,46 +271,9 @@ fn fields(value: RawBsonRef<'_>) -> Option<&RawDocument> {
     }
 }
 
-fn equals(value: Option<RawBsonRef<'_>>, operand: &RawBson) -> bool {
-    match value {
-        Some(value) => equal(value, operand.as_raw_bson_ref()),
-        None => matches!(operand, RawBson::Null),
-    }
-}
-
-fn is_one_of(value: Option<RawBsonRef<'_>>, operands: &Values) -> bool {
-    operands.has(value.unwrap_or(RawBsonRef::Null))
-}
-
 /// The side of the operand on which the values of a comparison are.
 #[derive(PartialEq)]
 enum Side {
     Before,
     After,
-}
-
-fn compares(
-    value: Option<RawBsonRef<'_>>,
-    operand: &RawBson,
-    holds: impl Fn(std::cmp::Ordering) -> bool,
-    side: Side,
-) -> bool {
-    let operand = operand.as_raw_bson_ref();
-    match (value, operand) {
-        (None, RawBsonRef::Null) => holds(std::cmp::Ordering::Equal),
-        // The ends of the order compare with values of all types, and with missing values.
-        (None, RawBsonRef::MinKey) => side == Side::After,
-        (None, RawBsonRef::MaxKey) => side == Side::Before,
-        (None, _) => false,
-        (Some(value), RawBsonRef::MinKey | RawBsonRef::MaxKey) => holds(compare(value, operand)),
-        (Some(value), operand) => {
-            same_type_bracket(value, operand)
-                && match (is_nan(value), is_nan(operand)) {
-                    (false, false) => holds(compare(value, operand)),
-                    // NaN is neither less nor greater than anything, only equal to itself.
-                    (true, true) => holds(std::cmp::Ordering::Equal),
-                    _ => false,
-                }
-        }
-    }
 }

@@ -3,7 +3,10 @@
 use bson::{RawBsonRef, RawDocument};
 
 use super::{Filter, Test, matches::Matcher};
-use crate::path::{Leaf, visit_at};
+use crate::{
+    Collation,
+    path::{Leaf, visit_at},
+};
 
 /// The position in the first array on the path of the last examined test that passed by an element. MongoDB examines the tests of a
 /// conjunction in an order of its own.
@@ -13,17 +16,24 @@ pub(super) fn of_filter(
     document: &RawDocument,
 ) -> Option<usize> {
     let mut tests = Vec::new();
-    collect(filter, &mut tests);
-    tests.sort_by_key(|(path, test)| (rank(test), *path));
+    collect(filter, None, &mut tests);
+    tests.sort_by_key(|(path, test, _)| (rank(test), *path));
     let mut positions = tests.iter().rev();
-    positions.find_map(|(path, test)| of_test(matcher, test, document, path))
+    positions.find_map(|(path, test, collation)| {
+        of_test(&matcher.like(*collation), test, document, path)
+    })
 }
 
 /// The tests that are examined for their position: the tests of a conjunction, and a disjunction of equalities of one field, which means
 /// `$in`.
-fn collect<'f>(filter: &'f Filter, tests: &mut Vec<(&'f str, PositionTest<'f>)>) {
+fn collect<'f>(
+    filter: &'f Filter,
+    collation: Option<&'f Collation>,
+    tests: &mut Vec<(&'f str, PositionTest<'f>, Option<&'f Collation>)>,
+) {
     match filter {
-        Filter::And(all) => all.iter().for_each(|one| collect(one, tests)),
+        Filter::And(all) => all.iter().for_each(|one| collect(one, collation, tests)),
+        Filter::Collated(collation, inner) => collect(inner, Some(collation), tests),
         Filter::Or(any) => {
             let mut path = None;
             let mut one_of = Vec::new();
@@ -38,19 +48,19 @@ fn collect<'f>(filter: &'f Filter, tests: &mut Vec<(&'f str, PositionTest<'f>)>)
                 one_of.push(test);
             }
             if let Some(path) = path {
-                tests.push((path, PositionTest::Any(one_of)));
+                tests.push((path, PositionTest::Any(one_of), collation));
             }
         }
         Filter::Path(path, Test::All(all)) => {
             tests.extend(
                 all.iter()
-                    .map(|test| (path.as_ref(), PositionTest::One(test))),
+                    .map(|test| (path.as_ref(), PositionTest::One(test), collation)),
             );
         }
         Filter::Path(path, Test::Any(any)) => {
-            tests.push((path, PositionTest::Any(any.iter().collect())));
+            tests.push((path, PositionTest::Any(any.iter().collect()), collation));
         }
-        Filter::Path(path, test) => tests.push((path, PositionTest::One(test))),
+        Filter::Path(path, test) => tests.push((path, PositionTest::One(test), collation)),
         Filter::Nor(_) | Filter::Expr(_) | Filter::Schema(_) => {}
     }
 }

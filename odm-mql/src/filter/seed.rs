@@ -36,6 +36,7 @@ fn collect<'a>(
             _ => Ok(()),
         },
         Filter::Nor(_) | Filter::Expr(_) | Filter::Schema(_) => Ok(()),
+        Filter::Collated(_, inner) => collect(inner, fixed),
         Filter::Path(path, test) => equalities(test).try_for_each(|value| {
             steps::step();
             if overlaps(fixed, path) {

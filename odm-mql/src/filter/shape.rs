@@ -21,6 +21,7 @@ fn add_parts(filter: &Filter, parts: &mut Vec<String>) {
         }),
         Filter::Expr(_) => parts.push("$expr: ?".to_owned()),
         Filter::Schema(_) => parts.push("$jsonSchema: ?".to_owned()),
+        Filter::Collated(_, inner) => add_parts(inner, parts),
     }
 }
 

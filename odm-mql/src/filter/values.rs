@@ -4,7 +4,7 @@ use std::{collections::HashSet, fmt, ops::Deref, sync::OnceLock};
 
 use bson::{RawBson, RawBsonRef};
 
-use crate::{key, order::equal};
+use crate::{Collation, key, order::equal_by};
 
 /// Up to this length a list is searched from its start.
 const SHORT: usize = 8;
@@ -13,23 +13,44 @@ const SHORT: usize = 8;
 #[derive(Default)]
 pub struct Values {
     values: Vec<RawBson>,
-    keys: OnceLock<HashSet<Vec<u8>>>,
+    keys: OnceLock<ValueKeys>,
+}
+
+/// The keys of the values, which are in the order of a collation.
+struct ValueKeys {
+    keys: HashSet<Vec<u8>>,
+    collation: Option<Collation>,
 }
 
 impl Values {
     /// Whether one of the values equals this one.
     pub fn has(&self, value: RawBsonRef<'_>) -> bool {
-        if self.values.len() <= SHORT {
+        self.has_by(None, value)
+    }
+
+    /// Whether one of the values equals this one, with the texts compared by a collation.
+    pub(super) fn has_by(&self, collation: Option<&Collation>, value: RawBsonRef<'_>) -> bool {
+        let searched = || {
             let mut values = self.values.iter();
-            return values.any(|other| equal(value, other.as_raw_bson_ref()));
+            values.any(|other| equal_by(collation, value, other.as_raw_bson_ref()))
+        };
+        if self.values.len() <= SHORT {
+            return searched();
         }
-        let keys = self.keys.get_or_init(|| {
+        let key = |value| key::of_by(collation, value);
+        let known = self.keys.get_or_init(|| {
             let values = self.values.iter();
-            values
-                .map(|value| key::of(value.as_raw_bson_ref()))
-                .collect()
+            ValueKeys {
+                keys: values.map(|value| key(value.as_raw_bson_ref())).collect(),
+                collation: collation.cloned(),
+            }
         });
-        keys.contains(&key::of(value))
+        // A filter has one collation, so that the keys are those of the first search.
+        if known.collation.as_ref() == collation {
+            known.keys.contains(&key(value))
+        } else {
+            searched()
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use bson::{RawBson, RawBsonRef};
 
 use super::Accumulator;
-use crate::{decimal::Decimal, order};
+use crate::{Collation, decimal::Decimal, order};
 
 /// The state of an accumulator of one group.
 #[derive(Debug)]
@@ -58,9 +58,18 @@ pub(crate) struct KeptValue {
     pub(crate) value: Option<RawBson>,
     /// The most bytes of a value so far.
     most_bytes: usize,
+    /// By which texts are compared.
+    collation: Option<Collation>,
 }
 
 impl KeptValue {
+    pub(crate) fn collated(collation: Option<&Collation>) -> KeptValue {
+        KeptValue {
+            collation: collation.cloned(),
+            ..KeptValue::default()
+        }
+    }
+
     /// Keeps another value, and returns the memory that it takes more than all before.
     pub(crate) fn replace(&mut self, value: Option<RawBson>) -> usize {
         let len = (value.as_ref()).map_or(0, |value| bytes(value.as_raw_bson_ref()));
@@ -81,7 +90,10 @@ fn keep(
     }
     let is_new = match &kept.value {
         None => true,
-        Some(kept) => is_better(order::compare(value, kept.as_raw_bson_ref())),
+        Some(other) => {
+            let (collation, other) = (kept.collation.as_ref(), other.as_raw_bson_ref());
+            is_better(order::compare_by(collation, value, other))
+        }
     };
     match is_new {
         true => kept.replace(Some(value.into())),

@@ -6,7 +6,7 @@ use bson::{Bson, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, 
 
 use super::parse::StageScope;
 use crate::{
-    Error, Expr,
+    Collation, Error, Expr,
     error::code,
     group::{KeptValue, State, Total, bytes},
     key, types,
@@ -124,16 +124,19 @@ impl StageAccumulator {
         Ok(StageAccumulator { kind: Sum, expr })
     }
 
-    pub(super) fn begin(&self) -> AccumulatorState {
+    pub(super) fn begin(&self, collation: Option<&Collation>) -> AccumulatorState {
         match self.kind {
             Sum => AccumulatorState::Plain(State::Sum(Total::default())),
             Avg => AccumulatorState::Plain(State::Avg(Total::default())),
-            Min => AccumulatorState::Plain(State::Min(KeptValue::default())),
-            Max => AccumulatorState::Plain(State::Max(KeptValue::default())),
+            Min => AccumulatorState::Plain(State::Min(KeptValue::collated(collation))),
+            Max => AccumulatorState::Plain(State::Max(KeptValue::collated(collation))),
             First => AccumulatorState::First(None),
             Last => AccumulatorState::Last(KeptValue::default()),
             Push => AccumulatorState::Push(RawArrayBuf::new()),
-            AddToSet => AccumulatorState::AddToSet(Box::default()),
+            AddToSet => AccumulatorState::AddToSet(Box::new(ValueSet {
+                collation: collation.cloned(),
+                ..ValueSet::default()
+            })),
             MergeObjects => AccumulatorState::MergeObjects(Box::default()),
         }
     }
@@ -212,11 +215,13 @@ fn push(array: &mut RawArrayBuf, value: RawBsonRef<'_>) -> usize {
 pub(super) struct ValueSet {
     keys: HashSet<Vec<u8>, ahash::RandomState>,
     values: RawArrayBuf,
+    /// By which texts are compared.
+    collation: Option<Collation>,
 }
 
 impl ValueSet {
     fn add(&mut self, value: RawBsonRef<'_>) -> usize {
-        let key = key::of(value);
+        let key = key::of_by(self.collation.as_ref(), value);
         let memory = key.len() + 2 * size_of::<Vec<u8>>();
         match self.keys.insert(key) {
             true => memory + push(&mut self.values, value),

@@ -11,7 +11,7 @@ use super::{
     accumulate::{AccumulatorState, StageAccumulator},
     bounds::{Memory, made},
 };
-use crate::{Error, Expr, group::bytes, key, order};
+use crate::{Collation, Error, Expr, group::bytes, key, order};
 
 /// The stage `$group`.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +19,8 @@ pub(super) struct GroupStage {
     pub(super) id: GroupId,
     /// The accumulators by the names of their fields.
     pub(super) accumulators: Vec<(CString, StageAccumulator)>,
+    /// By which texts are compared.
+    pub(super) collation: Option<Collation>,
 }
 
 /// The value that the documents of a group share.
@@ -37,7 +39,7 @@ pub(super) enum GroupId {
 
 impl GroupId {
     /// The value of a document. A missing one is null.
-    fn of(&self, document: &RawDocument) -> Result<RawBson, Error> {
+    fn of(&self, document: &RawDocument, collation: Option<&Collation>) -> Result<RawBson, Error> {
         match self {
             GroupId::Value(expr) => Ok(expr.evaluate(document)?.unwrap_or(RawBson::Null)),
             GroupId::Bucket {
@@ -48,8 +50,9 @@ impl GroupId {
                 let value = of.evaluate(document)?;
                 let value = value.as_ref().map(RawBson::as_raw_bson_ref);
                 let value = value.unwrap_or(RawBsonRef::Undefined);
-                let is_reached =
-                    |boundary: &RawBson| order::compare(boundary.as_raw_bson_ref(), value).is_le();
+                let is_reached = |boundary: &RawBson| {
+                    order::compare_by(collation, boundary.as_raw_bson_ref(), value).is_le()
+                };
                 let reached = boundaries.partition_point(is_reached);
                 let bucket = match reached < boundaries.len() {
                     true => reached.checked_sub(1).map(|at| &boundaries[at]),
@@ -93,9 +96,10 @@ impl GroupRun {
     }
 
     pub(super) fn add(&mut self, document: &RawDocument) -> Result<(), Error> {
-        let id = self.stage.id.of(document)?;
+        let collation = self.stage.collation.as_ref();
+        let id = self.stage.id.of(document, collation)?;
         self.key.clear();
-        key::encode(id.as_raw_bson_ref(), &mut self.key);
+        key::encode_by(collation, id.as_raw_bson_ref(), &mut self.key);
         let at = match self.found.get(&self.key) {
             Some(at) => *at,
             None => self.begin_group(id)?,
@@ -121,8 +125,9 @@ impl GroupRun {
         self.found.insert(self.key.clone(), at);
         self.ids.push(id);
         let accumulators = self.stage.accumulators.iter();
+        let collation = self.stage.collation.as_ref();
         self.states
-            .extend(accumulators.map(|(_, accumulator)| accumulator.begin()));
+            .extend(accumulators.map(|(_, accumulator)| accumulator.begin(collation)));
         Ok(at)
     }
 

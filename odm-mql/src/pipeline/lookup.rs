@@ -12,7 +12,7 @@ use super::{
     run::Documents,
 };
 use crate::{
-    Error, Expr, Filter, Test, key,
+    Collation, Error, Expr, Filter, Test, key,
     path::{self, Leaf, visit},
 };
 
@@ -36,6 +36,8 @@ pub(super) struct LookupStage {
     pub(super) inner: InnerPipeline,
     /// Whether `$facet` is a stage of its pipeline, or of a pipeline in that.
     pub(super) has_facet: bool,
+    /// By which texts are compared.
+    pub(super) collation: Option<Collation>,
 }
 
 /// The stages that the documents of the other collection pass.
@@ -146,7 +148,8 @@ impl LookupRun {
             (InnerPipeline::Bound(_), None) | (InnerPipeline::None, _) => Pipeline::default(),
         };
         if let Some((local, foreign)) = &stage.fields {
-            let filter = equal_to_some(&self.waiting, local, foreign);
+            let collation = stage.collation.as_ref();
+            let filter = equal_to_some(&self.waiting, local, foreign, collation);
             pipeline.stages.insert(0, Stage::Match(filter));
         }
         Ok(LookupRequest {
@@ -167,7 +170,8 @@ impl LookupRun {
                 false => (self.batch * 2).min(BATCHES.1),
             };
             let locals = std::mem::take(&mut self.waiting);
-            let found = matches(&locals, local_field, &foreign, foreign_field);
+            let key = |value: RawBsonRef<'_>| key::of_by(stage.collation.as_ref(), value);
+            let found = matches(&locals, local_field, &foreign, foreign_field, key);
             let each = locals.into_iter().zip(found);
             return Box::new(each.map(move |(local, found)| {
                 let found = array(found.iter().map(|at| &foreign[*at]));
@@ -247,11 +251,16 @@ fn visit_local<'a>(document: &'a RawDocument, path: &str, each: &mut impl FnMut(
 }
 
 /// The condition that a foreign document belongs to one of the local ones.
-fn equal_to_some(locals: &[RawDocumentBuf], local: &str, foreign: &str) -> Filter {
+fn equal_to_some(
+    locals: &[RawDocumentBuf],
+    local: &str,
+    foreign: &str,
+    collation: Option<&Collation>,
+) -> Filter {
     let mut values: HashMap<Vec<u8>, RawBson, ahash::RandomState> = HashMap::default();
     for document in locals {
         for value in local_values(document, local) {
-            let values = values.entry(key::of(value));
+            let values = values.entry(key::of_by(collation, value));
             values.or_insert_with(|| value.into());
         }
     }
@@ -262,7 +271,7 @@ fn equal_to_some(locals: &[RawDocumentBuf], local: &str, foreign: &str) -> Filte
         1 => Test::Eq(values.remove(0)),
         _ => Test::In(values.into()),
     };
-    Filter::Path(foreign.to_owned().into(), test)
+    Filter::Path(foreign.to_owned().into(), test).collated(collation)
 }
 
 /// The positions of the foreign documents that belong to each local one.
@@ -271,10 +280,11 @@ fn matches(
     local_field: &str,
     foreign: &[RawDocumentBuf],
     foreign_field: &str,
+    key: impl Fn(RawBsonRef<'_>) -> Vec<u8>,
 ) -> Vec<Vec<usize>> {
     let keys = locals.iter().map(|local| {
         let values = local_values(local, local_field).into_iter();
-        values.map(key::of).collect::<Vec<_>>()
+        values.map(&key).collect::<Vec<_>>()
     });
     let keys: Vec<Vec<Vec<u8>>> = keys.collect();
     let mut found: HashMap<&[u8], Vec<usize>, ahash::RandomState> = HashMap::default();
@@ -284,7 +294,7 @@ fn matches(
     for (at, document) in foreign.iter().enumerate() {
         // The values that a filter sees.
         visit(document, foreign_field, Leaf::Elements, &mut |value| {
-            let key = key::of(value.unwrap_or(RawBsonRef::Null));
+            let key = key(value.unwrap_or(RawBsonRef::Null));
             if let Some(found) = found.get_mut(&*key)
                 && found.last() != Some(&at)
             {

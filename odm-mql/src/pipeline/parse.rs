@@ -9,7 +9,7 @@ use bson::{Bson, DateTime, Document, RawBson, RawBsonRef};
 
 use super::{Pipeline, Stage, unwind::UnwindStage};
 use crate::{
-    Error, Expr, Projection, Sort, Variables,
+    Collation, Error, Expr, Projection, Sort, Variables,
     error::code,
     filter::{self, FilterScope},
     order, path,
@@ -77,15 +77,18 @@ pub(super) struct PipelineContext {
     variables: Arc<Variables>,
     /// The time of the whole request.
     now: DateTime,
+    /// By which texts are compared.
+    collation: Option<Collation>,
     /// The number of the pipelines of `$lookup` that it is in.
     depth: usize,
 }
 
 impl PipelineContext {
-    pub(super) fn new(variables: &Variables) -> PipelineContext {
+    pub(super) fn new(variables: &Variables, collation: Option<&Collation>) -> PipelineContext {
         PipelineContext {
             variables: Arc::new(variables.clone()),
             now: DateTime::now(),
+            collation: collation.cloned(),
             depth: 0,
         }
     }
@@ -134,7 +137,12 @@ impl StageScope<'_> {
     }
 
     pub(super) fn expr(&self, value: &Bson) -> Result<Expr, Error> {
-        Expr::parse_in(value, self.substitution)
+        let expr = Expr::parse_in(value, self.substitution)?;
+        Ok(expr.collated(self.collation()))
+    }
+
+    pub(super) fn collation(&self) -> Option<&Collation> {
+        self.context.collation.as_ref()
     }
 }
 
@@ -148,19 +156,27 @@ impl StageParser<'_> {
         let stage = match name.as_str() {
             "$match" => {
                 let scope = FilterScope::Document(self.scope.substitution);
-                Stage::Match(filter::parse_in(object(name, value, 15_959)?, scope)?)
+                let filter = filter::parse_in(object(name, value, 15_959)?, scope)?;
+                Stage::Match(filter.collated(self.scope.collation()))
             }
-            "$sort" => Stage::Sort(sort(object(name, value, 15_973)?)?),
+            "$sort" => {
+                let sort = sort(object(name, value, 15_973)?)?;
+                Stage::Sort(sort.collated(self.scope.collation()))
+            }
             "$skip" => Stage::Skip(whole(name, value, 5_107_200)?),
             "$limit" => match whole(name, value, 5_107_201)? {
                 0 => return Err(bad_as(15_958, name, "a positive number")),
                 limit => Stage::Limit(limit),
             },
             "$sample" => Stage::Sample(sample(object(name, value, 28_745)?)?),
-            "$project" => Stage::Project(self.project(object(name, value, 15_969)?)?),
+            "$project" => {
+                let projection = self.project(object(name, value, 15_969)?)?;
+                Stage::Project(projection.collated(self.scope.collation()))
+            }
             "$set" | "$addFields" => {
                 let fields = object(name, value, 40_272)?;
-                Stage::Project(Projection::parse_set(fields, self.scope.substitution)?)
+                let projection = Projection::parse_set(fields, self.scope.substitution)?;
+                Stage::Project(projection.collated(self.scope.collation()))
             }
             "$unset" => Stage::Project(unset(value)?),
             "$replaceRoot" => self.replace_root(object(name, value, 40_229)?)?,

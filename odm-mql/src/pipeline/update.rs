@@ -9,7 +9,7 @@ use super::{
     parse::{self, PipelineContext},
 };
 use crate::{
-    Error, Expr, Projection, Variables,
+    Collation, Error, Expr, Projection, Variables,
     error::code,
     order, path,
     types::bad_as,
@@ -51,7 +51,21 @@ impl UpdatePipeline {
     /// The errors of [`Pipeline::parse`](super::Pipeline::parse), and [`BadOperand`](Error::BadOperand) for a stage that an update cannot
     /// have.
     pub fn parse(stages: &[Document], variables: &Variables) -> Result<UpdatePipeline, Error> {
-        let parsed = parse::pipeline(stages, &PipelineContext::new(variables))?;
+        UpdatePipeline::parse_collated(stages, variables, None)
+    }
+
+    /// Parses the stages of an update as [`parse`](UpdatePipeline::parse) does, with a collation by which all texts are compared.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`parse`](UpdatePipeline::parse).
+    pub fn parse_collated(
+        stages: &[Document],
+        variables: &Variables,
+        collation: Option<&Collation>,
+    ) -> Result<UpdatePipeline, Error> {
+        let context = PipelineContext::new(variables, collation);
+        let parsed = parse::pipeline(stages, &context)?;
         let names = stages.iter().filter_map(|stage| stage.keys().next());
         let mut all = Vec::with_capacity(stages.len());
         // A stage that is parsed to several is not allowed, and the first one is reported.

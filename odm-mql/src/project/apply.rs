@@ -6,7 +6,7 @@ use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, spec::ElementType}
 
 use super::{Mode, Projection, ProjectionNode, ProjectionNodes, Rule, Slice};
 use crate::{
-    Error, Expr, Test,
+    Collation, Error, Expr, Test,
     types::check_computed_size,
     write::{Element, Name, Writer, elements, fields},
 };
@@ -24,6 +24,7 @@ pub(super) fn apply(
         positional: projection.positional(),
         position,
         whole: document,
+        collation: projection.collation.as_ref(),
         out: Writer::with_capacity(document.as_bytes().len()),
     };
     let open = projector.out.begin();
@@ -35,6 +36,7 @@ struct Projector<'p> {
     mode: Mode,
     /// The document that computed fields are computed from.
     whole: &'p RawDocument,
+    collation: Option<&'p Collation>,
     /// The path of the positional `$`, and the position that `$` stands for.
     positional: Option<&'p str>,
     position: Option<usize>,
@@ -79,7 +81,7 @@ impl Projector<'_> {
 
     /// Writes the value of an expression, unless it is missing.
     fn compute(&mut self, name: &str, expr: &Expr) -> Result<(), Error> {
-        if let Some(value) = expr.evaluate(self.whole)? {
+        if let Some(value) = expr.evaluate_by(self.collation, self.whole)? {
             let value = value.as_raw_bson_ref();
             self.out.element(Name::Field(name), value);
             // Each element of an array can get a value that is as long as the whole document.
@@ -239,7 +241,7 @@ impl Projector<'_> {
         };
         for candidate in elements(array) {
             let candidate = candidate?;
-            if test.matches_element(candidate.value()?)? {
+            if test.matches_element_by(self.collation, candidate.value()?)? {
                 self.out
                     .head(ElementType::Array, Name::Field(element.name()));
                 let open = self.out.begin();

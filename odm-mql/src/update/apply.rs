@@ -68,6 +68,7 @@ pub(super) fn apply(
             inserting,
             now,
             steps: &steps,
+            collation: update.collation.as_ref(),
         },
         padded: 0,
         out: Writer::with_capacity(document.as_bytes().len() + 64),
@@ -320,7 +321,10 @@ impl<'u> Applier<'u> {
         let field = CString::try_from(name).map_err(|error| Error::Encode(error.to_string()))?;
         let mut document = RawDocumentBuf::new();
         document.append(field, element);
-        filter.filter.matches_within(&document, self.moment.steps)
+        let Moment {
+            steps, collation, ..
+        } = self.moment;
+        filter.filter.matches_within(&document, steps, collation)
     }
 
     /// Writes the changed element.

@@ -10,10 +10,10 @@ use super::{
     tree::{Action, TreeLeaf},
 };
 use crate::{
-    Error, Sort,
+    Collation, Error, Sort,
     error::code,
     key,
-    order::{compare, equal},
+    order::{compare_by, equal, equal_by},
     path, types,
     write::malformed,
 };
@@ -37,6 +37,8 @@ pub(super) struct Moment<'m> {
     pub(super) now: DateTime,
     /// The remaining steps, shared by the filters of all elements.
     pub(super) steps: &'m Steps,
+    /// By which texts are compared.
+    pub(super) collation: Option<&'m Collation>,
 }
 
 /// Whether an operation ignores a missing field, even if the field could not be created.
@@ -72,9 +74,9 @@ pub(super) fn create<'u>(
             ValueChange::Put(value.as_raw_bson_ref())
         }
         Operation::CurrentDate(kind) => ValueChange::Make(current_date(*kind, moment.now)),
-        Operation::Push(push) => self::push(push, &RawArrayBuf::new())?,
+        Operation::Push(push) => self::push(push, &RawArrayBuf::new(), moment)?,
         Operation::AddToSet(values) => ValueChange::Make(RawBson::Array(
-            added(&RawArrayBuf::new(), values)?.unwrap_or_default(),
+            added(&RawArrayBuf::new(), values, moment)?.unwrap_or_default(),
         )),
         Operation::SetOnInsert(_)
         | Operation::Unset
@@ -111,27 +113,28 @@ pub(super) fn change<'u>(
         }
         Operation::Mul(factor) => made(value, arithmetic::mul(leaf.path, value, factor)?),
         Operation::Bit(operands) => made(value, arithmetic::bit(leaf.path, value, operands)?),
-        Operation::Min(new) => put_if(Ordering::Less, new, value),
-        Operation::Max(new) => put_if(Ordering::Greater, new, value),
+        Operation::Min(new) => put_if(Ordering::Less, new, value, moment),
+        Operation::Max(new) => put_if(Ordering::Greater, new, value, moment),
         Operation::CurrentDate(kind) => ValueChange::Make(current_date(*kind, moment.now)),
-        Operation::Push(push) => self::push(push, array("$push", leaf.path, value)?)?,
+        Operation::Push(push) => self::push(push, array("$push", leaf.path, value)?, moment)?,
         Operation::AddToSet(values) => {
-            match added(array("$addToSet", leaf.path, value)?, values)? {
+            match added(array("$addToSet", leaf.path, value)?, values, moment)? {
                 Some(array) => ValueChange::Make(RawBson::Array(array)),
                 None => ValueChange::Keep,
             }
         }
         Operation::Pop(end) => pop(*end, array("$pop", leaf.path, value)?)?,
         Operation::Pull(pull) => keep_elements(array("$pull", leaf.path, value)?, |element| {
-            is_pulled(pull, element, moment.steps).map(|is_pulled| !is_pulled)
+            is_pulled(pull, element, moment).map(|is_pulled| !is_pulled)
         })?,
         Operation::PullAll(values) => {
+            let key = |value: RawBsonRef<'_>| key::of_by(moment.collation, value);
             let keys: HashSet<Vec<u8>> = values
                 .iter()
-                .map(|value| key::of(value.as_raw_bson_ref()))
+                .map(|value| key(value.as_raw_bson_ref()))
                 .collect();
             keep_elements(array("$pullAll", leaf.path, value)?, |element| {
-                Ok(!keys.contains(&key::of(element)))
+                Ok(!keys.contains(&key(element)))
             })?
         }
     })
@@ -164,9 +167,14 @@ fn elements(array: &RawArray) -> Result<Vec<RawBsonRef<'_>>, Error> {
         .collect()
 }
 
-fn put_if<'u>(order: Ordering, new: &'u RawBson, value: RawBsonRef<'_>) -> ValueChange<'u> {
+fn put_if<'u>(
+    order: Ordering,
+    new: &'u RawBson,
+    value: RawBsonRef<'_>,
+    moment: Moment<'_>,
+) -> ValueChange<'u> {
     let new = new.as_raw_bson_ref();
-    if compare(new, value) == order {
+    if compare_by(moment.collation, new, value) == order {
         ValueChange::Put(new)
     } else {
         ValueChange::Keep
@@ -196,7 +204,7 @@ fn current_date(kind: CurrentDate, now: DateTime) -> RawBson {
     }
 }
 
-fn push<'u>(push: &Push, array: &RawArray) -> Result<ValueChange<'u>, Error> {
+fn push<'u>(push: &Push, array: &RawArray, moment: Moment<'_>) -> Result<ValueChange<'u>, Error> {
     let mut all = elements(array)?;
     let len = all.len();
     let amount = |number: i64| usize::try_from(number.unsigned_abs()).unwrap_or(usize::MAX);
@@ -209,9 +217,9 @@ fn push<'u>(push: &Push, array: &RawArray) -> Result<ValueChange<'u>, Error> {
     match &push.sort {
         None => {}
         Some(PushSort::Elements(direction)) => {
-            all.sort_by(|a, b| direction.apply(compare(*a, *b)));
+            all.sort_by(|a, b| direction.apply(compare_by(moment.collation, *a, *b)));
         }
-        Some(PushSort::Fields(sort)) => all.sort_by(|a, b| compare_fields(sort, *a, *b)),
+        Some(PushSort::Fields(sort)) => all.sort_by(|a, b| compare_fields(sort, *a, *b, moment)),
     }
     match push.slice {
         Some(slice) if slice < 0 => {
@@ -223,12 +231,17 @@ fn push<'u>(push: &Push, array: &RawArray) -> Result<ValueChange<'u>, Error> {
     Ok(ValueChange::Make(RawBson::Array(all.into_iter().collect())))
 }
 
-fn compare_fields(sort: &Sort, a: RawBsonRef<'_>, b: RawBsonRef<'_>) -> Ordering {
+fn compare_fields(
+    sort: &Sort,
+    a: RawBsonRef<'_>,
+    b: RawBsonRef<'_>,
+    moment: Moment<'_>,
+) -> Ordering {
     sort.keys()
         .iter()
         .map(|(path, direction)| {
             let field = |element| field(element, path).unwrap_or(RawBsonRef::Null);
-            direction.apply(compare(field(a), field(b)))
+            direction.apply(compare_by(moment.collation, field(a), field(b)))
         })
         .find(|order| order.is_ne())
         .unwrap_or(Ordering::Equal)
@@ -247,18 +260,24 @@ fn field<'a>(element: RawBsonRef<'a>, path: &str) -> Option<RawBsonRef<'a>> {
 }
 
 /// The array with the values added that it lacks, or `None` if it has all of them.
-fn added(array: &RawArray, values: &[RawBson]) -> Result<Option<RawArrayBuf>, Error> {
+fn added(
+    array: &RawArray,
+    values: &[RawBson],
+    moment: Moment<'_>,
+) -> Result<Option<RawArrayBuf>, Error> {
     let mut all = elements(array)?;
     let len = all.len();
     if let [value] = values {
         let value = value.as_raw_bson_ref();
-        if !all.iter().any(|element| equal(*element, value)) {
+        let is_equal = |element: &_| equal_by(moment.collation, *element, value);
+        if !all.iter().any(is_equal) {
             all.push(value);
         }
     } else {
-        let mut keys: HashSet<Vec<u8>> = all.iter().map(|element| key::of(*element)).collect();
+        let key = |value: RawBsonRef<'_>| key::of_by(moment.collation, value);
+        let mut keys: HashSet<Vec<u8>> = all.iter().map(|element| key(*element)).collect();
         let values = values.iter().map(RawBson::as_raw_bson_ref);
-        all.extend(values.filter(|value| keys.insert(key::of(*value))));
+        all.extend(values.filter(|value| keys.insert(key(*value))));
     }
     Ok((all.len() > len).then(|| all.into_iter().collect()))
 }
@@ -274,15 +293,18 @@ fn pop<'u>(end: End, array: &RawArray) -> Result<ValueChange<'u>, Error> {
     )))
 }
 
-fn is_pulled(pull: &Pull, element: RawBsonRef<'_>, steps: &Steps) -> Result<bool, Error> {
+fn is_pulled(pull: &Pull, element: RawBsonRef<'_>, moment: Moment<'_>) -> Result<bool, Error> {
+    let Moment {
+        steps, collation, ..
+    } = moment;
     match (pull, element) {
-        (Pull::Value(value), element) => Ok(equal(element, value.as_raw_bson_ref())),
+        (Pull::Value(value), element) => Ok(equal_by(collation, element, value.as_raw_bson_ref())),
         (Pull::Filter(filter), RawBsonRef::Document(document)) => {
-            filter.matches_within(document, steps)
+            filter.matches_within(document, steps, collation)
         }
         (Pull::Filter(_), _) => Ok(false),
         (Pull::Tests(tests), element) => tests.iter().try_fold(true, |pulled, test| {
-            Ok(pulled && test.matches_within(Some(element), steps)?)
+            Ok(pulled && test.matches_within(Some(element), steps, collation)?)
         }),
     }
 }

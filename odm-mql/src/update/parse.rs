@@ -233,6 +233,7 @@ fn collect_names<'f>(filter: &'f Filter, names: &mut Vec<&'f str>) {
                 .for_each(|filter| collect_names(filter, names));
         }
         Filter::Path(path, _) => names.push(split(path).0),
+        Filter::Collated(_, inner) => collect_names(inner, names),
         Filter::Expr(_) | Filter::Schema(_) => {}
     }
 }

@@ -160,6 +160,7 @@ impl<M, T> Update<M, T> {
             let more = more?;
             update.operations.extend(more.operations);
             update.array_filters.extend(more.array_filters);
+            update.collation = update.collation.or(more.collation);
             Ok(update)
         });
         self

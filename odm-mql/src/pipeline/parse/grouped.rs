@@ -7,7 +7,7 @@ use bson::{Bson, Document, RawBson, RawDocumentBuf, doc, raw::CString};
 use super::{StageParser, StageScope, unknown_option};
 use crate::{
     Direction, Error, Expr, Projection, Sort,
-    order::{compare, same_type_bracket},
+    order::{compare_by, same_type_bracket},
     path,
     pipeline::{
         Stage,
@@ -26,6 +26,7 @@ impl StageScope<'_> {
         Ok(GroupStage {
             id: GroupId::Value(self.group_id(id)?),
             accumulators: self.accumulators(document.iter().filter(|(name, _)| *name != "_id"))?,
+            collation: self.collation().cloned(),
         })
     }
 
@@ -79,7 +80,7 @@ impl StageScope<'_> {
                 if !same_type_bracket(low, high) {
                     return Err(bad(40_193, "`boundaries` of one type"));
                 }
-                if !compare(low, high).is_lt() {
+                if !compare_by(self.collation(), low, high).is_lt() {
                     return Err(bad(40_194, "`boundaries` in ascending order"));
                 }
             }
@@ -139,6 +140,7 @@ impl StageParser<'_> {
         self.stages.push(Stage::Group(GroupStage {
             id: GroupId::Value(self.scope.expr(id)?),
             accumulators: vec![(name, StageAccumulator::count()?)],
+            collation: self.scope.collation().cloned(),
         }));
         Ok(())
     }
@@ -177,6 +179,7 @@ impl StageParser<'_> {
         if let Some(default) = &default {
             let (first, last) = (first.as_raw_bson_ref(), last.as_raw_bson_ref());
             let default = default.as_raw_bson_ref();
+            let compare = |a, b| compare_by(self.scope.collation(), a, b);
             let is_in_bucket = compare(first, default).is_le() && compare(default, last).is_lt();
             if same_type_bracket(default, first) && is_in_bucket {
                 return Err(bad(40_199, "a `default` that is in no bucket"));
@@ -196,8 +199,10 @@ impl StageParser<'_> {
                 default,
             },
             accumulators,
+            collation: self.scope.collation().cloned(),
         }));
         let sort = Sort::new().by("_id", Direction::Ascending);
+        let sort = sort.collated(self.scope.collation());
         self.stages.push(Stage::Sort(sort));
         Ok(())
     }

@@ -70,6 +70,7 @@ impl StageScope<'_> {
             fields,
             inner,
             has_facet,
+            collation: self.collation().cloned(),
         })
     }
 

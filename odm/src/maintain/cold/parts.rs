@@ -60,7 +60,7 @@ impl<'c> UpdateParts<'c> {
         Ok(parts)
     }
 
-    /// Gives each part the array filters that it names.
+    /// Gives each part the array filters that it names, and the collation.
     fn add_array_filters(&mut self, hot: &mut Update, update: &Update) {
         let cold = self.cold.iter_mut().filter_map(|(_, part)| match part {
             PartChange::Whole(_) => None,
@@ -74,6 +74,7 @@ impl<'c> UpdateParts<'c> {
             };
             let filters = update.array_filters.iter();
             part.array_filters = filters.filter(|f| named(&f.name)).cloned().collect();
+            part.collation = update.collation.clone();
         }
     }
 
