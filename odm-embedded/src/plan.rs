@@ -14,6 +14,7 @@ mod bounds;
 mod constraint;
 mod explain;
 mod ordering;
+mod texts;
 
 use std::borrow::Cow;
 
@@ -28,9 +29,10 @@ use super::{
 pub(super) use access_path::{AccessPath, Source};
 use access_path::{MAX_MERGED, access_path};
 pub(super) use bounds::KeyRange;
-use constraint::{Constraints, Texts};
+use constraint::Constraints;
 pub(super) use explain::{explain, index_names};
 pub(super) use ordering::fields_len;
+use texts::Texts;
 
 /// How documents get into the requested order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,8 +66,8 @@ impl SortStrategy {
 pub(super) struct OrderSpec<'q> {
     /// The keys of the sort before `_id`.
     pub(super) fields: &'q [(Cow<'static, str>, Direction)],
-    /// Whether texts are compared with their case. An `_id` is.
-    pub(super) texts: Texts,
+    /// How texts are compared, except in the `_id` after the fields.
+    pub(super) texts: Texts<'q>,
     /// The direction of `_id`. Keys of the sort after it have no effect, since `_id` is unique.
     pub(super) id: Direction,
     /// A value for each key, and for `_id`.
@@ -77,11 +79,20 @@ pub(super) struct OrderSpec<'q> {
 impl<'q> OrderSpec<'q> {
     pub(super) fn new(sort: &'q Sort, after: Option<&'q [RawBson]>, is_limited: bool) -> Self {
         let keys = sort.keys();
-        let texts = match sort.ignores_case() {
-            true => Texts::Folded,
-            false => Texts::AsTheyAre,
+        let texts = match sort.collation() {
+            Some(collation) => Texts::Collated(collation),
+            None if sort.ignores_case() => Texts::Folded,
+            None => Texts::AsTheyAre,
         };
         match keys.iter().position(|(path, _)| path == "_id") {
+            // Ids that are equal in the collation are ordered by their bytes. Documents are compared with a position one by one.
+            Some(at) if sort.collates_id() => OrderSpec {
+                fields: &keys[..=at],
+                texts,
+                id: keys[at].1,
+                after: None,
+                is_limited,
+            },
             Some(at) => OrderSpec {
                 fields: &keys[..at],
                 texts,
@@ -187,10 +198,12 @@ impl<'f> Conditions<'f> {
         let all = Constraints::from_filters(filters);
         // Computed once for all branches.
         let given = all.given();
-        let branch = |filter| Constraints::branch(filter, &given);
         let disjunctions = all.disjunctions.iter();
         let disjunctions = disjunctions
-            .map(|branches| branches.iter().map(branch).collect())
+            .map(|(branches, collation)| {
+                let branch = |filter| Constraints::branch(filter, *collation, &given);
+                branches.iter().map(branch).collect()
+            })
             .collect();
         Conditions { all, disjunctions }
     }

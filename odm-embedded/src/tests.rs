@@ -2,6 +2,7 @@
 mod aggregates;
 mod backup;
 mod checks;
+mod collations;
 mod collections;
 mod compact;
 mod crashes;

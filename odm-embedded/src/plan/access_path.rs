@@ -8,8 +8,9 @@ use odm_store::IndexFilter;
 use super::{
     OrderSpec, SortStrategy,
     bounds::{Interval, KeyRange, contains, intersection},
-    constraint::{Constraint, Constraints, Texts},
+    constraint::{Constraint, Constraints},
     ordering,
+    texts::Texts,
 };
 use crate::{
     layout::{Tree, new_key},
@@ -61,7 +62,7 @@ impl<'s> Source<'s> {
     }
 
     /// The form of texts in its keys.
-    pub(super) fn texts(&self) -> Texts {
+    pub(super) fn texts(&self) -> Texts<'s> {
         match self.index {
             Some(index) if index.spec.case_insensitive => Texts::Folded,
             _ => Texts::AsTheyAre,
@@ -111,8 +112,8 @@ impl<'s> Source<'s> {
 
     /// Whether all its documents fulfill a constraint, since they match its filter.
     fn fulfills(&self, constraint: &Constraint<'_>) -> bool {
-        self.filter()
-            .is_some_and(|filter| filter.implies(&constraint.path, constraint.test))
+        let filter = self.filter().filter(|_| constraint.is_plain());
+        filter.is_some_and(|filter| filter.implies(&constraint.path, constraint.test))
     }
 
     fn present_only(&self) -> bool {

@@ -4,10 +4,13 @@ use std::{borrow::Cow, sync::Arc};
 
 use bson::{RawBson, RawBsonRef};
 use odm_mql::{
-    Direction, Filter, FoldedText, Pattern, Test, fold, key, order, path::position, steps,
+    Collation, Filter, FoldedText, Pattern, Test, fold, key, order, path::position, steps,
 };
 
-use super::bounds::{Cut, Interval, intersection};
+use super::{
+    bounds::{Cut, Interval, intersection},
+    texts::{KeyForm, Texts, compares_texts, is_text},
+};
 
 /// A condition that every matching document fulfills: it passes a test at a path, and one of the values that an index on the path has for
 /// it lies in the bounds.
@@ -22,6 +25,8 @@ pub(in super::super) struct Constraint<'f> {
     pub(super) present: bool,
     /// The test that the constraint comes from.
     pub(super) test: &'f Test,
+    /// By which the test compares texts.
+    collation: Option<&'f Collation>,
 }
 
 /// The keys of the values that pass a test.
@@ -35,10 +40,34 @@ pub(super) struct Bounds {
 
 impl Constraint<'_> {
     /// The bounds in an index with texts of this form, if it can be used.
-    pub(super) fn bounds(&self, texts: Texts) -> Option<Cow<'_, Bounds>> {
+    pub(super) fn bounds(&self, texts: Texts<'_>) -> Option<Cow<'_, Bounds>> {
         match texts {
             Texts::AsTheyAre => self.bounds.as_ref().map(Cow::Borrowed),
-            Texts::Folded => bounds(self.test, texts, self.exactly).map(Cow::Owned),
+            Texts::Folded | Texts::Collated(_) => {
+                let keys = KeyForm::new(texts, self.collation);
+                bounds(self.test, keys, self.exactly).map(Cow::Owned)
+            }
+        }
+    }
+
+    /// Whether the test means the same in each collation.
+    pub(super) fn is_plain(&self) -> bool {
+        self.collation.is_none() || !compares_texts(self.test)
+    }
+
+    /// Whether no value that passes is a text, or has one in it, so that the order of the values is the same in each collation.
+    pub(super) fn is_without_texts(&self) -> bool {
+        let is_other = |value: &RawBson| {
+            is_plain(value.as_raw_bson_ref()) && !is_text(value.as_raw_bson_ref())
+        };
+        match self.test {
+            Test::Eq(value)
+            | Test::Gt(value)
+            | Test::Gte(value)
+            | Test::Lt(value)
+            | Test::Lte(value) => is_other(value),
+            Test::In(values) => values.iter().all(is_other),
+            _ => false,
         }
     }
 }
@@ -46,24 +75,6 @@ impl Constraint<'_> {
 impl Bounds {
     pub(super) fn is_equality(&self) -> bool {
         self.intervals.iter().all(Interval::is_point)
-    }
-}
-
-/// The form of texts in the keys of an index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Texts {
-    AsTheyAre,
-    /// The index ignores case.
-    Folded,
-}
-
-impl Texts {
-    /// Appends the key of a value.
-    pub(super) fn encode(self, value: RawBsonRef<'_>, direction: Direction, key: &mut Vec<u8>) {
-        match self {
-            Texts::AsTheyAre => key::encode_directed(value, direction, key),
-            Texts::Folded => key::encode_folded(value, direction, key),
-        }
     }
 }
 
@@ -79,21 +90,24 @@ pub(super) struct Constraints<'f> {
     /// The number of conditions of the conjunction that are not constraints.
     pub(super) others: usize,
     /// The disjunctions among these conditions, by their branches.
-    pub(super) disjunctions: Vec<&'f [Filter]>,
+    pub(super) disjunctions: Vec<Disjunction<'f>>,
 }
+
+/// The branches of a disjunction, with the collation around them.
+pub(super) type Disjunction<'f> = (&'f [Filter], Option<&'f Collation>);
 
 impl<'f> Constraints<'f> {
     pub(super) fn from_filters(filters: &[&'f Filter]) -> Self {
         let mut constraints = Constraints::default();
         for filter in filters {
-            constraints.add(filter);
+            constraints.add(filter, None);
         }
         constraints
     }
 
     /// The tests that hold for all documents of a disjunction in conjunction with these constraints.
     pub(super) fn given(&self) -> Given<'f> {
-        let tests = self.all.iter().filter(|one| one.exactly);
+        let tests = self.all.iter().filter(|one| one.exactly && one.is_plain());
         tests
             .map(|one| {
                 steps::step();
@@ -103,46 +117,60 @@ impl<'f> Constraints<'f> {
     }
 
     /// The constraints of a branch of a disjunction, whose documents pass these tests as well.
-    pub(super) fn branch(filter: &'f Filter, given: &Given<'f>) -> Self {
-        Constraints {
+    pub(super) fn branch(
+        filter: &'f Filter,
+        collation: Option<&'f Collation>,
+        given: &Given<'f>,
+    ) -> Self {
+        let mut constraints = Constraints {
             given: given.clone(),
-            ..Constraints::from_filters(&[filter])
-        }
+            ..Constraints::default()
+        };
+        constraints.add(filter, collation);
+        constraints
     }
 
-    /// Tests that all requested documents pass, each at its path.
+    /// Tests that all requested documents pass without a collation, each at its path.
     pub(super) fn tests(&self) -> impl Iterator<Item = (&str, &Test)> + Clone {
-        let all = self.all.iter().filter(|one| one.exactly);
+        let all = self.all.iter();
+        let all = all.filter(|one| one.exactly && one.is_plain());
         let given = self.given.iter().map(|(path, test)| (&**path, *test));
         all.map(|one| (&*one.path, one.test)).chain(given)
     }
 
-    fn add(&mut self, filter: &'f Filter) {
+    fn add(&mut self, filter: &'f Filter, collation: Option<&'f Collation>) {
         match filter {
-            Filter::And(filters) => filters.iter().for_each(|filter| self.add(filter)),
-            Filter::Or(filters) if filters.len() == 1 => self.add(&filters[0]),
+            Filter::And(filters) => filters
+                .iter()
+                .for_each(|filter| self.add(filter, collation)),
+            Filter::Or(filters) if filters.len() == 1 => self.add(&filters[0], collation),
             Filter::Or(filters) => {
                 self.others += 1;
-                self.disjunctions.push(filters);
+                self.disjunctions.push((filters, collation));
             }
-            Filter::Nor(_) | Filter::Expr(_) | Filter::Schema(_) | Filter::Collated(..) => {
-                self.others += 1;
-            }
-            Filter::Path(path, test) => self.add_test(Cow::Borrowed(path), test, true),
+            Filter::Nor(_) | Filter::Expr(_) | Filter::Schema(_) => self.others += 1,
+            Filter::Path(path, test) => self.add_test(Cow::Borrowed(path), test, collation, true),
+            Filter::Collated(collation, filter) => self.add(filter, Some(collation)),
         }
     }
 
-    fn add_test(&mut self, path: Cow<'f, str>, test: &'f Test, exactly: bool) {
+    fn add_test(
+        &mut self,
+        path: Cow<'f, str>,
+        test: &'f Test,
+        collation: Option<&'f Collation>,
+        exactly: bool,
+    ) {
         match test {
             Test::All(tests) => {
                 self.others += 1;
                 tests
                     .iter()
-                    .for_each(|test| self.add_test(path.clone(), test, false));
+                    .for_each(|test| self.add_test(path.clone(), test, collation, false));
             }
             Test::ElemMatch(filter) => {
                 self.others += 1;
-                self.add_element(&path, filter);
+                self.add_element(&path, filter, collation);
             }
             // An element that a path names by its position may be an array. The test sees the elements of that array, but the index does
             // not.
@@ -150,11 +178,19 @@ impl<'f> Constraints<'f> {
                 self.others += 1;
             }
             _ => {
-                let bounds = bounds(test, Texts::AsTheyAre, exactly);
-                let present = match &bounds {
+                let own = collation.map_or(Texts::AsTheyAre, Texts::Collated);
+                let in_own = bounds(test, KeyForm::new(own, collation), exactly);
+                let present = match &in_own {
                     Some(bounds) => !bounds.intervals.contains(&null()),
                     // Only an index that ignores case, or has a filter, may help.
                     None => is_folded(test) && !is_passed_by_null(test),
+                };
+                let bounds = match collation {
+                    None => in_own,
+                    Some(_) => {
+                        let keys = KeyForm::new(Texts::AsTheyAre, collation);
+                        bounds(test, keys, exactly)
+                    }
                 };
                 self.all.push(Constraint {
                     path,
@@ -162,37 +198,35 @@ impl<'f> Constraints<'f> {
                     exactly,
                     present,
                     test,
+                    collation,
                 });
             }
         }
     }
 
     /// A matching element has, for each condition on a path in it, a value that the index on the longer path has as well.
-    fn add_element(&mut self, path: &str, filter: &'f Filter) {
+    fn add_element(&mut self, path: &str, filter: &'f Filter, collation: Option<&'f Collation>) {
         match filter {
             Filter::And(filters) => filters
                 .iter()
-                .for_each(|filter| self.add_element(path, filter)),
+                .for_each(|filter| self.add_element(path, filter, collation)),
             Filter::Path(inner, test) => {
                 let path = format!("{path}.{inner}");
                 // If an element is an array, its positions are its fields.
                 if path.split('.').all(|part| position(part).is_none()) {
-                    self.add_test(Cow::Owned(path), test, false);
+                    self.add_test(Cow::Owned(path), test, collation, false);
                 }
             }
-            Filter::Or(_)
-            | Filter::Nor(_)
-            | Filter::Expr(_)
-            | Filter::Schema(_)
-            | Filter::Collated(..) => {}
+            Filter::Collated(collation, filter) => self.add_element(path, filter, Some(collation)),
+            Filter::Or(_) | Filter::Nor(_) | Filter::Expr(_) | Filter::Schema(_) => {}
         }
     }
 }
 
 /// The bounds of the values that pass a test. `None` if an index cannot be used. They are exact only if the test is the whole condition on
 /// the path.
-fn bounds(test: &Test, texts: Texts, exactly: bool) -> Option<Bounds> {
-    let (intervals, exact) = intervals(test, texts)?;
+fn bounds(test: &Test, keys: KeyForm<'_>, exactly: bool) -> Option<Bounds> {
+    let (intervals, exact) = intervals(test, keys)?;
     Some(Bounds {
         intervals,
         exact: exact && exactly,
@@ -222,51 +256,52 @@ fn is_passed_by_null(test: &Test) -> bool {
 
 /// Intervals that contain all values that pass a test, and whether they contain no others. `None` if an
 /// index cannot be used.
-fn intervals(test: &Test, texts: Texts) -> Option<(Vec<Interval>, bool)> {
+fn intervals(test: &Test, keys: KeyForm<'_>) -> Option<(Vec<Interval>, bool)> {
     match test {
         Test::Eq(value) => {
             let value = value.as_raw_bson_ref();
-            Some((vec![point(value, texts)?], is_one_key(value, texts)))
+            Some((vec![point(value, keys)?], is_one_key(value, keys.texts())))
         }
         Test::In(values) => {
             let mut points: Vec<Interval> = Vec::with_capacity(values.len());
             for value in values.iter() {
-                points.push(point(value.as_raw_bson_ref(), texts)?);
+                points.push(point(value.as_raw_bson_ref(), keys)?);
             }
             Some((
                 in_order(points),
                 values
                     .iter()
-                    .all(|value| is_one_key(value.as_raw_bson_ref(), texts)),
+                    .all(|value| is_one_key(value.as_raw_bson_ref(), keys.texts())),
             ))
         }
         // Each test is a list of values or a pattern. Prefixes may overlap, and are not merged.
         Test::Any(tests) => {
             let (mut points, mut exact) = (Vec::new(), true);
             for test in tests {
-                let (found, is_exact) = intervals(test, texts)?;
+                let (found, is_exact) = intervals(test, keys)?;
                 exact &= is_exact;
                 points.extend(found);
             }
             let are_points = points.iter().all(Interval::is_point);
             are_points.then(|| (in_order(points), exact))
         }
-        Test::Gt(value) => range(value, texts, |key, (_, end)| {
+        Test::Gt(value) => range(value, keys, |key, (_, end)| {
             (Cut::after(key), Cut::before(end))
         }),
-        Test::Gte(value) => range(value, texts, |key, (_, end)| {
+        Test::Gte(value) => range(value, keys, |key, (_, end)| {
             (Cut::before(key), Cut::before(end))
         }),
-        Test::Lt(value) => range(value, texts, |key, (start, _)| (start, Cut::before(key))),
-        Test::Lte(value) => range(value, texts, |key, (start, _)| (start, Cut::after(key))),
+        Test::Lt(value) => range(value, keys, |key, (start, _)| (start, Cut::before(key))),
+        Test::Lte(value) => range(value, keys, |key, (start, _)| (start, Cut::after(key))),
         Test::ElemTest(tests) => {
             // One element passes all of the tests.
-            let found = tests.iter().filter_map(|test| intervals(test, texts));
+            let found = tests.iter().filter_map(|test| intervals(test, keys));
             let all = intersection(found.map(|(found, _)| found.into()).collect());
             all.map(|intervals| (intervals.into_owned(), false))
         }
         Test::Regex(pattern) => {
-            let (text, exact) = match (texts, pattern.as_folded()) {
+            let (text, exact) = match (keys.texts(), pattern.as_folded()) {
+                (Texts::Collated(_), _) => return None,
                 (Texts::AsTheyAre, _) => (starting_with(&literal_prefix(pattern)?), false),
                 (Texts::Folded, None) => {
                     let prefix = literal_prefix(pattern)?;
@@ -316,21 +351,18 @@ fn encode(value: RawBsonRef<'_>) -> Vec<u8> {
     key
 }
 
-fn point(value: RawBsonRef<'_>, texts: Texts) -> Option<Interval> {
+fn point(value: RawBsonRef<'_>, keys: KeyForm<'_>) -> Option<Interval> {
     match value {
+        value if keys.lacks(value) => None,
         // An index has the elements of an array, and a regular expression also matches strings.
         RawBsonRef::Array(_) | RawBsonRef::Undefined | RawBsonRef::RegularExpression(_) => None,
-        value => {
-            let mut key = Vec::with_capacity(16);
-            texts.encode(value, Direction::Ascending, &mut key);
-            Some(Interval::Point(key))
-        }
+        value => Some(Interval::Point(keys.encode(value))),
     }
 }
 
 fn range(
     value: &RawBson,
-    texts: Texts,
+    keys: KeyForm<'_>,
     cuts: impl FnOnce(Vec<u8>, (Cut, Vec<u8>)) -> (Cut, Cut),
 ) -> Option<(Vec<Interval>, bool)> {
     let value = value.as_raw_bson_ref();
@@ -339,7 +371,7 @@ fn range(
         value => is_plain(value),
     };
     // Folded texts are in another order.
-    if !comparable || texts == Texts::Folded && is_text(value) {
+    if !comparable || keys.lacks(value) || keys.texts() == Texts::Folded && is_text(value) {
         return None;
     }
     let (start, end) = key::bracket(value);
@@ -353,7 +385,7 @@ fn range(
         }
         _ => Cut::before(start),
     };
-    let (lower, upper) = cuts(encode(value), (start, end));
+    let (lower, upper) = cuts(keys.encode(value), (start, end));
     let intervals = if lower < upper {
         vec![Interval::Range(lower, upper)]
     } else {
@@ -377,7 +409,7 @@ fn is_plain(value: RawBsonRef<'_>) -> bool {
 }
 
 /// Whether a key stands for all values that equal this one, and for no other.
-fn is_one_key(value: RawBsonRef<'_>, texts: Texts) -> bool {
+fn is_one_key(value: RawBsonRef<'_>, texts: Texts<'_>) -> bool {
     if texts == Texts::Folded && is_text(value) {
         return false;
     }
@@ -386,10 +418,6 @@ fn is_one_key(value: RawBsonRef<'_>, texts: Texts) -> bool {
         RawBsonRef::Document(_) | RawBsonRef::Binary(_) | RawBsonRef::Timestamp(_)
     );
     whole || is_plain(value)
-}
-
-fn is_text(value: RawBsonRef<'_>) -> bool {
-    matches!(value, RawBsonRef::String(_) | RawBsonRef::Symbol(_))
 }
 
 fn as_value(pattern: &Pattern) -> Option<RawBson> {

@@ -6,7 +6,8 @@ use odm_mql::{Direction, key};
 use super::{
     OrderSpec, SortStrategy,
     access_path::{AccessPath, Source},
-    constraint::{Constraints, Texts},
+    constraint::{Constraint, Constraints},
+    texts::Texts,
 };
 use crate::layout::after_prefix;
 
@@ -25,10 +26,10 @@ pub(super) fn order(
         if is_fixed(source, single, constraints, path, wanted.texts) {
             continue;
         }
-        if source.texts() != wanted.texts {
+        if at == source.len() || source.field(at).0 != path || source.is_multikey(at) {
             return (SortStrategy::FullSort, false);
         }
-        if at == source.len() || source.field(at).0 != path || source.is_multikey(at) {
+        if source.texts() != wanted.texts && !is_without_texts(constraints, path) {
             return (SortStrategy::FullSort, false);
         }
         let against = source.field(at).1 != *direction;
@@ -71,18 +72,23 @@ fn is_fixed(
     single: usize,
     constraints: &Constraints<'_>,
     path: &str,
-    texts: Texts,
+    texts: Texts<'_>,
 ) -> bool {
-    // Texts with the same folded form are ordered by their case, unless the order ignores it.
-    if source.texts() == Texts::Folded && texts == Texts::AsTheyAre {
-        return false;
-    }
+    // Texts with the same key are ordered by what the key does not tell, unless the order does not, either.
+    let tells_all = source.texts() == Texts::AsTheyAre || source.texts() == texts;
     let by_index = (0..single).any(|at| source.field(at).0 == path && !source.is_multikey(at));
     by_index
+        && (tells_all || is_without_texts(constraints, path))
         && constraints
             .all
             .iter()
             .any(|constraint| constraint.path == path)
+}
+
+/// Whether a constraint leaves values at a path that are in one order, however texts are compared. Each document has one value there.
+fn is_without_texts(constraints: &Constraints<'_>, path: &str) -> bool {
+    let mut on_path = constraints.all.iter().filter(|one| one.path == path);
+    on_path.any(Constraint::is_without_texts)
 }
 
 impl AccessPath<'_, '_> {
@@ -178,7 +184,7 @@ impl AccessPath<'_, '_> {
     }
 }
 
-fn directed_key(value: RawBsonRef<'_>, direction: Direction, texts: Texts) -> Vec<u8> {
+fn directed_key(value: RawBsonRef<'_>, direction: Direction, texts: Texts<'_>) -> Vec<u8> {
     let mut key = Vec::new();
     texts.encode(value, direction, &mut key);
     key

@@ -2,7 +2,7 @@
 
 use bson::{Bson, Document, RawBsonRef, RawDocument, RawDocumentBuf, doc};
 use odm_mql::{
-    Filter, Group, Sort,
+    Collation, Filter, Group, Sort,
     group::{Accumulator, GroupKey},
     key,
 };
@@ -294,6 +294,8 @@ struct Asked {
     filter: Document,
     sort: Document,
     ignores_case: bool,
+    /// Of the filter, and of the sort.
+    collations: (Option<Collation>, Option<Collation>),
     skip: u64,
     limit: Option<u64>,
     after: Option<After>,
@@ -316,21 +318,39 @@ fn asked() -> impl Strategy<Value = Asked> {
     ];
     let after = prop::option::weighted(0.3, after);
     let limit = prop::option::of(0..6u64);
-    (a_filter(), a_sort(), any::<bool>(), few, limit, after).prop_map(
-        |(filter, sort, ignores_case, skip, limit, after)| Asked {
-            filter,
-            sort,
-            ignores_case,
-            skip,
-            limit,
-            after,
-        },
+    let collation = || {
+        let one = prop_oneof![3 => Just(collation(2)), 1 => Just(collation(1))];
+        prop::option::weighted(0.4, one)
+    };
+    let collations = prop_oneof![
+        1 => (collation(), collation()),
+        1 => collation().prop_map(|one| (one.clone(), one)),
+    ];
+    (
+        a_filter(),
+        a_sort(),
+        any::<bool>(),
+        collations,
+        few,
+        limit,
+        after,
     )
+        .prop_map(
+            |(filter, sort, ignores_case, collations, skip, limit, after)| Asked {
+                filter,
+                sort,
+                ignores_case,
+                collations,
+                skip,
+                limit,
+                after,
+            },
+        )
 }
 
 impl Asked {
     fn sort(&self) -> Sort {
-        let sort = sort(self.sort.clone());
+        let sort = sort(self.sort.clone()).collated(self.collations.1.as_ref());
         match self.ignores_case {
             true => sort.ignoring_case(),
             false => sort,
@@ -363,6 +383,7 @@ async fn compare(reader: &dyn Reader, stored: &[RawDocumentBuf], asked: &Asked) 
     let Ok(filter) = Filter::parse(&asked.filter) else {
         return;
     };
+    let filter = filter.collated(asked.collations.0.as_ref());
     let sort = asked.sort();
     let total = sort.total();
     let after = match &asked.after {

@@ -6,8 +6,8 @@ use std::{
 };
 
 use async_trait::async_trait;
-use bson::{Bson, Document, RawBson, RawDocumentBuf};
-use odm_mql::{Direction, Filter, Sort, Update};
+use bson::{Bson, Document, RawBson, RawDocumentBuf, doc};
+use odm_mql::{Collation, Direction, Filter, Sort, Update};
 use odm_store::{
     Change, CollectionSpec, CollectionWrites, DeleteWrite, DocumentWrite, Durability, Find,
     IndexFilter, IndexSpec, Reader, Result, Store, Transaction, UnitOfWork, UpdateWrite,
@@ -233,4 +233,12 @@ pub(super) async fn all(store: &Embedded) -> Vec<Document> {
 
 pub(super) fn ids(documents: &[Document]) -> Vec<&Bson> {
     documents.iter().map(|document| &document["_id"]).collect()
+}
+
+/// The collation of English with a strength.
+pub(super) fn collation(strength: i32) -> Collation {
+    let collation = Collation::parse(&doc! { "locale": "en", "strength": strength });
+    collation
+        .expect("a collation")
+        .expect("it is not the one of bytes")
 }
