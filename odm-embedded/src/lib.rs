@@ -424,6 +424,7 @@ impl Store for Embedded {
             .outer_writes()
             .id(self.handle.id)
             .ignores_case()
+            .collations()
             .changes_collections()
     }
 

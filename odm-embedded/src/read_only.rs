@@ -313,6 +313,7 @@ impl Store for ReadOnlyStore {
             .outer_writes()
             .id(self.handle.id)
             .ignores_case()
+            .collations()
             .read_only()
     }
 

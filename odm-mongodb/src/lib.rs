@@ -220,6 +220,12 @@ impl MongoDb {
     }
 }
 
+/// The error of a query with a collation.
+fn no_collation() -> Error {
+    let message = "a collation is not supported on MongoDB by this library: leave it out, or ask the server by the driver";
+    Error::new(ErrorKind::InvalidQuery, message)
+}
+
 impl Connection {
     /// The write concern: the client's, or that most members have the write.
     fn write_concern(&self, durability: Durability) -> WriteConcern {
@@ -257,8 +263,11 @@ impl Connection {
     }
 
     /// The form of a filter that means the same on this server.
-    fn form(&self, filter: &Filter) -> Document {
-        self.portable(filter).to_document()
+    fn form(&self, filter: &Filter) -> Result<Document> {
+        if filter.has_collation() {
+            return Err(no_collation());
+        }
+        Ok(self.portable(filter).to_document())
     }
 
     /// The filter that means the same on this server.

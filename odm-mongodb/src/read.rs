@@ -15,6 +15,7 @@ use super::{
     error::{About, driver},
     explain,
     filter::{after, all},
+    no_collation,
     reply::raw_number,
     session::MongoTransaction,
 };
@@ -120,7 +121,7 @@ impl MongoTransaction {
         // If documents were dropped, a second query without the limit finds the missing ones.
         for is_limited in [true, false] {
             let filter = all(vec![
-                self.connection.form(&find.filter),
+                self.connection.form(&find.filter)?,
                 after(&total, &position),
             ]);
             let rest = find.skip - skipped;
@@ -193,7 +194,7 @@ impl MongoTransaction {
             }
             first += keys.len();
             let by_key = doc! { &find.path: { "$in": values(keys)? } };
-            let filter = all(vec![self.connection.form(&find.find.filter), by_key]);
+            let filter = all(vec![self.connection.form(&find.find.filter)?, by_key]);
             // The key is read from the field, which a projection may leave out.
             let whole = Find {
                 projection: None,
@@ -336,9 +337,9 @@ fn of_key(find: &FindByKey, key: &RawBson) -> Find {
 }
 
 /// The stages that select the documents of a query, in an order if one is given.
-fn selected(connection: &Connection, find: &Find, order: Option<&Sort>) -> Vec<Document> {
+fn selected(connection: &Connection, find: &Find, order: Option<&Sort>) -> Result<Vec<Document>> {
     let mut stages = Vec::new();
-    let filter = connection.form(&find.filter);
+    let filter = connection.form(&find.filter)?;
     if !filter.is_empty() {
         stages.push(doc! { "$match": filter });
     }
@@ -349,7 +350,7 @@ fn selected(connection: &Connection, find: &Find, order: Option<&Sort>) -> Vec<D
     if let Some(limit) = find.limit {
         stages.push(doc! { "$limit": signed(limit) });
     }
-    stages
+    Ok(stages)
 }
 
 fn counted() -> Document {
@@ -358,6 +359,9 @@ fn counted() -> Document {
 
 /// The order of a query. The server has no order by Unicode's simple case folding.
 fn total(sort: &Sort) -> Result<Sort> {
+    if sort.collation().is_some() {
+        return Err(no_collation());
+    }
     match sort.ignores_case() {
         true => Err(Error::new(
             ErrorKind::InvalidQuery,
@@ -477,7 +481,7 @@ impl Reader for MongoTransaction {
             queries: 1,
             ..Cost::default()
         };
-        let filter = self.connection.form(&find.filter);
+        let filter = self.connection.form(&find.filter)?;
         let mut cursor = self.send(&mut session, find, filter, find.limit).await?;
         while self.answer(cursor.advance(&mut session).await, about(find))? {
             cost.documents_returned += 1;
@@ -513,7 +517,7 @@ impl Reader for MongoTransaction {
             }
             return Ok(cost);
         }
-        let pipeline = selected(&self.connection, &find.find, Some(&total(&find.find.sort)?));
+        let pipeline = selected(&self.connection, &find.find, Some(&total(&find.find.sort)?))?;
         self.look_up(find, pipeline, each).await
     }
 
@@ -531,7 +535,7 @@ impl Reader for MongoTransaction {
             return Ok((0, Cost::default()));
         }
         let count = self
-            .count_of(find, selected(&self.connection, find, None))
+            .count_of(find, selected(&self.connection, find, None)?)
             .await?;
         let cost = Cost {
             queries: 1,
@@ -555,7 +559,7 @@ impl Reader for MongoTransaction {
             }
             return Ok((counts, cost));
         }
-        let mut pipeline = selected(&self.connection, &find.find, None);
+        let mut pipeline = selected(&self.connection, &find.find, None)?;
         pipeline.push(counted());
         let each: Each<'_> = &mut |position, row: &RawDocument| {
             counts[position] = raw_number(row, "count");
@@ -580,7 +584,7 @@ impl Reader for MongoTransaction {
         let (skip, limit) = skip_and_limit(find, find.limit);
         let mut command = doc! {
             "find": &find.collection,
-            "filter": self.connection.form(&find.filter),
+            "filter": self.connection.form(&find.filter)?,
             "sort": total(&find.sort)?.to_document(),
             "skip": skip,
         };

@@ -148,7 +148,7 @@ impl Connection {
                 Change::Update(_) if write.upsert => return None,
                 Change::Update(update) => UpdateOneModel::builder()
                     .namespace(namespace)
-                    .filter(self.form(&write.filter))
+                    .filter(self.form(&write.filter).ok()?)
                     .update(UpdateModifications::Document(native(update)?))
                     .build()
                     .into(),
@@ -158,7 +158,7 @@ impl Connection {
                     replacement.remove("_id");
                     ReplaceOneModel::builder()
                         .namespace(namespace)
-                        .filter(self.form(&write.filter))
+                        .filter(self.form(&write.filter).ok()?)
                         .replacement(replacement)
                         .upsert(write.upsert)
                         .build()
@@ -167,7 +167,7 @@ impl Connection {
             },
             SingleWrite::Delete(write) => DeleteOneModel::builder()
                 .namespace(namespace)
-                .filter(self.form(&write.filter))
+                .filter(self.form(&write.filter).ok()?)
                 .build()
                 .into(),
         })
@@ -335,7 +335,8 @@ fn native(update: &Update) -> Option<Document> {
             && values
                 .is_some_and(|values| values.iter().all(|value| is_stored_as_sent(path, value)))
     });
-    let is_native = is_native && update.array_filters.is_empty() && !update.is_empty();
+    let is_plain = update.array_filters.is_empty() && update.collation.is_none();
+    let is_native = is_native && is_plain && !update.is_empty();
     is_native.then(|| update.to_ordered_document()).flatten()
 }
 

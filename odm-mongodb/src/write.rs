@@ -302,7 +302,7 @@ impl Transaction for MongoTransaction {
         let mut statements = statements(batch)?;
         let updates = updates.iter().enumerate();
         let unread = updates.map(|(position, update)| {
-            let filter = self.connection.form(&update.whole_filter());
+            let filter = self.connection.form(&update.whole_filter())?;
             Statement::unread(update, &filter, position)
         });
         statements.extend(unread.collect::<Result<Vec<_>>>()?);
@@ -358,7 +358,7 @@ impl Transaction for MongoTransaction {
         let mut session = self.lock().await?;
         let command = doc! {
             "delete": &write.collection,
-            "deletes": [{ "q": self.connection.form(&write.filter), "limit": 0 }],
+            "deletes": [{ "q": self.connection.form(&write.filter)?, "limit": 0 }],
         };
         let about = About {
             collection: &write.collection,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use odm::{
     bson::{Bson, Document, RawArray, RawBsonRef, RawDocument, Timestamp},
-    mql::{Filter, Projection, Sort, Variables},
+    mql::{Collation, Filter, Projection, Sort, Variables},
 };
 
 use crate::{
@@ -24,6 +24,8 @@ pub(crate) struct Arguments<'a> {
     sequences: Vec<Sequence<'a>>,
     /// The variables of the command, once they are taken.
     variables: Variables,
+    /// The collation of the command or the part, once it is taken.
+    collation: Option<Collation>,
 }
 
 /// A type of arguments.
@@ -46,6 +48,7 @@ impl<'a> Arguments<'a> {
             fields: fields.collect::<Result<_>>()?,
             sequences: Vec::new(),
             variables: Variables::default(),
+            collation: None,
         })
     }
 
@@ -65,6 +68,21 @@ impl<'a> Arguments<'a> {
     /// The variables of the command.
     pub(crate) fn variables(&self) -> &Variables {
         &self.variables
+    }
+
+    /// Takes the collation, by which the filter, the sort and the projection that are taken after it compare texts.
+    pub(crate) fn take_collation(&mut self) -> Result<()> {
+        let collation = self.document("collation")?;
+        // Some drivers send an empty one.
+        if let Some(collation) = collation.filter(|collation| !collation.is_empty()) {
+            self.collation = Collation::parse(&collation)?;
+        }
+        Ok(())
+    }
+
+    /// The collation of the command or the part.
+    pub(crate) fn collation(&self) -> Option<&Collation> {
+        self.collation.as_ref()
     }
 
     /// Looks at a value, which stays.
@@ -205,7 +223,8 @@ impl<'a> Arguments<'a> {
     /// Takes a filter, which matches all documents if it is missing.
     pub(crate) fn filter(&mut self, name: &str) -> Result<Filter> {
         let filter = self.document(name)?.unwrap_or_default();
-        Ok(Filter::parse_with(&filter, &self.variables)?)
+        let filter = Filter::parse_with(&filter, &self.variables)?;
+        Ok(filter.collated(self.collation()))
     }
 
     /// Takes all arguments that are left as a filter.
@@ -220,15 +239,17 @@ impl<'a> Arguments<'a> {
 
     pub(crate) fn sort(&mut self, name: &str) -> Result<Sort> {
         let sort = self.document(name)?.unwrap_or_default();
-        Ok(Sort::parse(&sort)?)
+        Ok(Sort::parse(&sort)?.collated(self.collation()))
     }
 
     /// Takes a projection. An empty one is none.
     pub(crate) fn projection(&mut self, name: &str) -> Result<Option<Projection>> {
         let projection = self.document(name)?.filter(|fields| !fields.is_empty());
-        Ok(projection
-            .map(|fields| Projection::parse_with(&fields, &self.variables))
-            .transpose()?)
+        let parse = |fields| {
+            let projection = Projection::parse_with(&fields, &self.variables)?;
+            Ok(projection.collated(self.collation()))
+        };
+        projection.map(parse).transpose()
     }
 
     /// Takes an argument that cannot change the result, whatever it is.
@@ -263,19 +284,13 @@ impl<'a> Arguments<'a> {
 
     /// Takes the collation, which can only be the one of bytes.
     pub(crate) fn simple_collation(&mut self) -> Result<()> {
-        let Some(mut collation) = self.nested("collation")? else {
+        self.take_collation()?;
+        let Some(collation) = &self.collation else {
             return Ok(());
         };
-        if collation.fields.is_empty() {
-            return Ok(());
-        }
-        let locale: &str = collation.required("locale")?;
-        if locale == "simple" {
-            return Ok(());
-        }
         let message = format!(
-            "the locale '{locale}' of '{}' is not supported by this server: only 'simple' is",
-            self.path("collation")
+            "the collation {collation} of '{}' is not supported by this server: only the locale 'simple' is",
+            self.of
         );
         Err(CommandError::new(code::NOT_IMPLEMENTED, message))
     }

@@ -220,7 +220,10 @@ fn is_of_other_epoch(error: &Error) -> bool {
 #[async_trait]
 impl Store for MapStore {
     fn capabilities(&self) -> Capabilities {
-        let capabilities = Capabilities::default().ignores_case().id(self.id);
+        let capabilities = Capabilities::default()
+            .ignores_case()
+            .collations()
+            .id(self.id);
         let capabilities = capabilities.outer_writes();
         let mut capabilities = match self.order {
             Some(_) => capabilities.serializable(),

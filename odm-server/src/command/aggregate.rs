@@ -8,7 +8,7 @@ use odm::{
         Bson, Document, RawArray, RawBson, RawBsonRef, RawDocumentBuf,
         raw::{CString, cstr},
     },
-    mql::{Pipeline, QueryPrefix, Step},
+    mql::{Collation, Pipeline, QueryPrefix, Step},
 };
 
 use self::sources::SourceStage;
@@ -44,6 +44,7 @@ pub(super) struct Aggregation<'a> {
     /// The count of the documents that the pipeline finds, if it ends with it. The stages before it are one query.
     count: Option<(QueryPrefix, Count)>,
     batch: FirstBatch,
+    collation: Option<Collation>,
     /// The collections that are read.
     reads: Vec<String>,
 }
@@ -104,6 +105,7 @@ impl<'a> Aggregation<'a> {
     pub(super) fn take(context: Context<'_>, arguments: &mut Arguments<'a>) -> Result<Self> {
         let collection = take_collection(context, arguments)?;
         arguments.take_variables()?;
+        arguments.take_collation()?;
         let mut stages = stages(arguments.required("pipeline")?)?;
         if stages
             .iter()
@@ -112,7 +114,6 @@ impl<'a> Aggregation<'a> {
             return Err(change_stream::misplaced());
         }
         let batch = FirstBatch::take_required(arguments)?;
-        arguments.simple_collation()?;
         arguments.refuse("hint")?;
         arguments.refuse_true("bypassDocumentValidation")?;
         arguments.ignore("allowDiskUse");
@@ -132,7 +133,10 @@ impl<'a> Aggregation<'a> {
             };
             return Err(CommandError::new(code::INVALID_NAMESPACE, message));
         }
-        let parse = |stages: &[Document]| Pipeline::parse(stages, arguments.variables());
+        let collation = arguments.collation();
+        let parse = |stages: &[Document]| {
+            Pipeline::parse_collated(stages, arguments.variables(), collation)
+        };
         let count = match stages.split_last() {
             Some((last, before)) if source.is_none() => {
                 let query = parse(before)?.split_query();
@@ -155,6 +159,7 @@ impl<'a> Aggregation<'a> {
             pipeline,
             count,
             batch,
+            collation: collation.cloned(),
         })
     }
 
@@ -204,6 +209,7 @@ impl<'a> Aggregation<'a> {
             sort: query.sort.unwrap_or_default(),
             skip: query.skip,
             limit: query.limit,
+            collation: self.collation,
             ..Query::default()
         }
     }

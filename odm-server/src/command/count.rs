@@ -22,7 +22,9 @@ async fn count(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Raw
 
 /// Takes the arguments of `count`.
 pub(super) fn take<'a>(context: Context<'_>, arguments: &mut Arguments<'a>) -> Result<Query<'a>> {
+    arguments.take_collation()?;
     let query = Query {
+        collation: arguments.collation().cloned(),
         collection: namespace::take(context, arguments, "count")?,
         filter: arguments.filter("query")?,
         skip: arguments.count("skip")?.unwrap_or(0),
@@ -33,7 +35,6 @@ pub(super) fn take<'a>(context: Context<'_>, arguments: &mut Arguments<'a>) -> R
             .filter(|limit| *limit > 0),
         ..Query::default()
     };
-    arguments.simple_collation()?;
     arguments.refuse("hint")?;
     arguments.ignore("fields");
     Ok(query)

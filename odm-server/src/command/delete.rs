@@ -2,13 +2,13 @@
 
 use odm::{
     Collection,
-    bson::{Document, RawDocument, RawDocumentBuf},
+    bson::{RawDocument, RawDocumentBuf},
     collections::{DeleteDocuments, Statement, WrittenDocuments},
-    mql::{Filter, Variables},
 };
 
 use super::{
     Access, Command, Context, namespace,
+    update::ChangeScope,
     write::{self, Statements, WriteOptions, WriteReply},
 };
 use crate::{
@@ -58,23 +58,23 @@ async fn delete(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
 #[derive(Debug)]
 struct DeleteStatement<'a> {
     filter: &'a RawDocument,
-    variables: Variables,
+    scope: ChangeScope,
     is_first: bool,
 }
 
 impl<'a> DeleteStatement<'a> {
     fn take(mut fields: Arguments<'a>) -> Result<Self> {
         let filter = fields.required("q")?;
-        let variables = fields.variables().clone();
+        fields.take_collation()?;
+        let scope = ChangeScope::of(&fields);
         let limit: i64 = fields.required("limit")?;
-        fields.simple_collation()?;
         fields.refuse("hint")?;
         fields.ignore("sampleId");
         fields.end()?;
         match limit {
             0 | 1 => Ok(DeleteStatement {
                 filter,
-                variables,
+                scope,
                 is_first: limit == 1,
             }),
             _ => {
@@ -86,8 +86,7 @@ impl<'a> DeleteStatement<'a> {
     }
 
     fn of(self, collection: &Collection) -> Result<DeleteDocuments> {
-        let filter = Filter::parse_with(&Document::try_from(self.filter)?, &self.variables)?;
-        let delete = collection.delete(filter);
+        let delete = collection.delete(self.scope.filter(self.filter)?);
         Ok(match self.is_first {
             true => delete.first(),
             false => delete,

@@ -27,13 +27,14 @@ pub(super) fn take<'a>(
     context: Context<'_>,
     arguments: &mut Arguments<'a>,
 ) -> Result<(Query<'a>, &'a str)> {
+    arguments.take_collation()?;
     let query = Query {
+        collation: arguments.collation().cloned(),
         collection: namespace::take(context, arguments, "distinct")?,
         filter: arguments.filter("query")?,
         ..Query::default()
     };
     let path: &str = arguments.required("key")?;
-    arguments.simple_collation()?;
     arguments.refuse("hint")?;
     mql::path::check(path)?;
     Ok((query, path))
@@ -48,6 +49,7 @@ async fn distinct(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<
         append_time(&mut reply, context.snapshot.map(|snapshot| snapshot.time));
         reply
     };
+    let collation = query.collation.clone();
     let Some(find) = query.find(context) else {
         return Ok(reply(values));
     };
@@ -55,7 +57,7 @@ async fn distinct(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<
     let mut documents = find.cursor();
     while let Some(document) = documents.try_next().await? {
         mql::path::each_value(&document, path, &mut |value| {
-            if seen.insert(mql::key::of(value)) {
+            if seen.insert(mql::key::of_by(collation.as_ref(), value)) {
                 values.push(value);
             }
         });

@@ -63,6 +63,7 @@ async fn explain(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<R
     }
     let Explained { query, last } = explained(context, inner)?;
     let (name, filter) = (query.collection, query.filter.clone());
+    let collation = query.collation.clone();
     let begun = Instant::now();
     let plan = describe(context, query, last).await?;
     let milliseconds = i64::try_from(begun.elapsed().as_millis()).unwrap_or(i64::MAX);
@@ -74,6 +75,10 @@ async fn explain(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<R
         cstr!("parsedQuery"),
         RawDocumentBuf::try_from(&filter.to_document())?,
     );
+    if let Some(collation) = collation {
+        let collation = RawDocumentBuf::try_from(&collation.to_document())?;
+        planner.append(cstr!("collation"), collation);
+    }
     planner.append(cstr!("winningPlan"), &*plan.stages);
     planner.append(cstr!("rejectedPlans"), RawArrayBuf::new());
     reply.append(cstr!("queryPlanner"), planner);
@@ -137,7 +142,9 @@ fn explained<'a>(context: Context<'_>, mut arguments: Arguments<'a>) -> Result<E
             for name in ["update", "new", "upsert", "fields", "arrayFilters"] {
                 arguments.ignore(name);
             }
+            arguments.take_collation()?;
             let query = Query {
+                collation: arguments.collation().cloned(),
                 collection: namespace::take(context, &mut arguments, &name)?,
                 filter: arguments.filter("query")?,
                 sort: arguments.sort("sort")?,
@@ -183,14 +190,16 @@ fn first_statement<'a>(
     for name in ["u", "upsert", "arrayFilters"] {
         statement.ignore(name);
     }
+    statement.take_collation()?;
     let sort = statement.sort("sort")?;
-    statement.simple_collation()?;
+    let collation = statement.collation().cloned();
     statement.refuse("hint")?;
     statement.end()?;
     Ok(Explained {
         query: Query {
             collection,
-            filter: Filter::parse(&Document::try_from(filter)?)?,
+            filter: Filter::parse(&Document::try_from(filter)?)?.collated(collation.as_ref()),
+            collation,
             sort,
             limit: is_first.then_some(1),
             ..Query::default()

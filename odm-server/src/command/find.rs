@@ -3,7 +3,7 @@
 use odm::{
     bson::RawDocumentBuf,
     collections::FindDocuments,
-    mql::{Filter, Projection, Sort},
+    mql::{Collation, Filter, Projection, Sort},
 };
 
 use super::{
@@ -32,12 +32,15 @@ pub(super) struct Query<'a> {
     pub(super) limit: Option<u64>,
     pub(super) projection: Option<Projection>,
     pub(super) batch: FirstBatch,
+    /// That of the filter, the sort and the projection.
+    pub(super) collation: Option<Collation>,
 }
 
 impl<'a> Query<'a> {
     /// Takes the arguments of `find`.
     pub(super) fn take(context: Context<'_>, arguments: &mut Arguments<'a>) -> Result<Self> {
         arguments.take_variables()?;
+        arguments.take_collation()?;
         let query = Query {
             collection: namespace::take(context, arguments, "find")?,
             filter: arguments.filter("filter")?,
@@ -49,8 +52,8 @@ impl<'a> Query<'a> {
                 size: arguments.count("batchSize")?,
                 is_single: arguments.flag("singleBatch")?,
             },
+            collation: arguments.collation().cloned(),
         };
-        arguments.simple_collation()?;
         for name in ["hint", "min", "max", "$_resumeAfter", "$_startAt"] {
             arguments.refuse(name)?;
         }

@@ -6,7 +6,11 @@ use odm::{
     mql::{Filter, Projection},
 };
 
-use super::{Access, Command, Context, namespace, update::change_of, write};
+use super::{
+    Access, Command, Context, namespace,
+    update::{ChangeScope, change_of},
+    write,
+};
 use crate::{
     arguments::Arguments,
     error::{CommandError, Result, code},
@@ -72,12 +76,12 @@ async fn find_and_modify(
     };
     let collection = namespace::take_writable(context, &mut arguments, field)?;
     write::refuse_options(&mut arguments)?;
+    arguments.take_collation()?;
     let filter = arguments.filter("query")?;
     let sort = arguments.sort("sort")?;
     let projection = arguments.projection("fields")?;
     let modification = Modification::take(&mut arguments)?;
-    let variables = arguments.variables().clone();
-    arguments.simple_collation()?;
+    let scope = ChangeScope::of(&arguments);
     arguments.refuse("hint")?;
     arguments.end()?;
 
@@ -92,7 +96,7 @@ async fn find_and_modify(
             upsert,
             new,
         } => {
-            let change = change_of(change, &array_filters, &variables)?;
+            let change = change_of(change, &array_filters, &scope)?;
             let update = collection.update(filter.clone(), change).sort(sort);
             let update = match new {
                 true => update.returning(),

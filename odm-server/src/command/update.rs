@@ -4,7 +4,7 @@ use odm::{
     Collection,
     bson::{Document, RawBsonRef, RawDocument, RawDocumentBuf},
     collections::{DocumentUpdate, Statement, UpdateDocuments, WrittenDocuments},
-    mql::{Filter, Sort, Update, UpdatePipeline, Variables},
+    mql::{Collation, Filter, Sort, Update, UpdatePipeline, Variables},
 };
 
 use super::{
@@ -59,12 +59,34 @@ async fn update(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
     Ok(all.into_reply())
 }
 
+/// What the filter and the change of a write are read in.
+#[derive(Debug)]
+pub(super) struct ChangeScope {
+    variables: Variables,
+    collation: Option<Collation>,
+}
+
+impl ChangeScope {
+    /// What was taken of the arguments.
+    pub(super) fn of(arguments: &Arguments<'_>) -> Self {
+        ChangeScope {
+            variables: arguments.variables().clone(),
+            collation: arguments.collation().cloned(),
+        }
+    }
+
+    pub(super) fn filter(&self, filter: &RawDocument) -> Result<Filter> {
+        let filter = Filter::parse_with(&Document::try_from(filter)?, &self.variables)?;
+        Ok(filter.collated(self.collation.as_ref()))
+    }
+}
+
 /// One update of the command.
 #[derive(Debug)]
 pub(super) struct UpdateStatement<'a> {
     filter: &'a RawDocument,
     change: RawBsonRef<'a>,
-    variables: Variables,
+    scope: ChangeScope,
     array_filters: Vec<&'a RawDocument>,
     sort: Option<&'a RawDocument>,
     is_multi: bool,
@@ -74,16 +96,16 @@ pub(super) struct UpdateStatement<'a> {
 impl<'a> UpdateStatement<'a> {
     /// Takes the fields of a statement. What they mean is looked at when the statement is carried out.
     pub(super) fn take(mut fields: Arguments<'a>) -> Result<Self> {
+        fields.take_collation()?;
         let statement = UpdateStatement {
             filter: fields.required("q")?,
             change: fields.required("u")?,
-            variables: fields.variables().clone(),
+            scope: ChangeScope::of(&fields),
             array_filters: fields.documents("arrayFilters")?.unwrap_or_default(),
             sort: fields.optional("sort")?,
             is_multi: fields.flag("multi")?,
             is_upsert: fields.flag("upsert")?,
         };
-        fields.simple_collation()?;
         fields.refuse("hint")?;
         fields.refuse("c")?;
         fields.refuse_true("upsertSupplied")?;
@@ -93,8 +115,8 @@ impl<'a> UpdateStatement<'a> {
     }
 
     pub(super) fn of(self, collection: &Collection) -> Result<UpdateDocuments> {
-        let filter = Filter::parse_with(&Document::try_from(self.filter)?, &self.variables)?;
-        let change = change_of(self.change, &self.array_filters, &self.variables)?;
+        let filter = self.scope.filter(self.filter)?;
+        let change = change_of(self.change, &self.array_filters, &self.scope)?;
         if self.is_multi && matches!(change, DocumentUpdate::Replace(_)) {
             return Err(refused(
                 "multi update is not supported for replacement-style update",
@@ -105,7 +127,7 @@ impl<'a> UpdateStatement<'a> {
             (Some(_), true) => return Err(refused("Cannot specify sort with multi=true")),
             (Some(sort), false) => {
                 let sort = Sort::parse(&Document::try_from(sort)?)?;
-                update = update.sort(sort);
+                update = update.sort(sort.collated(self.scope.collation.as_ref()));
             }
             (None, true) => {}
             (None, false) => update = update.first(),
@@ -121,8 +143,9 @@ impl<'a> UpdateStatement<'a> {
 pub(super) fn change_of(
     change: RawBsonRef<'_>,
     array_filters: &[&RawDocument],
-    variables: &Variables,
+    scope: &ChangeScope,
 ) -> Result<DocumentUpdate> {
+    let collation = scope.collation.as_ref();
     let change = match change {
         RawBsonRef::Document(change) => change,
         RawBsonRef::Array(stages) => {
@@ -132,7 +155,8 @@ pub(super) fn change_of(
                 ));
             }
             let stages = aggregate::stages(stages)?;
-            return Ok(UpdatePipeline::parse(&stages, variables)?.into());
+            let update = UpdatePipeline::parse_collated(&stages, &scope.variables, collation)?;
+            return Ok(update.into());
         }
         _ => {
             return Err(refused(
@@ -157,7 +181,7 @@ pub(super) fn change_of(
         .map(|filter| Ok(Document::try_from(*filter)?));
     let array_filters: Vec<Document> = array_filters.collect::<Result<_>>()?;
     let update = Update::parse(&Document::try_from(change)?, &array_filters)?;
-    Ok(update.into())
+    Ok(update.collated(collation).into())
 }
 
 fn replacement(document: &RawDocument) -> Result<DocumentUpdate> {

@@ -2,6 +2,7 @@
 
 mod change_places;
 mod changes;
+mod collations;
 mod connections;
 mod cursors;
 mod documents;

@@ -1,0 +1,202 @@
+use futures_util::TryStreamExt;
+use mongodb::bson::{Document, doc};
+use odm::derive::examples::example;
+
+use crate::{Fields, Served};
+
+/// Notes whose titles differ in case.
+async fn notes(served: &Served) -> mongodb::Collection<Document> {
+    let notes = served.collection("notes");
+    let titles = ["b", "A", "a", "B", "c"];
+    let documents = titles.iter().enumerate().map(|(id, title)| {
+        doc! { "_id": id as i32, "title": *title, "tags": [title.to_lowercase()], "n": 0 }
+    });
+    notes.insert_many(documents).await.unwrap();
+    notes
+}
+
+fn ignoring_case() -> Document {
+    doc! { "locale": "en", "strength": 2 }
+}
+
+fn ids(documents: &[Document]) -> Vec<i64> {
+    documents
+        .iter()
+        .map(|document| document.number("_id"))
+        .collect()
+}
+
+#[test]
+fn commands_that_read_compare_texts_by_their_collation() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        notes(&served).await;
+        let find = |fields: Document| {
+            let mut command = doc! { "find": "notes", "collation": ignoring_case() };
+            command.extend(fields);
+            served.run(command)
+        };
+        let batch = |reply: Document| -> Vec<Document> {
+            let batch = reply.inner("cursor").list("firstBatch");
+            batch
+                .into_iter()
+                .map(|one| one.as_document().unwrap().clone())
+                .collect()
+        };
+        let found = batch(find(doc! { "filter": { "title": "A" } }).await.unwrap());
+        assert_eq!(ids(&found), [1, 2]);
+        let sorted = batch(
+            find(doc! { "sort": { "title": -1, "_id": 1 } })
+                .await
+                .unwrap(),
+        );
+        assert_eq!(ids(&sorted), [4, 0, 3, 1, 2]);
+        let projection =
+            doc! { "is": { "$eq": ["$title", "b"] }, "tags": { "$elemMatch": { "$eq": "B" } } };
+        let projected = batch(
+            find(doc! { "filter": { "title": "b" }, "projection": projection })
+                .await
+                .unwrap(),
+        );
+        assert!(
+            projected
+                .iter()
+                .all(|one| one.get_bool("is").unwrap() && one.contains_key("tags"))
+        );
+
+        let count =
+            doc! { "count": "notes", "query": { "title": "a" }, "collation": ignoring_case() };
+        assert_eq!(served.run(count).await.unwrap().number("n"), 2);
+        let distinct = doc! { "distinct": "notes", "key": "title", "collation": ignoring_case() };
+        assert_eq!(served.run(distinct).await.unwrap().list("values").len(), 3);
+        let group = doc! { "$group": { "_id": "$title", "n": { "$sum": 1 } } };
+        let aggregate = doc! {
+            "aggregate": "notes", "pipeline": [group, { "$match": { "_id": "A" } }], "cursor": {}, "collation": ignoring_case(),
+        };
+        let groups = batch(served.run(aggregate).await.unwrap());
+        assert_eq!(groups, [doc! { "_id": "A", "n": 2 }]);
+        let explain = doc! { "explain": { "find": "notes", "filter": { "title": "a" }, "collation": ignoring_case() } };
+        let explained = served.run(explain).await.unwrap();
+        let shown = explained.inner("queryPlanner").inner("collation").clone();
+        assert_eq!(
+            (shown.number("strength"), shown.text("alternate")),
+            (2, "non-ignorable")
+        );
+        Ok(())
+    });
+}
+
+#[test]
+fn a_cursor_passes_ids_that_a_collation_does_not_distinguish() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        let words = served.collection("words");
+        let all = (0..300).map(|n| format!("{:b}", n).replace('0', "a").replace('1', "A"));
+        words
+            .insert_many(all.map(|word| doc! { "_id": word }))
+            .await
+            .unwrap();
+        let collation = mongodb::options::Collation::builder()
+            .locale("en")
+            .strength(mongodb::options::CollationStrength::Secondary)
+            .build();
+        let found = words
+            .find(doc! {})
+            .sort(doc! { "_id": 1 })
+            .collation(collation)
+            .batch_size(7);
+        let found: Vec<Document> = found.await.unwrap().try_collect().await.unwrap();
+        let texts: std::collections::BTreeSet<&str> =
+            found.iter().map(|one| one.text("_id")).collect();
+        assert_eq!((found.len(), texts.len()), (300, 300));
+        assert!(found.is_sorted_by_key(|one| one.text("_id").to_lowercase()));
+        Ok(())
+    });
+}
+
+#[test]
+fn commands_that_write_compare_texts_by_their_collation() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        let notes = notes(&served).await;
+        let update = |q: Document, u: Document, fields: Document| {
+            let mut statement = doc! { "q": q, "u": u, "collation": ignoring_case() };
+            statement.extend(fields);
+            served.run(doc! { "update": "notes", "updates": [statement] })
+        };
+        let both = update(
+            doc! { "title": "A" },
+            doc! { "$set": { "n": 1 } },
+            doc! { "multi": true },
+        );
+        assert_eq!(both.await.unwrap().number("nModified"), 2);
+        let pulled = update(
+            doc! { "_id": 0 },
+            doc! { "$pull": { "tags": "B" } },
+            doc! {},
+        );
+        assert_eq!(pulled.await.unwrap().number("nModified"), 1);
+        let added = update(
+            doc! { "_id": 1 },
+            doc! { "$addToSet": { "tags": "A" } },
+            doc! {},
+        );
+        assert_eq!(added.await.unwrap().number("nModified"), 0);
+        let filters = doc! { "arrayFilters": [{ "tag": "B" }] };
+        let set = update(
+            doc! { "_id": 3 },
+            doc! { "$set": { "tags.$[tag]": "x" } },
+            filters,
+        );
+        assert_eq!(set.await.unwrap().number("nModified"), 1);
+        let positional = update(
+            doc! { "_id": 3, "tags": "X" },
+            doc! { "$set": { "tags.$": "y" } },
+            doc! {},
+        );
+        assert_eq!(positional.await.unwrap().number("nModified"), 1);
+        let stages =
+            vec![doc! { "$set": { "n": { "$cond": [{ "$eq": ["$title", "C"] }, 7, 8] } } }];
+        let by_pipeline = doc! { "q": { "title": "C" }, "u": stages, "collation": ignoring_case() };
+        served
+            .run(doc! { "update": "notes", "updates": [by_pipeline] })
+            .await
+            .unwrap();
+        assert_eq!(
+            notes
+                .find_one(doc! { "_id": 4 })
+                .await
+                .unwrap()
+                .unwrap()
+                .number("n"),
+            7
+        );
+
+        let modify = doc! {
+            "findAndModify": "notes", "query": { "title": "B" }, "sort": { "title": 1, "_id": 1 }, "update": { "$set": { "n": 2 } },
+            "collation": ignoring_case(),
+        };
+        assert_eq!(
+            served
+                .run(modify)
+                .await
+                .unwrap()
+                .inner("value")
+                .number("_id"),
+            0
+        );
+        let delete = doc! { "q": { "title": "B" }, "limit": 0, "collation": ignoring_case() };
+        let deleted = served
+            .run(doc! { "delete": "notes", "deletes": [delete] })
+            .await
+            .unwrap();
+        assert_eq!(deleted.number("n"), 2);
+        let plain = doc! { "q": { "title": "A" }, "limit": 0 };
+        let deleted = served
+            .run(doc! { "delete": "notes", "deletes": [plain] })
+            .await
+            .unwrap();
+        assert_eq!(deleted.number("n"), 1);
+        Ok(())
+    });
+}
