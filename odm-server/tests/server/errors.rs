@@ -87,6 +87,7 @@ fn refused_commands() -> Vec<(Document, i32)> {
     };
     let aggregate =
         |stages: Vec<Document>| doc! { "aggregate": "parts", "pipeline": stages, "cursor": {} };
+    let of_database = |stage| doc! { "aggregate": 1, "pipeline": [stage], "cursor": {} };
     vec![
         (doc! { "fnd": "parts" }, 59),
         (doc! { "find": 1 }, 73),
@@ -169,6 +170,10 @@ fn refused_commands() -> Vec<(Document, i32)> {
         (aggregate(vec![doc! { "$limit": 0 }]), 15_958),
         (aggregate(vec![doc! {}]), 40_323),
         (aggregate(vec![doc! { "$currentOp": {} }]), 73),
+        (aggregate(vec![doc! { "$documents": [{}] }]), 73),
+        (of_database(doc! { "$documents": 1 }), 5_858_203),
+        (of_database(doc! { "$documents": [1] }), 40_228),
+        (of_database(doc! { "$documents": [{ "$nope": 1 }] }), 168),
         (aggregate(vec![doc! { "$collStats": 1 }]), 9),
         (
             aggregate(vec![doc! { "$collStats": { "latencyStats": {} } }]),

@@ -249,6 +249,16 @@ fn statistics_have_the_numbers_of_documents_and_indexes() {
             .unwrap();
         assert_eq!(running.inner("cursor").list("firstBatch").len(), 1); // itself
 
+        let given = doc! {
+            "aggregate": 1,
+            "let": { "n": 2 },
+            "pipeline": [{ "$documents": [{ "n": 1 }, { "n": "$$n" }] }, { "$match": { "n": { "$gt": 1 } } }],
+            "cursor": {},
+        };
+        let given = served.run(given).await.unwrap();
+        let batch = given.inner("cursor").list("firstBatch").to_vec();
+        assert_eq!(batch, [doc! { "n": 2 }.into()]);
+
         let stats = served.run(doc! { "dbStats": 1 }).await.unwrap();
         assert!(stats.number("collections") >= 6);
         for command in [

@@ -1,8 +1,8 @@
-//! Stages that make the documents of a pipeline: what the server knows about collections, indexes and itself.
+//! Stages that make the documents of a pipeline: those of the request, or what the server knows about collections, indexes and itself.
 
 use odm::{
-    bson::{Bson, DateTime, Document, RawBsonRef, RawDocumentBuf, doc, raw::cstr, rawdoc},
-    mql::{Pipeline, Step, Variables},
+    bson::{Bson, DateTime, Document, RawBson, RawBsonRef, RawDocumentBuf, raw::cstr, rawdoc},
+    mql::{Expr, Variables},
 };
 
 use crate::{
@@ -28,7 +28,7 @@ pub(super) enum SourceStage {
 }
 
 impl SourceStage {
-    /// Whether a name is that of such a stage.
+    /// The stage of a name whose operand has options.
     fn by_name(name: &str) -> Option<Self> {
         match name {
             "$collStats" => Some(SourceStage::CollStats),
@@ -75,7 +75,7 @@ impl SourceStage {
         };
         match SourceStage::by_name(name) {
             Some(SourceStage::Documents(_)) => {
-                Ok(Some(SourceStage::Documents(evaluate(operand, variables)?)))
+                Ok(Some(SourceStage::Documents(given(operand, variables)?)))
             }
             Some(source) => {
                 source.check(operand)?;
@@ -228,28 +228,18 @@ fn list_sessions(context: Context<'_>) -> Vec<RawDocumentBuf> {
     described.collect()
 }
 
-/// The documents of `$documents`, whose operand is an expression.
-fn evaluate(operand: &Bson, variables: &Variables) -> Result<Vec<RawDocumentBuf>> {
-    let project = doc! { "$project": { "_id": 0, "documents": operand.clone() } };
-    let mut run = Pipeline::parse(&[project], variables)?.begin(Pipeline::MEMORY_LIMIT);
-    run.push(vec![rawdoc! {}]);
-    run.end();
-    let Step::Documents(evaluated) = run.step()? else {
-        return Ok(Vec::new());
+/// The documents of an expression that reads none.
+fn given(operand: &Bson, variables: &Variables) -> Result<Vec<RawDocumentBuf>> {
+    let value = Expr::parse_with(operand, variables)?.evaluate(&RawDocumentBuf::new())?;
+    let Some(RawBson::Array(array)) = value else {
+        let message = "an array is expected as the operand of $documents";
+        return Err(CommandError::new(5_858_203, message));
     };
-    let value = evaluated.first().map(|row| row.get("documents"));
-    let Some(RawBsonRef::Array(documents)) = value.transpose()?.flatten() else {
-        let message = "$documents: an array is expected";
-        return Err(CommandError::new(code::ARRAY_EXPECTED, message));
-    };
-    let documents = documents.into_iter().map(|document| match document? {
+    let documents = array.into_iter().map(|element| match element? {
         RawBsonRef::Document(document) => Ok(document.to_owned()),
-        other => {
-            let message = format!(
-                "$documents: each element must be an object, but found {}",
-                odm::mql::show(other)
-            );
-            Err(CommandError::new(code::OBJECT_EXPECTED, message))
+        _ => {
+            let message = "each element of the operand of $documents must be an object";
+            Err(CommandError::new(40_228, message))
         }
     });
     documents.collect()
