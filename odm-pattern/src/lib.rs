@@ -4,6 +4,7 @@
 
 #![deny(missing_docs)]
 
+mod finder;
 pub mod fold;
 mod folded;
 mod linear;
@@ -19,6 +20,7 @@ pub mod words;
 
 use std::sync::Arc;
 
+pub use finder::{Finder, Found};
 use folded::Literal;
 pub use steps::Steps;
 
@@ -96,20 +98,8 @@ impl Pattern {
     ///
     /// [`Invalid`](Error::Invalid) and [`Options`](Error::Options).
     pub fn new(source: &str, options: &str) -> Result<Pattern, Error> {
-        let mut letters: Vec<char> = options.chars().collect();
-        letters.sort_unstable();
-        letters.dedup();
-        if letters.iter().any(|letter| !"imsxu".contains(*letter)) {
-            return Err(Error::Options);
-        }
-        let invalid = |reason: String| Error::Invalid {
-            pattern: source.chars().take(100).collect(),
-            reason,
-        };
-        if source.len() > MAX_LEN {
-            return Err(invalid(format!("it is longer than {MAX_LEN} bytes")));
-        }
-        let options: String = letters.into_iter().collect();
+        let options = sorted(options)?;
+        check_len(source)?;
         if let Some(literal) = folded::compile(source, &options) {
             return Ok(Pattern {
                 source: source.to_owned(),
@@ -117,9 +107,7 @@ impl Pattern {
                 engine: Engine::Folded(literal),
             });
         }
-        let tree = parse::parse(source, &options);
-        let tree =
-            tree.map_err(|error| invalid(format!("{}, at byte {}", error.reason, error.at)))?;
+        let tree = tree(source, &options)?;
         let engine = match linear::compile(&tree) {
             Some(linear) => Engine::Linear(linear),
             None => Engine::Backtracking(Arc::new(program::compile(&tree))),
@@ -204,6 +192,40 @@ impl Pattern {
             machine::Exceeded::Memory => limit("too much memory"),
         })
     }
+}
+
+/// The options in alphabetical order, each once.
+fn sorted(options: &str) -> Result<String, Error> {
+    let mut letters: Vec<char> = options.chars().collect();
+    letters.sort_unstable();
+    letters.dedup();
+    if letters.iter().any(|letter| !"imsxu".contains(*letter)) {
+        return Err(Error::Options);
+    }
+    Ok(letters.into_iter().collect())
+}
+
+fn invalid(source: &str, reason: String) -> Error {
+    Error::Invalid {
+        pattern: source.chars().take(100).collect(),
+        reason,
+    }
+}
+
+fn check_len(source: &str) -> Result<(), Error> {
+    if source.len() > MAX_LEN {
+        let reason = format!("it is longer than {MAX_LEN} bytes");
+        return Err(invalid(source, reason));
+    }
+    Ok(())
+}
+
+fn tree(source: &str, options: &str) -> Result<tree::Tree, Error> {
+    check_len(source)?;
+    parse::parse(source, options).map_err(|error| {
+        let reason = format!("{}, at byte {}", error.reason, error.at);
+        invalid(source, reason)
+    })
 }
 
 /// An expression that matches only this text.

@@ -56,7 +56,7 @@ pub(super) fn compile(tree: &Tree) -> Option<Linear> {
     let nfa = compiler.configure(config).build_from_hir(&hir).ok()?;
     let config = meta::Config::new()
         .nfa_size_limit(Some(MAX_SIZE))
-        .which_captures(WhichCaptures::None);
+        .which_captures(WhichCaptures::Implicit);
     let regex = Regex::builder()
         .configure(config)
         .build_from_hir(&hir)
@@ -83,6 +83,18 @@ impl Linear {
         let input = Input::new(text).earliest(true);
         let found = dfa.try_search_fwd(&mut dfa.create_cache(), &input).ok()?;
         Some(found.is_some())
+    }
+}
+
+impl Linear {
+    /// The begin of the first match from a byte on, if there is one; `None` if the search takes too many steps.
+    pub(super) fn begin_of_match(&self, text: &str, from: usize) -> Option<Option<usize>> {
+        if text.len().saturating_mul(self.nfa.states().len()) > MAX_STEPS {
+            let is_nowhere = from == 0 && self.is_match(text) == Some(false);
+            return is_nowhere.then_some(None);
+        }
+        let found = self.regex.find(Input::new(text).range(from..));
+        Some(found.map(|found| found.start()))
     }
 }
 

@@ -1,5 +1,7 @@
 //! The search for a match by backtracking, with a bound on its steps.
 
+use std::ops::Range;
+
 use super::{
     program::{ENDLESS, Op, Program},
     set,
@@ -23,6 +25,16 @@ pub(super) enum Exceeded {
 
 /// Whether the program matches a part of the text, which is shorter than 4 GiB.
 pub(super) fn search(program: &Program, text: &str, steps: &Steps) -> Result<bool, Exceeded> {
+    Ok(find(program, text, 0, steps)?.is_some())
+}
+
+/// The place of the first match that begins at this byte or later, and the registers. The text is shorter than 4 GiB.
+pub(super) fn find(
+    program: &Program,
+    text: &str,
+    from: usize,
+    steps: &Steps,
+) -> Result<Option<Matched>, Exceeded> {
     let mut machine = Machine {
         program,
         text,
@@ -31,14 +43,36 @@ pub(super) fn search(program: &Program, text: &str, steps: &Steps) -> Result<boo
         frames: Vec::new(),
         calls: Vec::new(),
     };
-    let mut start = 0;
+    let mut start = from;
     loop {
-        if machine.runs_from(start)? {
-            return Ok(true);
+        if let Some(end) = machine.runs_from(start)? {
+            return Ok(Some(Matched {
+                place: start..end,
+                registers: machine.registers,
+            }));
         }
         match text[start..].chars().next() {
             Some(char) if !program.is_anchored => start += char.len_utf8(),
-            _ => return Ok(false),
+            _ => return Ok(None),
+        }
+    }
+}
+
+/// A match, with the registers at its end.
+pub(super) struct Matched {
+    pub(super) place: Range<usize>,
+    registers: Vec<u32>,
+}
+
+impl Matched {
+    /// The place of a group, if it has a text.
+    pub(super) fn group(&self, group: usize) -> Option<Range<usize>> {
+        match (
+            self.registers.get(2 * group),
+            self.registers.get(2 * group + 1),
+        ) {
+            (Some(begin), Some(end)) if *end != NONE => Some(*begin as usize..*end as usize),
+            _ => None,
         }
     }
 }
@@ -87,7 +121,8 @@ struct Machine<'p, 't> {
 }
 
 impl Machine<'_, '_> {
-    fn runs_from(&mut self, start: usize) -> Result<bool, Exceeded> {
+    /// The end of a match that begins here.
+    fn runs_from(&mut self, start: usize) -> Result<Option<usize>, Exceeded> {
         self.registers.fill(NONE);
         self.frames.clear();
         self.calls.clear();
@@ -102,10 +137,10 @@ impl Machine<'_, '_> {
             op = match next {
                 Next::On => op + 1,
                 Next::To(to) => to,
-                Next::Found => return Ok(true),
+                Next::Found => return Ok(Some(at)),
                 Next::Failed => match self.back(&mut at, &mut call)? {
                     Some(op) => op,
-                    None => return Ok(false),
+                    None => return Ok(None),
                 },
             };
         }
