@@ -267,6 +267,53 @@ impl Decimal {
         }
     }
 
+    /// The square root of a number that is not negative.
+    pub(super) fn root(self) -> Decimal {
+        let Decimal::Finite(it) = self else {
+            return self;
+        };
+        let ideal = it.exponent.div_euclid(2);
+        if it.coefficient == 0 {
+            return Decimal::Finite(Finite {
+                exponent: ideal,
+                ..it
+            });
+        }
+        // Two limbs full of digits have a root that is a limb full of digits. The exponent must be even.
+        let more = 2 * DIGITS - digits(it.coefficient);
+        let is_odd = (it.exponent - more as i32) % 2 != 0;
+        let more = more - u32::from(is_odd);
+        let room = DIGITS - digits(it.coefficient);
+        let (high, low) = product(it.coefficient * power(room), power(more - room));
+        let (mut least, mut most) = (0, LIMB - 1);
+        while least < most {
+            let middle = least + (most - least).div_ceil(2);
+            if product(middle, middle) <= (high, low) {
+                least = middle;
+            } else {
+                most = middle - 1;
+            }
+        }
+        let rest = product(least, least) != (high, low);
+        let exponent = (it.exponent - more as i32) / 2;
+        if !rest {
+            let Decimal::Finite(mut exact) = rounded(false, 0, least, false, exponent) else {
+                return self;
+            };
+            while exact.exponent < ideal && exact.coefficient.is_multiple_of(10) {
+                exact.coefficient /= 10;
+                exact.exponent += 1;
+            }
+            return Decimal::Finite(exact);
+        }
+        // The square of the root and a half is its square, the root and a quarter.
+        let (square_high, square_low) = product(least, least);
+        let low_half = square_low + least;
+        let half = (square_high + low_half / LIMB, low_half % LIMB);
+        let root = least + u128::from((high, low) > half);
+        rounded(false, root / LIMB, root % LIMB, false, exponent)
+    }
+
     /// The remainder of a division towards zero. The divisor is not zero.
     pub(super) fn modulo(self, other: Decimal) -> Decimal {
         match (self, other) {

@@ -1,22 +1,35 @@
 //! Expressions: values that are computed from a document.
 
 mod arrays;
+mod bind;
+mod bits;
 mod convert;
+mod dates;
 mod evaluate;
 mod fields;
+mod named;
 mod numbers;
 mod objects;
 mod operator;
 mod parse;
+mod parts;
+mod powers;
+mod regexes;
 mod scope;
+mod search;
+mod sets;
+mod sort_array;
 mod texts;
+mod totals;
+mod trigonometry;
+mod zip;
 
 use std::borrow::Cow;
 
 use bson::{Bson, Document, RawBson, RawDocument};
 
 pub(super) use self::evaluate::{at_path, in_elements};
-use self::{fields::FieldOf, operator::Operator, scope::Scope};
+use self::{bind::Bind, fields::FieldOf, named::Named, operator::Operator, scope::Scope};
 use crate::{
     Collation, Error, Variables,
     types::{MAX_NESTING, check_nesting, from_raw},
@@ -41,7 +54,11 @@ use crate::{
 ///   needs, of which older servers write sixteen.
 /// - `$convert` has no `base`, `format` and `byteOrder`.
 ///
-/// `$toLower`, `$toUpper` and `$substrCP` take numbers and dates as their texts, as in MongoDB, and not timestamps.
+/// `$toLower`, `$toUpper`, `$strcasecmp` and the parts of texts take numbers and dates as their texts, as in MongoDB, and not timestamps.
+///
+/// Operators on dates have the time zones of IANA as of the version of the library. `$dateFromString` without a format reads what `$convert`
+/// reads. `$exp`, `$ln`, `$log`, `$log10`, `$pow`, `$sigmoid` and trigonometry refuse decimals, which MongoDB has with 34 digits. A set is in
+/// the order in which its elements were met. `$regexFind` and `$regexFindAll` search with a bounded number of steps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expr(ExprNode, Option<Collation>);
 
@@ -61,6 +78,10 @@ enum ExprNode {
     },
     Convert(Box<Convert>),
     Field(Box<FieldOf>),
+    /// The value at a path in a variable of an expression around this one.
+    Variable(String, Option<String>),
+    Bind(Box<Bind>),
+    Named(Box<Named>),
 }
 
 /// The operands of `$convert`.
@@ -91,7 +112,10 @@ impl Expr {
 
     /// Whether a name is that of an operator.
     pub(super) fn has_operator(name: &str) -> bool {
-        parse::SPECIAL.contains(&name) || Operator::by_name(name).is_some()
+        parse::SPECIAL.contains(&name)
+            || bind::NAMES.contains(&name)
+            || named::Form::by_name(name).is_some()
+            || Operator::by_name(name).is_some()
     }
 
     /// Whether the expression has no operator but `$literal`: it is a value, a path, or one of these in a list.
@@ -132,11 +156,7 @@ impl Expr {
         collation: Option<&Collation>,
         document: &RawDocument,
     ) -> Result<Option<RawBson>, Error> {
-        let scope = Scope {
-            document,
-            collation,
-        };
-        evaluate::node(&self.0, scope)
+        evaluate::node(&self.0, Scope::of(document, collation))
     }
 
     /// Whether the value for a document counts as true.
@@ -209,12 +229,16 @@ impl ExprNode {
                 bson::doc! { "$convert": parts.collect::<Document>() }.into()
             }
             ExprNode::Field(field) => field.to_bson(),
+            ExprNode::Variable(name, None) => format!("$${name}").into(),
+            ExprNode::Variable(name, Some(path)) => format!("$${name}.{path}").into(),
+            ExprNode::Bind(bind) => bind.to_bson(),
+            ExprNode::Named(named) => named.to_bson(),
         }
     }
 
     fn collect_paths<'n>(&'n self, paths: &mut Vec<&'n str>) {
         match self {
-            ExprNode::Literal(_) | ExprNode::Missing => {}
+            ExprNode::Literal(_) | ExprNode::Missing | ExprNode::Variable(..) => {}
             ExprNode::Path(path) => paths.push(path),
             ExprNode::Object(fields) => fields
                 .iter()
@@ -241,6 +265,8 @@ impl ExprNode {
                     node.collect_paths(paths);
                 }
             }
+            ExprNode::Bind(bind) => bind.nodes().for_each(|node| node.collect_paths(paths)),
+            ExprNode::Named(named) => named.nodes().for_each(|node| node.collect_paths(paths)),
         }
     }
 
@@ -250,7 +276,7 @@ impl ExprNode {
             changed.collect()
         };
         match self {
-            ExprNode::Literal(_) | ExprNode::Missing => self,
+            ExprNode::Literal(_) | ExprNode::Missing | ExprNode::Variable(..) => self,
             ExprNode::Path(path) if path.is_empty() => ExprNode::Path(path),
             ExprNode::Path(path) => ExprNode::Path(change(&path)),
             ExprNode::Object(fields) => {
@@ -276,6 +302,12 @@ impl ExprNode {
             ExprNode::Field(field) => {
                 ExprNode::Field(Box::new(field.map(|node| node.with_paths(change))))
             }
+            ExprNode::Bind(bind) => {
+                ExprNode::Bind(Box::new(bind.map(|node| node.with_paths(change))))
+            }
+            ExprNode::Named(named) => {
+                ExprNode::Named(Box::new(named.map(|node| node.with_paths(change))))
+            }
         }
     }
 }
@@ -291,9 +323,13 @@ impl Convert {
 }
 
 /// The error of an operator that does not accept a value.
-fn failed(operator: Operator, reason: impl Into<Cow<'static, str>>, code: i32) -> Error {
+fn failed(
+    operator: impl Into<&'static str>,
+    reason: impl Into<Cow<'static, str>>,
+    code: i32,
+) -> Error {
     Error::Expression {
-        operator: operator.name(),
+        operator: operator.into(),
         reason: reason.into(),
         code,
     }

@@ -1,6 +1,9 @@
 //! Variables of a caller in expressions.
 
-use std::{cell::Cell, collections::BTreeMap};
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+};
 
 use bson::{DateTime, Document, RawBson, RawDocumentBuf};
 
@@ -46,6 +49,7 @@ impl Variables {
                 variables: &variables,
                 now,
                 left: Cell::new(left),
+                locals: RefCell::default(),
             };
             let expr = Expr::parse_in(value, &substitution)?;
             left = substitution.left.get();
@@ -71,6 +75,15 @@ impl Variables {
         check_name(&name)?;
         self.0.insert(name, value);
         Ok(())
+    }
+}
+
+/// Checks the name of a variable of an expression, which may be `CURRENT`.
+pub(super) fn check_local(name: &str) -> Result<(), Error> {
+    match name {
+        "" => Err(path::bad(name, "a variable has a name", 16_867)),
+        "CURRENT" => Ok(()),
+        name => check_name(name),
     }
 }
 
@@ -114,6 +127,8 @@ pub(super) struct Substitution<'v> {
     /// The value of `$$NOW`.
     now: DateTime,
     left: Cell<usize>,
+    /// The variables of the expressions around the one that is parsed.
+    locals: RefCell<Vec<String>>,
 }
 
 impl<'v> Substitution<'v> {
@@ -127,11 +142,26 @@ impl<'v> Substitution<'v> {
             variables,
             now,
             left: Cell::new(MOST),
+            locals: RefCell::default(),
         }
     }
 
     pub(super) fn now(&self) -> DateTime {
         self.now
+    }
+
+    /// Parses an expression that can name these variables.
+    pub(super) fn with_locals<T>(&self, names: &[String], parse: impl FnOnce() -> T) -> T {
+        let before = self.locals.borrow().len();
+        self.locals.borrow_mut().extend_from_slice(names);
+        let parsed = parse();
+        self.locals.borrow_mut().truncate(before);
+        parsed
+    }
+
+    /// Whether an expression around the one that is parsed has this variable.
+    pub(super) fn has_local(&self, name: &str) -> bool {
+        self.locals.borrow().iter().any(|other| other == name)
     }
 
     /// The value at a path in a variable, which may be missing, or `None` if there is no such variable.

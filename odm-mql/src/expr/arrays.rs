@@ -1,5 +1,7 @@
 //! The operators of expressions on arrays.
 
+mod shape;
+
 use bson::{RawArray, RawArrayBuf, RawBson};
 
 use super::{
@@ -30,6 +32,14 @@ pub(super) fn operator(
             let len = len(array_of(operator, array, 17_124)?);
             Ok(Some(RawBson::Int32(i32::try_from(len).unwrap_or(i32::MAX))))
         }
+        (
+            Operator::IndexOfArray
+            | Operator::ReverseArray
+            | Operator::Range
+            | Operator::ArrayToObject
+            | Operator::ObjectToArray,
+            values,
+        ) => shape::operator(operator, values, scope),
         (_, values) if values.iter().any(is_null) => null(operator, values),
         (Operator::First, [array]) => Ok(element(array_of(operator, array, 28_689)?, 0)),
         (Operator::Last, [array]) => Ok(element(array_of(operator, array, 28_689)?, -1)),
@@ -127,7 +137,11 @@ fn len(array: &RawArray) -> usize {
     array.into_iter().flatten().count()
 }
 
-fn array_of(operator: Operator, value: &Option<RawBson>, code: i32) -> Result<&RawArray, Error> {
+pub(super) fn array_of(
+    operator: Operator,
+    value: &Option<RawBson>,
+    code: i32,
+) -> Result<&RawArray, Error> {
     match value {
         Some(RawBson::Array(array)) => Ok(array),
         other => {

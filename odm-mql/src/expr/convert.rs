@@ -88,6 +88,16 @@ pub(super) fn text(operator: &'static str, value: &RawBson) -> Result<String, Er
     text_of(value).map_err(|failure| failed_conversion(operator, value, "string", failure))
 }
 
+/// The milliseconds of a date as a text, in UTC if it names no zone.
+pub(super) fn date_of_text(text: &str) -> Option<i64> {
+    texts::date(text).map(DateTime::timestamp_millis)
+}
+
+/// The milliseconds on the clock of a date as a text that names no zone.
+pub(super) fn local_date_of_text(text: &str) -> Option<i64> {
+    texts::local_date(text).map(DateTime::timestamp_millis)
+}
+
 /// Converts a value that is not null.
 pub(super) fn convert(
     operator: &'static str,

@@ -5,12 +5,13 @@ use std::cmp::Ordering;
 use bson::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString};
 
 use super::{
-    Convert, ExprNode, arrays,
+    Convert, ExprNode, arrays, bits,
     convert::{self, Target},
     numbers, objects,
-    operator::Operator,
+    operator::{Family, Operator},
+    parts, powers,
     scope::Scope,
-    texts,
+    sets, texts, totals, trigonometry,
 };
 use crate::steps;
 use crate::{Error, error::code, order, path, types, write::malformed};
@@ -61,6 +62,9 @@ pub(super) fn node(node: &ExprNode, scope: Scope<'_>) -> Result<Option<RawBson>,
         }
         ExprNode::Convert(convert) => converted(convert, scope),
         ExprNode::Field(field) => field.evaluate(scope),
+        ExprNode::Variable(name, path) => Ok(scope.variable(name, path.as_deref())),
+        ExprNode::Bind(bind) => bind.evaluate(scope),
+        ExprNode::Named(named) => named.evaluate(scope),
     }
 }
 
@@ -148,6 +152,14 @@ fn is_nullish(value: &RawBson) -> bool {
     matches!(value, RawBson::Null | RawBson::Undefined)
 }
 
+/// Whether a value is of a numeric type.
+pub(super) fn is_number(value: &Option<RawBson>) -> bool {
+    matches!(
+        value,
+        Some(RawBson::Int32(_) | RawBson::Int64(_) | RawBson::Double(_) | RawBson::Decimal128(_))
+    )
+}
+
 /// The name of the type of a value.
 pub(super) fn type_of(value: &Option<RawBson>) -> &'static str {
     match value {
@@ -194,6 +206,9 @@ fn operator(
         Operator::MergeObjects => return objects::merge(operands, scope),
         _ => {}
     }
+    if operator.family() == Family::Sets {
+        return sets::operator(operator, operands, scope);
+    }
     let values = operands.iter().map(|operand| node(operand, scope));
     let values = values.collect::<Result<Vec<_>, _>>()?;
     if let (Some(target), [value]) = (operator.conversion(), values.as_slice()) {
@@ -220,27 +235,19 @@ fn operator(
                 .is_some_and(|value| truthy(value.as_raw_bson_ref())),
         ),
         (Operator::Type, [value]) => Ok(Some(RawBson::String(type_of(value).to_owned()))),
-        (Operator::IsNumber, [value]) => boolean(matches!(
-            value,
-            Some(
-                RawBson::Int32(_) | RawBson::Int64(_) | RawBson::Double(_) | RawBson::Decimal128(_)
-            )
-        )),
-        (
-            Operator::In
-            | Operator::Size
-            | Operator::IsArray
-            | Operator::ArrayElemAt
-            | Operator::First
-            | Operator::Last
-            | Operator::Slice,
-            values,
-        ) => arrays::operator(operator, values, scope),
-        (
-            Operator::ToLower | Operator::ToUpper | Operator::StrLenCp | Operator::SubstrCp,
-            values,
-        ) => texts::operator(operator, values),
-        (operator, values) => numbers::calculate(operator, values),
+        (Operator::IsNumber, [value]) => boolean(is_number(value)),
+        (operator, values) => match operator.family() {
+            Family::Arrays => arrays::operator(operator, values, scope),
+            Family::Texts => texts::operator(operator, values),
+            Family::Powers => powers::operator(operator, values),
+            Family::Trigonometry => trigonometry::operator(operator, values),
+            Family::Bits => bits::operator(operator, values),
+            Family::Totals => Ok(totals::operator(operator, values, scope)),
+            Family::Parts => parts::operator(operator, values),
+            Family::Arithmetic => numbers::calculate(operator, values),
+            // They are evaluated above.
+            Family::Values | Family::Lazy | Family::Conversions | Family::Sets => Ok(None),
+        },
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
 
 /// A number of the types of BSON, the wider after the narrower.
 #[derive(Debug, Clone, Copy)]
-enum Num {
+pub(super) enum Num {
     Int(i32),
     Long(i64),
     Double(f64),
@@ -32,7 +32,7 @@ enum Pair {
 }
 
 impl Num {
-    fn new(value: &Option<RawBson>) -> Option<Num> {
+    pub(super) fn new(value: &Option<RawBson>) -> Option<Num> {
         Some(match value.as_ref()? {
             RawBson::Int32(value) => Num::Int(*value),
             RawBson::Int64(value) => Num::Long(*value),
@@ -42,7 +42,7 @@ impl Num {
         })
     }
 
-    fn decimal(self) -> Decimal {
+    pub(super) fn decimal(self) -> Decimal {
         match self {
             Num::Int(value) => Decimal::int(value.into()),
             Num::Long(value) => Decimal::int(value),
@@ -52,7 +52,7 @@ impl Num {
     }
 
     /// The number as a double, or `None` for a decimal.
-    fn double(self) -> Option<f64> {
+    pub(super) fn double(self) -> Option<f64> {
         match self {
             Num::Int(value) => Some(value.into()),
             Num::Long(value) => Some(value as f64),
@@ -61,7 +61,7 @@ impl Num {
         }
     }
 
-    fn whole(self) -> Option<(i64, bool)> {
+    pub(super) fn whole(self) -> Option<(i64, bool)> {
         match self {
             Num::Int(value) => Some((value.into(), true)),
             Num::Long(value) => Some((value, false)),
@@ -79,7 +79,7 @@ impl Num {
         }
     }
 
-    fn into_raw(self) -> RawBson {
+    pub(super) fn into_raw(self) -> RawBson {
         match self {
             Num::Int(value) => RawBson::Int32(value),
             Num::Long(value) => RawBson::Int64(value),
@@ -90,7 +90,7 @@ impl Num {
 }
 
 /// A whole result: of 32 bits if the operands are and it fits.
-fn narrow(value: i64, is_int: bool) -> Num {
+pub(super) fn narrow(value: i64, is_int: bool) -> Num {
     match i32::try_from(value) {
         Ok(value) if is_int => Num::Int(value),
         _ => Num::Long(value),

@@ -51,12 +51,87 @@ pub(super) enum Operator {
     SubstrCp,
     ConcatArrays,
     MergeObjects,
+    Exp,
+    Ln,
+    Log,
+    Log10,
+    Pow,
+    Sqrt,
+    Sigmoid,
+    Acos,
+    Acosh,
+    Asin,
+    Asinh,
+    Atan,
+    Atan2,
+    Atanh,
+    Cos,
+    Cosh,
+    Sin,
+    Sinh,
+    Tan,
+    Tanh,
+    DegreesToRadians,
+    RadiansToDegrees,
+    BitAnd,
+    BitOr,
+    BitXor,
+    BitNot,
+    IndexOfArray,
+    ReverseArray,
+    Range,
+    ArrayToObject,
+    ObjectToArray,
+    AllElementsTrue,
+    AnyElementTrue,
+    SetDifference,
+    SetEquals,
+    SetIntersection,
+    SetIsSubset,
+    SetUnion,
+    Sum,
+    Avg,
+    Min,
+    Max,
+    StdDevPop,
+    StdDevSamp,
+    IndexOfBytes,
+    IndexOfCp,
+    Split,
+    StrLenBytes,
+    StrCaseCmp,
+    Substr,
+    SubstrBytes,
+    BinarySize,
+    BsonSize,
+    TsSecond,
+    TsIncrement,
 }
 
 use Operator::*;
 
+/// Operators on the same kind of values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Family {
+    /// Any values.
+    Values,
+    /// Operators that evaluate only the operands that they need.
+    Lazy,
+    Conversions,
+    Arithmetic,
+    Powers,
+    Trigonometry,
+    Bits,
+    Arrays,
+    Sets,
+    Totals,
+    Texts,
+    /// Sizes, and the parts of timestamps.
+    Parts,
+}
+
 /// The operators with their names and with the least and the greatest number of operands.
-const OPERATORS: [(Operator, &str, usize, usize); 46] = [
+const OPERATORS: [(Operator, &str, usize, usize); 101] = [
     (Eq, "$eq", 2, 2),
     (Ne, "$ne", 2, 2),
     (Gt, "$gt", 2, 2),
@@ -103,6 +178,61 @@ const OPERATORS: [(Operator, &str, usize, usize); 46] = [
     (SubstrCp, "$substrCP", 3, 3),
     (ConcatArrays, "$concatArrays", 0, usize::MAX),
     (MergeObjects, "$mergeObjects", 0, usize::MAX),
+    (Exp, "$exp", 1, 1),
+    (Ln, "$ln", 1, 1),
+    (Log, "$log", 2, 2),
+    (Log10, "$log10", 1, 1),
+    (Pow, "$pow", 2, 2),
+    (Sqrt, "$sqrt", 1, 1),
+    (Sigmoid, "$sigmoid", 1, 1),
+    (Acos, "$acos", 1, 1),
+    (Acosh, "$acosh", 1, 1),
+    (Asin, "$asin", 1, 1),
+    (Asinh, "$asinh", 1, 1),
+    (Atan, "$atan", 1, 1),
+    (Atan2, "$atan2", 2, 2),
+    (Atanh, "$atanh", 1, 1),
+    (Cos, "$cos", 1, 1),
+    (Cosh, "$cosh", 1, 1),
+    (Sin, "$sin", 1, 1),
+    (Sinh, "$sinh", 1, 1),
+    (Tan, "$tan", 1, 1),
+    (Tanh, "$tanh", 1, 1),
+    (DegreesToRadians, "$degreesToRadians", 1, 1),
+    (RadiansToDegrees, "$radiansToDegrees", 1, 1),
+    (BitAnd, "$bitAnd", 0, usize::MAX),
+    (BitOr, "$bitOr", 0, usize::MAX),
+    (BitXor, "$bitXor", 0, usize::MAX),
+    (BitNot, "$bitNot", 1, 1),
+    (IndexOfArray, "$indexOfArray", 2, 4),
+    (ReverseArray, "$reverseArray", 1, 1),
+    (Range, "$range", 2, 3),
+    (ArrayToObject, "$arrayToObject", 1, 1),
+    (ObjectToArray, "$objectToArray", 1, 1),
+    (AllElementsTrue, "$allElementsTrue", 1, 1),
+    (AnyElementTrue, "$anyElementTrue", 1, 1),
+    (SetDifference, "$setDifference", 2, 2),
+    (SetEquals, "$setEquals", 2, usize::MAX),
+    (SetIntersection, "$setIntersection", 0, usize::MAX),
+    (SetIsSubset, "$setIsSubset", 2, 2),
+    (SetUnion, "$setUnion", 0, usize::MAX),
+    (Sum, "$sum", 0, usize::MAX),
+    (Avg, "$avg", 0, usize::MAX),
+    (Min, "$min", 0, usize::MAX),
+    (Max, "$max", 0, usize::MAX),
+    (StdDevPop, "$stdDevPop", 0, usize::MAX),
+    (StdDevSamp, "$stdDevSamp", 0, usize::MAX),
+    (IndexOfBytes, "$indexOfBytes", 2, 4),
+    (IndexOfCp, "$indexOfCP", 2, 4),
+    (Split, "$split", 2, 2),
+    (StrLenBytes, "$strLenBytes", 1, 1),
+    (StrCaseCmp, "$strcasecmp", 2, 2),
+    (Substr, "$substr", 3, 3),
+    (SubstrBytes, "$substrBytes", 3, 3),
+    (BinarySize, "$binarySize", 1, 1),
+    (BsonSize, "$bsonSize", 1, 1),
+    (TsSecond, "$tsSecond", 1, 1),
+    (TsIncrement, "$tsIncrement", 1, 1),
 ];
 
 impl Operator {
@@ -118,6 +248,32 @@ impl Operator {
         found.map_or("", |(_, name, ..)| name)
     }
 
+    /// What an operator is about.
+    pub(super) fn family(self) -> Family {
+        match self {
+            Eq | Ne | Gt | Gte | Lt | Lte | Cmp | Not | Type | IsNumber => Family::Values,
+            And | Or | Cond | IfNull | Concat | ConcatArrays | MergeObjects => Family::Lazy,
+            ToDouble | ToInt | ToLong | ToDecimal | ToString | ToBool | ToDate | ToObjectId => {
+                Family::Conversions
+            }
+            Add | Subtract | Multiply | Divide | Mod | Abs | Ceil | Floor | Round | Trunc => {
+                Family::Arithmetic
+            }
+            Exp | Ln | Log | Log10 | Pow | Sqrt | Sigmoid => Family::Powers,
+            Acos | Acosh | Asin | Asinh | Atan | Atan2 | Atanh | Cos | Cosh | Sin | Sinh | Tan
+            | Tanh | DegreesToRadians | RadiansToDegrees => Family::Trigonometry,
+            BitAnd | BitOr | BitXor | BitNot => Family::Bits,
+            In | Size | IsArray | ArrayElemAt | First | Last | Slice | IndexOfArray
+            | ReverseArray | Range | ArrayToObject | ObjectToArray => Family::Arrays,
+            AllElementsTrue | AnyElementTrue | SetDifference | SetEquals | SetIntersection
+            | SetIsSubset | SetUnion => Family::Sets,
+            Sum | Avg | Min | Max | StdDevPop | StdDevSamp => Family::Totals,
+            ToLower | ToUpper | StrLenCp | SubstrCp | IndexOfBytes | IndexOfCp | Split
+            | StrLenBytes | StrCaseCmp | Substr | SubstrBytes => Family::Texts,
+            BinarySize | BsonSize | TsSecond | TsIncrement => Family::Parts,
+        }
+    }
+
     /// The type that an operator converts its operand to.
     pub(super) fn conversion(self) -> Option<ElementType> {
         Some(match self {
@@ -131,5 +287,11 @@ impl Operator {
             ToObjectId => ElementType::ObjectId,
             _ => return None,
         })
+    }
+}
+
+impl From<Operator> for &'static str {
+    fn from(operator: Operator) -> Self {
+        operator.name()
     }
 }

@@ -2,7 +2,9 @@
 
 use bson::{Bson, Document, RawBson};
 
-use super::{Convert, ExprNode, fields::FieldOf, operator::Operator};
+use super::{
+    Convert, ExprNode, bind::Bind, fields::FieldOf, named::Named, operator::Operator, texts,
+};
 use crate::{
     Error,
     error::code,
@@ -35,7 +37,10 @@ pub(super) fn node(value: &Bson, variables: &Substitution<'_>) -> Result<ExprNod
     match value {
         Bson::String(text) => match text.strip_prefix('$') {
             Some(rest) => field(text, rest, variables),
-            None => Ok(ExprNode::Literal(to_raw(value)?)),
+            None => {
+                texts::check_len(text.len())?;
+                Ok(ExprNode::Literal(to_raw(value)?))
+            }
         },
         Bson::Array(array) => nodes(array, variables).map(ExprNode::Array),
         Bson::Document(document) => match document.iter().next() {
@@ -80,12 +85,19 @@ fn object(document: &Document, variables: &Substitution<'_>) -> Result<ExprNode,
 
 /// A path or a variable, without its first `$`.
 fn field(text: &str, rest: &str, variables: &Substitution<'_>) -> Result<ExprNode, Error> {
+    if rest.contains('\0') {
+        return Err(path::bad(text, "it has a NUL", 16_411));
+    }
     let Some(variable) = rest.strip_prefix('$') else {
         if rest.is_empty() {
             return Err(path::bad(text, "it names no field", 16_872));
         }
         path::check_strictly(rest)?;
-        return Ok(ExprNode::Path(rest.to_owned().into()));
+        return Ok(if variables.has_local("CURRENT") {
+            ExprNode::Variable("CURRENT".to_owned(), Some(rest.to_owned()))
+        } else {
+            ExprNode::Path(rest.to_owned().into())
+        });
     };
     let (name, rest) = path::split(variable);
     if name.is_empty() {
@@ -94,6 +106,9 @@ fn field(text: &str, rest: &str, variables: &Substitution<'_>) -> Result<ExprNod
     }
     if let Some(rest) = rest {
         path::check_strictly(rest)?;
+    }
+    if variables.has_local(name) {
+        return Ok(ExprNode::Variable(name.to_owned(), rest.map(str::to_owned)));
     }
     match (name, rest) {
         ("ROOT" | "CURRENT", rest) => {
@@ -129,6 +144,12 @@ fn operator(name: &str, operand: &Bson, variables: &Substitution<'_>) -> Result<
         ("$expr", operand) => return node(operand, variables),
         _ => {}
     }
+    if let Some(bind) = Bind::parse(name, operand, variables) {
+        return Ok(ExprNode::Bind(Box::new(bind?)));
+    }
+    if let Some(named) = Named::parse(name, operand, variables) {
+        return Ok(ExprNode::Named(Box::new(named?)));
+    }
     let Some((operator, least, most)) = Operator::by_name(name) else {
         return Err(unknown(code::INVALID_PIPELINE_OPERATOR, name));
     };
@@ -138,7 +159,14 @@ fn operator(name: &str, operand: &Bson, variables: &Substitution<'_>) -> Result<
     };
     if !(least..=most).contains(&operands.len()) {
         let code = match operator {
-            Operator::Round | Operator::Trunc | Operator::Slice => 28_667,
+            Operator::Round
+            | Operator::Trunc
+            | Operator::Slice
+            | Operator::IndexOfArray
+            | Operator::IndexOfBytes
+            | Operator::IndexOfCp
+            | Operator::Range => 28_667,
+            Operator::SetEquals => 17_045,
             Operator::IfNull => 1_257_300,
             operator if operator.conversion().is_some() => 50_723,
             _ => 16_020,

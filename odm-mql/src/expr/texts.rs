@@ -4,10 +4,11 @@ use bson::RawBson;
 
 use super::{
     ExprNode, arrays, convert,
-    evaluate::{check_size, is_null, node, type_of},
+    evaluate::{is_null, node, type_of},
     failed,
     operator::Operator,
     scope::Scope,
+    search,
 };
 use crate::{Error, types};
 
@@ -23,9 +24,22 @@ pub(super) fn concat(operands: &[ExprNode], scope: Scope<'_>) -> Result<Option<R
                 return Err(failed(Operator::Concat, reason, 16_702));
             }
         }
-        check_size(all.len())?;
+        check_len(all.len())?;
     }
     Ok(Some(RawBson::String(all)))
+}
+
+/// Checks the number of bytes of a text in a request or of a computed one.
+pub(super) fn check_len(bytes: usize) -> Result<(), Error> {
+    const MOST: usize = 16 << 20;
+    if bytes < MOST {
+        return Ok(());
+    }
+    Err(Error::Expression {
+        operator: "$literal",
+        reason: format!("a text has {MOST} bytes or more").into(),
+        code: 16_493,
+    })
 }
 
 /// The value of an operator on a text.
@@ -48,7 +62,7 @@ pub(super) fn operator(
             let reason = format!("it needs a text, not {}", type_of(value));
             return Err(failed(operator, reason, 34_471));
         }
-        (_, [value, start, count]) => {
+        (Operator::SubstrCp, [value, start, count]) => {
             let text = text_of(operator, value)?;
             let start = arrays::int(operator, start, 34_450, 34_451)?;
             let count = arrays::int(operator, count, 34_452, 34_453)?;
@@ -60,13 +74,12 @@ pub(super) fn operator(
             let rest = text.chars().skip(amount(start, 34_455)?);
             RawBson::String(rest.take(count).collect())
         }
-        // No other operator is on a text.
-        _ => return Ok(None),
+        (operator, values) => return search::operator(operator, values),
     }))
 }
 
 /// The text that a value stands for where a text is needed.
-fn text_of(operator: Operator, value: &Option<RawBson>) -> Result<String, Error> {
+pub(super) fn text_of(operator: Operator, value: &Option<RawBson>) -> Result<String, Error> {
     match value {
         value if is_null(value) => Ok(String::new()),
         Some(RawBson::JavaScriptCode(text) | RawBson::Symbol(text)) => Ok(text.clone()),

@@ -4,8 +4,11 @@ use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::{Error, error::code, path, types::check_computed_size};
 
-/// The greatest number of bytes of a document that leaves a pipeline.
-const MAX_DOCUMENT: usize = 16 << 20;
+/// The greatest number of bytes of a stored document.
+const MAX_STORED: usize = 16 << 20;
+
+/// The greatest number of bytes of a document that leaves a pipeline: MongoDB has some room for what is made of a stored one.
+const MAX_RESULT: usize = MAX_STORED + (16 << 10);
 
 /// The greatest depth of a document.
 const MAX_DEPTH: usize = 200;
@@ -25,12 +28,19 @@ pub(super) fn made(document: RawDocumentBuf) -> Result<RawDocumentBuf, Error> {
 
 /// Checks a document that leaves a pipeline.
 pub(super) fn check_result(document: &RawDocument) -> Result<(), Error> {
-    match document.as_bytes().len() > MAX_DOCUMENT {
-        true => Err(Error::TooLarge {
-            limit: MAX_DOCUMENT,
-        }),
-        false => Ok(()),
+    check_len(document, MAX_RESULT)
+}
+
+/// Checks a document that is stored.
+pub(super) fn check_stored(document: &RawDocument) -> Result<(), Error> {
+    check_len(document, MAX_STORED)
+}
+
+fn check_len(document: &RawDocument, limit: usize) -> Result<(), Error> {
+    if document.as_bytes().len() > limit {
+        return Err(Error::TooLarge { limit });
     }
+    Ok(())
 }
 
 /// Whether a document has at most so many levels, itself included.

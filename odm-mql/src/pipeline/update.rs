@@ -4,7 +4,7 @@ use bson::{Document, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use super::{
     Stage,
-    bounds::check_result,
+    bounds::check_stored,
     each::{project, replace_root},
     parse::{self, PipelineContext},
 };
@@ -113,7 +113,7 @@ impl UpdatePipeline {
                 None => after,
             },
         };
-        check_result(&after)?;
+        check_stored(&after)?;
         Ok(after)
     }
 

@@ -219,7 +219,9 @@ fn push<'u>(push: &Push, array: &RawArray, moment: Moment<'_>) -> Result<ValueCh
         Some(PushSort::Elements(direction)) => {
             all.sort_by(|a, b| direction.apply(compare_by(moment.collation, *a, *b)));
         }
-        Some(PushSort::Fields(sort)) => all.sort_by(|a, b| compare_fields(sort, *a, *b, moment)),
+        Some(PushSort::Fields(sort)) => {
+            all.sort_by(|a, b| compare_fields(sort, *a, *b, moment.collation))
+        }
     }
     match push.slice {
         Some(slice) if slice < 0 => {
@@ -231,17 +233,18 @@ fn push<'u>(push: &Push, array: &RawArray, moment: Moment<'_>) -> Result<ValueCh
     Ok(ValueChange::Make(RawBson::Array(all.into_iter().collect())))
 }
 
-fn compare_fields(
+/// The order of two elements by their fields.
+pub(crate) fn compare_fields(
     sort: &Sort,
     a: RawBsonRef<'_>,
     b: RawBsonRef<'_>,
-    moment: Moment<'_>,
+    collation: Option<&Collation>,
 ) -> Ordering {
     sort.keys()
         .iter()
         .map(|(path, direction)| {
             let field = |element| field(element, path).unwrap_or(RawBsonRef::Null);
-            direction.apply(compare_by(moment.collation, field(a), field(b)))
+            direction.apply(compare_by(collation, field(a), field(b)))
         })
         .find(|order| order.is_ne())
         .unwrap_or(Ordering::Equal)

@@ -80,6 +80,13 @@ pub(super) fn date(text: &str) -> Option<DateTime> {
     Some(DateTime::from_millis(i64::try_from(micros / 1_000).ok()?))
 }
 
+/// The same of a text that names no zone, as if its clock were UTC.
+pub(super) fn local_date(text: &str) -> Option<DateTime> {
+    let rest = text.trim_ascii().get("YYYY-MM-DD".len()..)?;
+    let (_, zone) = clock(rest.trim_start_matches(['T', 't', ' ', '\t']));
+    if zone.is_empty() { date(text) } else { None }
+}
+
 /// Splits a time from the zone after it.
 fn clock(text: &str) -> (&str, &str) {
     let is_clock = |char: char| char.is_ascii_digit() || char == ':' || char == '.';

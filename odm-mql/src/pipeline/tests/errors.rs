@@ -339,7 +339,8 @@ fn a_document_that_is_too_large_leaves_no_pipeline() {
     let document = doc! { "a": text };
     let grown = doc! { "$set": { "b": ["$a", "$a"] } };
     let error = fails(std::slice::from_ref(&grown), vec![document.clone()]);
-    assert_eq!(error, Error::TooLarge { limit: 16 << 20 });
+    let limit = (16 << 20) + (16 << 10);
+    assert_eq!(error, Error::TooLarge { limit });
     assert_eq!(
         (error.code(), &*error.code_name()),
         (10_334, "BSONObjectTooLarge")

@@ -1,0 +1,107 @@
+//! Time zones: an offset from UTC, or the rules of a place.
+
+use jiff::{
+    Timestamp,
+    civil::DateTime,
+    tz::{Offset, TimeZone, TimeZoneDatabase},
+};
+
+/// A time zone.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Zone {
+    /// The milliseconds that the local clock is ahead of UTC.
+    Fixed(i64),
+    Place(TimeZone),
+}
+
+const SECONDS: i64 = 1_000;
+
+impl Zone {
+    pub(super) const UTC: Zone = Zone::Fixed(0);
+
+    /// Reads `+02`, `+0200`, `+02:00`, or the name of a place in the database of IANA.
+    pub(super) fn parse(name: &str) -> Option<Zone> {
+        if name == "UTC" || name == "GMT" {
+            return Some(Zone::UTC);
+        }
+        if let Some(offset) = offset(name) {
+            return Some(Zone::Fixed(offset));
+        }
+        let database = TimeZoneDatabase::bundled();
+        let found = database.get(name).ok()?;
+        // The names of the database have one spelling.
+        (found.iana_name() == Some(name)).then_some(Zone::Place(found))
+    }
+
+    /// The milliseconds that the local clock is ahead of UTC at a time.
+    pub(super) fn offset_at(&self, millis: i64) -> i64 {
+        match self {
+            Zone::Fixed(offset) => *offset,
+            Zone::Place(place) => {
+                let time = Timestamp::from_millisecond(millis).unwrap_or(if millis < 0 {
+                    Timestamp::MIN
+                } else {
+                    Timestamp::MAX
+                });
+                of_offset(place.to_offset(time))
+            }
+        }
+    }
+
+    /// The milliseconds on the local clock at a time.
+    pub(super) fn local(&self, millis: i64) -> i128 {
+        i128::from(millis).saturating_add(self.offset_at(millis).into())
+    }
+
+    /// The time at which the local clock shows these milliseconds, or would have if it had not been changed then.
+    pub(super) fn time_of(&self, local: i128) -> Option<i64> {
+        let offset = match self {
+            Zone::Fixed(offset) => *offset,
+            Zone::Place(place) => match clock(local) {
+                Some(clock) => {
+                    let time = place.to_ambiguous_timestamp(clock).compatible().ok()?;
+                    return Some(time.as_millisecond());
+                }
+                None => self.offset_at(i64::try_from(local).ok()?),
+            },
+        };
+        i64::try_from(local.checked_sub(offset.into())?).ok()
+    }
+
+    /// The name of the zone at a time, as in `%Z`: the minutes from UTC.
+    pub(super) fn minutes_at(&self, millis: i64) -> i64 {
+        self.offset_at(millis).div_euclid(60 * SECONDS)
+    }
+}
+
+fn of_offset(offset: Offset) -> i64 {
+    i64::from(offset.seconds()).saturating_mul(SECONDS)
+}
+
+/// The local clock as a date of the years that the rules of places are for.
+fn clock(local: i128) -> Option<DateTime> {
+    let as_utc = Timestamp::from_millisecond(i64::try_from(local).ok()?).ok()?;
+    Some(Offset::UTC.to_datetime(as_utc))
+}
+
+fn offset(text: &str) -> Option<i64> {
+    let (sign, rest) = match text.split_at_checked(1)? {
+        ("+", rest) => (1, rest),
+        ("-", rest) => (-1, rest),
+        _ => return None,
+    };
+    let (hours, minutes) = rest.split_at_checked(2)?;
+    let minutes = match minutes.strip_prefix(':') {
+        Some(minutes) => minutes,
+        None if minutes.is_empty() => "00",
+        None => minutes,
+    };
+    let number = |digits: &str| {
+        let is_number = digits.len() == 2 && digits.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| digits.parse::<i64>().ok()).flatten()
+    };
+    let minutes = number(hours)?
+        .checked_mul(60)?
+        .checked_add(number(minutes)?)?;
+    minutes.checked_mul(sign)?.checked_mul(60 * SECONDS)
+}

@@ -1,0 +1,81 @@
+//! `$zip`: arrays as the columns of an array of arrays.
+
+use bson::{RawArrayBuf, RawBson};
+
+use super::{
+    ExprNode,
+    evaluate::{check_size, is_null, node, type_of},
+    failed,
+    named::Arguments,
+};
+use crate::{Error, types::bad_as};
+
+/// Checks what is known without a document.
+pub(super) fn check(
+    inputs: &Option<ExprNode>,
+    longest: &Option<ExprNode>,
+    defaults: &Option<ExprNode>,
+) -> Result<(), Error> {
+    let bad = |code, expected| Err(bad_as(code, "$zip", expected));
+    let is_longest = match longest {
+        None => false,
+        Some(ExprNode::Literal(RawBson::Boolean(value))) => *value,
+        Some(_) => return bad(34_463, "a boolean as `useLongestLength`"),
+    };
+    let inputs = match inputs {
+        Some(ExprNode::Array(inputs)) => inputs.len(),
+        _ => return bad(34_461, "an array of `inputs`"),
+    };
+    if inputs == 0 {
+        return bad(34_465, "at least one array in `inputs`");
+    }
+    match defaults {
+        None => Ok(()),
+        Some(ExprNode::Array(_)) if !is_longest => {
+            bad(34_466, "`useLongestLength` with `defaults`")
+        }
+        Some(ExprNode::Array(defaults)) if defaults.len() == inputs => Ok(()),
+        Some(ExprNode::Array(_)) => bad(34_467, "as many `defaults` as `inputs`"),
+        Some(_) => bad(34_462, "an array of `defaults`"),
+    }
+}
+
+pub(super) fn zip(arguments: Arguments<'_>) -> Result<Option<RawBson>, Error> {
+    let name = arguments.name();
+    let inputs = arguments.list(0).unwrap_or_default();
+    let defaults = arguments.list(2).unwrap_or_default();
+    let mut columns = Vec::with_capacity(inputs.len());
+    for input in inputs {
+        match node(input, arguments.scope())? {
+            Some(RawBson::Array(array)) => {
+                let elements = array.into_iter().flatten().map(RawBson::from);
+                columns.push(elements.collect::<Vec<_>>());
+            }
+            value if is_null(&value) => return Ok(Some(RawBson::Null)),
+            value => {
+                let reason = format!("its inputs must be arrays, not {}", type_of(&value));
+                return Err(failed(name, reason, 34_468));
+            }
+        }
+    }
+    let defaults = defaults.iter().map(|value| node(value, arguments.scope()));
+    let defaults = defaults.collect::<Result<Vec<_>, _>>()?;
+    let lens = columns.iter().map(Vec::len);
+    let rows = if arguments.value(1)? == Some(RawBson::Boolean(true)) {
+        lens.max()
+    } else {
+        lens.min()
+    };
+    let mut zipped = RawArrayBuf::new();
+    for row in 0..rows.unwrap_or(0) {
+        let mut values = RawArrayBuf::new();
+        for (at, column) in columns.iter().enumerate() {
+            let default = || defaults.get(at).cloned().flatten();
+            let value = column.get(row).cloned().or_else(default);
+            values.push(value.unwrap_or(RawBson::Null));
+        }
+        zipped.push(values);
+        check_size(zipped.as_bytes().len())?;
+    }
+    Ok(Some(RawBson::Array(zipped)))
+}
