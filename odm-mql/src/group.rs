@@ -24,7 +24,7 @@ use super::{
 };
 
 pub use date::DateUnit;
-pub(crate) use state::{KeptValue, State, Total, bytes};
+pub(crate) use state::{Deviation, KeptValue, State, Total, bytes};
 
 /// Groups of documents with equal keys, and the aggregates of each group: the stages `$unwind` and `$group`.
 ///

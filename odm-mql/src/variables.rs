@@ -83,6 +83,10 @@ pub(super) fn check_local(name: &str) -> Result<(), Error> {
     match name {
         "" => Err(path::bad(name, "a variable has a name", 16_867)),
         "CURRENT" => Ok(()),
+        "NOW" | "CLUSTER_TIME" | "JS_SCOPE" | "IS_MR" | "USER_ROLES" => {
+            let reason = "it is a variable of the system";
+            Err(path::bad(name, reason, code::FAILED_TO_PARSE))
+        }
         name => check_name(name),
     }
 }

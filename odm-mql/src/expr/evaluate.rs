@@ -235,6 +235,7 @@ fn operator(
                 .is_some_and(|value| truthy(value.as_raw_bson_ref())),
         ),
         (Operator::Type, [value]) => Ok(Some(RawBson::String(type_of(value).to_owned()))),
+        (Operator::Rand, []) => Ok(Some(RawBson::Double(random()))),
         (Operator::IsNumber, [value]) => boolean(is_number(value)),
         (operator, values) => match operator.family() {
             Family::Arrays => arrays::operator(operator, values, scope),
@@ -249,6 +250,13 @@ fn operator(
             Family::Values | Family::Lazy | Family::Conversions | Family::Sets => Ok(None),
         },
     }
+}
+
+/// A number from 0 up to 1, without 1.
+fn random() -> f64 {
+    // Each state has other random keys.
+    let bits = ahash::RandomState::new().hash_one(0) >> 11;
+    bits as f64 / (1_u64 << 53) as f64
 }
 
 /// The order of two values. A missing one comes before null.

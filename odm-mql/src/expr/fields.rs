@@ -47,7 +47,7 @@ impl FieldOf {
         };
         let name = parse::node(name, variables)?;
         Ok(FieldOf {
-            name: constant(name, "$getField", [5_654_601, 5_654_602, code::BAD_VALUE])?,
+            name: constant(name, "$getField", [5_654_601, 3_041_704, code::BAD_VALUE])?,
             input,
             value: None,
         })

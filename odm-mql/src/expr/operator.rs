@@ -106,6 +106,7 @@ pub(super) enum Operator {
     BsonSize,
     TsSecond,
     TsIncrement,
+    Rand,
 }
 
 use Operator::*;
@@ -131,7 +132,7 @@ pub(super) enum Family {
 }
 
 /// The operators with their names and with the least and the greatest number of operands.
-const OPERATORS: [(Operator, &str, usize, usize); 101] = [
+const OPERATORS: [(Operator, &str, usize, usize); 102] = [
     (Eq, "$eq", 2, 2),
     (Ne, "$ne", 2, 2),
     (Gt, "$gt", 2, 2),
@@ -233,6 +234,7 @@ const OPERATORS: [(Operator, &str, usize, usize); 101] = [
     (BsonSize, "$bsonSize", 1, 1),
     (TsSecond, "$tsSecond", 1, 1),
     (TsIncrement, "$tsIncrement", 1, 1),
+    (Rand, "$rand", 0, 0),
 ];
 
 impl Operator {
@@ -251,7 +253,7 @@ impl Operator {
     /// What an operator is about.
     pub(super) fn family(self) -> Family {
         match self {
-            Eq | Ne | Gt | Gte | Lt | Lte | Cmp | Not | Type | IsNumber => Family::Values,
+            Eq | Ne | Gt | Gte | Lt | Lte | Cmp | Not | Type | IsNumber | Rand => Family::Values,
             And | Or | Cond | IfNull | Concat | ConcatArrays | MergeObjects => Family::Lazy,
             ToDouble | ToInt | ToLong | ToDecimal | ToString | ToBool | ToDate | ToObjectId => {
                 Family::Conversions

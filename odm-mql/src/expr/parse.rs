@@ -142,6 +142,7 @@ fn operator(name: &str, operand: &Bson, variables: &Substitution<'_>) -> Result<
             return Ok(ExprNode::Field(Box::new(field)));
         }
         ("$expr", operand) => return node(operand, variables),
+        ("$rand", operand) => return rand(operand),
         _ => {}
     }
     if let Some(bind) = Bind::parse(name, operand, variables) {
@@ -174,6 +175,17 @@ fn operator(name: &str, operand: &Bson, variables: &Substitution<'_>) -> Result<
         return Err(bad_as(code, name, "another number of operands"));
     }
     Ok(ExprNode::Operator(operator, operands))
+}
+
+fn rand(operand: &Bson) -> Result<ExprNode, Error> {
+    let bad = |code| Err(bad_as(code, "$rand", "no operand: `{}`"));
+    match operand {
+        Bson::Document(document) if document.is_empty() => {}
+        Bson::Array(array) if array.is_empty() => {}
+        Bson::Document(_) | Bson::Array(_) => return bad(3_040_501),
+        _ => return bad(10_065),
+    }
+    Ok(ExprNode::Operator(Operator::Rand, Vec::new()))
 }
 
 fn cond(document: &Document, variables: &Substitution<'_>) -> Result<ExprNode, Error> {

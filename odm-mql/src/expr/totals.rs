@@ -1,9 +1,9 @@
 //! The operators of expressions that are accumulators of groups, too: `$sum`, `$avg`, `$min`, `$max` and standard deviations.
 
-use bson::{RawBson, RawBsonRef};
+use bson::RawBson;
 
 use super::{operator::Operator, scope::Scope};
-use crate::group::{KeptValue, State, Total};
+use crate::group::{Deviation, KeptValue, State, Total};
 
 /// The value of an operator on its operands. An array as the only operand stands for its elements.
 pub(super) fn operator(
@@ -23,34 +23,14 @@ pub(super) fn operator(
         Operator::Avg => State::Avg(Total::default()),
         Operator::Min => State::Min(KeptValue::collated(scope.collation)),
         Operator::Max => State::Max(KeptValue::collated(scope.collation)),
-        operator => return Some(deviation(operator == Operator::StdDevSamp, &elements)),
+        operator => {
+            let mut deviation = Deviation::default();
+            elements.into_iter().for_each(|value| deviation.add(value));
+            return Some(deviation.value(operator == Operator::StdDevSamp));
+        }
     };
     for value in elements {
         state.add(value);
     }
     Some(state.value())
-}
-
-/// The standard deviation of the numbers, as a double: of a sample, or of all values.
-fn deviation(is_sample: bool, values: &[RawBsonRef<'_>]) -> RawBson {
-    let numbers = values.iter().filter_map(|value| match value {
-        RawBsonRef::Int32(value) => Some(f64::from(*value)),
-        RawBsonRef::Int64(value) => Some(*value as f64),
-        RawBsonRef::Double(value) => Some(*value),
-        RawBsonRef::Decimal128(value) => value.to_string().parse().ok(),
-        _ => None,
-    });
-    // By Welford: the mean, and the sum of the squares of the differences from it.
-    let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
-    for number in numbers {
-        count += 1.0;
-        let difference = number - mean;
-        mean += difference / count;
-        squares += difference * (number - mean);
-    }
-    let divisor = if is_sample { count - 1.0 } else { count };
-    if divisor <= 0.0 {
-        return RawBson::Null;
-    }
-    RawBson::Double((squares / divisor).sqrt())
 }

@@ -101,6 +101,45 @@ fn keep(
     }
 }
 
+/// The numbers of a standard deviation, by Welford's method.
+#[derive(Debug, Default)]
+pub(crate) struct Deviation {
+    count: f64,
+    mean: f64,
+    /// The sum of the squares of the differences from the mean.
+    squares: f64,
+}
+
+impl Deviation {
+    /// Adds a value, if it is a number.
+    pub(crate) fn add(&mut self, value: RawBsonRef<'_>) {
+        let number = match value {
+            RawBsonRef::Int32(value) => value.into(),
+            RawBsonRef::Int64(value) => value as f64,
+            RawBsonRef::Double(value) => value,
+            RawBsonRef::Decimal128(value) => value.to_string().parse().unwrap_or(f64::NAN),
+            _ => return,
+        };
+        self.count += 1.0;
+        let difference = number - self.mean;
+        self.mean += difference / self.count;
+        self.squares += difference * (number - self.mean);
+    }
+
+    /// The deviation of a sample, or of all values; null if there are too few.
+    pub(crate) fn value(&self, is_sample: bool) -> RawBson {
+        let divisor = if is_sample {
+            self.count - 1.0
+        } else {
+            self.count
+        };
+        if divisor <= 0.0 {
+            return RawBson::Null;
+        }
+        RawBson::Double((self.squares / divisor).sqrt())
+    }
+}
+
 /// The number of bytes of a value of a type that has values of many bytes.
 pub(crate) fn bytes(value: RawBsonRef<'_>) -> usize {
     match value {

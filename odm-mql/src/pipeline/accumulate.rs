@@ -8,7 +8,7 @@ use super::parse::StageScope;
 use crate::{
     Collation, Error, Expr,
     error::code,
-    group::{KeptValue, State, Total, bytes},
+    group::{Deviation, KeptValue, State, Total, bytes},
     key, types,
     types::{bad_as, unknown},
     write::{fields, malformed},
@@ -31,13 +31,19 @@ enum AccumulatorKind {
     Last,
     Push,
     AddToSet,
+    SetUnion,
+    ConcatArrays,
     MergeObjects,
+    /// The standard deviation of a sample, or of all values.
+    StdDev {
+        is_sample: bool,
+    },
 }
 
 use AccumulatorKind::*;
 
 /// `$count` is `{ $sum: 1 }`.
-const ACCUMULATORS: [(&str, AccumulatorKind); 10] = [
+const ACCUMULATORS: [(&str, AccumulatorKind); 14] = [
     ("$sum", Sum),
     ("$count", Sum),
     ("$avg", Avg),
@@ -47,24 +53,24 @@ const ACCUMULATORS: [(&str, AccumulatorKind); 10] = [
     ("$last", Last),
     ("$push", Push),
     ("$addToSet", AddToSet),
+    ("$setUnion", SetUnion),
+    ("$concatArrays", ConcatArrays),
     ("$mergeObjects", MergeObjects),
+    ("$stdDevPop", StdDev { is_sample: false }),
+    ("$stdDevSamp", StdDev { is_sample: true }),
 ];
 
 /// Accumulators of MongoDB that are not supported.
-const UNSUPPORTED: [&str; 15] = [
+const UNSUPPORTED: [&str; 11] = [
     "$accumulator",
     "$bottom",
     "$bottomN",
-    "$concatArrays",
     "$firstN",
     "$lastN",
     "$maxN",
     "$median",
     "$minN",
     "$percentile",
-    "$setUnion",
-    "$stdDevPop",
-    "$stdDevSamp",
     "$top",
     "$topN",
 ];
@@ -133,11 +139,11 @@ impl StageAccumulator {
             First => AccumulatorState::First(None),
             Last => AccumulatorState::Last(KeptValue::default()),
             Push => AccumulatorState::Push(RawArrayBuf::new()),
-            AddToSet => AccumulatorState::AddToSet(Box::new(ValueSet {
-                collation: collation.cloned(),
-                ..ValueSet::default()
-            })),
+            AddToSet => AccumulatorState::AddToSet(Box::new(ValueSet::by(collation))),
+            SetUnion => AccumulatorState::SetUnion(Box::new(ValueSet::by(collation))),
+            ConcatArrays => AccumulatorState::ConcatArrays(RawArrayBuf::new()),
             MergeObjects => AccumulatorState::MergeObjects(Box::default()),
+            StdDev { is_sample } => AccumulatorState::StdDev(Deviation::default(), is_sample),
         }
     }
 }
@@ -152,7 +158,11 @@ pub(super) enum AccumulatorState {
     Last(KeptValue),
     Push(RawArrayBuf),
     AddToSet(Box<ValueSet>),
+    SetUnion(Box<ValueSet>),
+    ConcatArrays(RawArrayBuf),
     MergeObjects(Box<MergedFields>),
+    /// The numbers, and whether they are a sample.
+    StdDev(Deviation, bool),
 }
 
 impl AccumulatorState {
@@ -171,6 +181,22 @@ impl AccumulatorState {
             (AccumulatorState::Plain(state), Some(value)) => state.add(value),
             (AccumulatorState::Push(array), Some(value)) => push(array, value),
             (AccumulatorState::AddToSet(set), Some(value)) => set.add(value),
+            (AccumulatorState::SetUnion(set), Some(RawBsonRef::Array(array))) => {
+                array.into_iter().flatten().map(|it| set.add(it)).sum()
+            }
+            (AccumulatorState::ConcatArrays(all), Some(RawBsonRef::Array(array))) => {
+                array.into_iter().flatten().map(|it| push(all, it)).sum()
+            }
+            (AccumulatorState::SetUnion(_), Some(other)) => {
+                return Err(no_array("$setUnion", other));
+            }
+            (AccumulatorState::ConcatArrays(_), Some(other)) => {
+                return Err(no_array("$concatArrays", other));
+            }
+            (AccumulatorState::StdDev(deviation, _), Some(value)) => {
+                deviation.add(value);
+                0
+            }
             (AccumulatorState::MergeObjects(_), Some(RawBsonRef::Null | RawBsonRef::Undefined)) => {
                 0
             }
@@ -198,9 +224,25 @@ impl AccumulatorState {
             AccumulatorState::First(first) => first.flatten().unwrap_or(RawBson::Null),
             AccumulatorState::Last(last) => last.value.unwrap_or(RawBson::Null),
             AccumulatorState::Push(array) => RawBson::Array(array),
-            AccumulatorState::AddToSet(set) => RawBson::Array(set.values),
+            AccumulatorState::AddToSet(set) | AccumulatorState::SetUnion(set) => {
+                RawBson::Array(set.values)
+            }
+            AccumulatorState::ConcatArrays(array) => RawBson::Array(array),
+            AccumulatorState::StdDev(deviation, is_sample) => deviation.value(is_sample),
             AccumulatorState::MergeObjects(merged) => RawBson::Document(merged.into_document()),
         }
+    }
+}
+
+fn no_array(operator: &'static str, value: RawBsonRef<'_>) -> Error {
+    Error::Expression {
+        operator,
+        reason: format!(
+            "it needs an array, not {}",
+            types::name(value.element_type())
+        )
+        .into(),
+        code: code::TYPE_MISMATCH,
     }
 }
 
@@ -220,6 +262,13 @@ pub(super) struct ValueSet {
 }
 
 impl ValueSet {
+    fn by(collation: Option<&Collation>) -> Self {
+        ValueSet {
+            collation: collation.cloned(),
+            ..ValueSet::default()
+        }
+    }
+
     fn add(&mut self, value: RawBsonRef<'_>) -> usize {
         let key = key::of_by(self.collation.as_ref(), value);
         let memory = key.len() + 2 * size_of::<Vec<u8>>();

@@ -276,3 +276,20 @@ fn powers_logarithms_angles_and_bits_are_computed() {
         &document,
     );
 }
+
+#[test]
+fn a_random_number_is_another_one_each_time_and_less_than_1() {
+    let random = || match value(doc! { "$rand": {} }, doc! {}) {
+        Some(Bson::Double(random)) => random,
+        other => panic!("{other:?}"),
+    };
+    let (a, b) = (random(), random());
+    assert!(a != b && (0.0..1.0).contains(&a) && (0.0..1.0).contains(&b));
+    check_errors(
+        [
+            (doc! { "$rand": [1] }, 3_040_501),
+            (doc! { "$rand": 1 }, 10_065),
+        ],
+        &doc! {},
+    );
+}

@@ -278,7 +278,7 @@ fn a_field_is_read_and_set_by_its_name_whatever_the_name_is() {
         (doc! { "$getField": { "input": 1 } }, 3_041_702),
         (doc! { "$getField": { "field": "x" } }, 3_041_703),
         (doc! { "$getField": "$name" }, 5_654_601),
-        (doc! { "$getField": 1 }, 5_654_602),
+        (doc! { "$getField": 1 }, 3_041_704),
         (doc! { "$setField": 1 }, 4_161_100),
         (
             doc! { "$unsetField": { "field": "x", "input": 1, "value": 1 } },

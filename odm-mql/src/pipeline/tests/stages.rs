@@ -308,6 +308,17 @@ fn an_accumulator_takes_the_values_of_an_expression() {
             doc! { "2017Q1": 500, "2017Q2": 450, "2016Q1": 400 }.into(),
         ),
         (doc! { "$mergeObjects": "$missing" }, doc! {}.into()),
+        (
+            doc! { "$setUnion": { "$cond": [{ "$isArray": "$t" }, "$t", "$missing"] } },
+            vec!["x", "y"].into(),
+        ),
+        (
+            doc! { "$concatArrays": { "$cond": [{ "$isArray": "$t" }, "$t", "$missing"] } },
+            vec!["x", "y", "x"].into(),
+        ),
+        (doc! { "$stdDevPop": "$a" }, Bson::Double(1.25)),
+        (doc! { "$stdDevSamp": "$a" }, Bson::Double(3.125_f64.sqrt())),
+        (doc! { "$stdDevSamp": "$missing" }, Bson::Null),
     ] {
         assert_eq!(accumulated(accumulator.clone()), expected, "{accumulator}");
     }
