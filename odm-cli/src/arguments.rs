@@ -21,6 +21,7 @@ const CODES: &str = "Exit codes: 0 done, 1 findings, 2 wrong arguments, 3 not fo
 6 refused, 7 the system fails (a full disk, a missing permission), 8 the server does not answer, 130 interrupted.";
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Options of all commands")]
 pub(crate) struct Options {
     /// Answer by lines of JSON, as whenever the answer goes to no terminal
     #[arg(long, global = true, conflicts_with = "table")]

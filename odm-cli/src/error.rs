@@ -145,6 +145,10 @@ fn io_kind(error: &odm::Error) -> Option<io::ErrorKind> {
     None
 }
 
+/// What helps where a right is missing.
+const NAME_USER: &str =
+    "Name a user with the right in the URI: mongodb://USER:PASSWORD@HOST/DATABASE";
+
 impl From<mongodb::error::Error> for Failure {
     fn from(error: mongodb::error::Error) -> Self {
         match &*error.kind {
@@ -160,10 +164,17 @@ impl From<mongodb::error::Error> for Failure {
                     50 | 286 => Exit::Unavailable,
                     _ => Exit::Usage,
                 };
-                Failure::new(exit, format!("{} (code {})", command.message, command.code))
+                let failure =
+                    Failure::new(exit, format!("{} (code {})", command.message, command.code));
+                if command.code == 13 {
+                    failure.with_advice(NAME_USER)
+                } else {
+                    failure
+                }
             }
-            DriverError::Authentication { .. } => Failure::new(Exit::Refused, error.to_string())
-                .with_advice("Name the user in the URI: mongodb://USER:PASSWORD@HOST/DATABASE"),
+            DriverError::Authentication { .. } => {
+                Failure::new(Exit::Refused, error.to_string()).with_advice(NAME_USER)
+            }
             DriverError::InvalidArgument { message, .. } => Failure::usage(message.clone()),
             DriverError::ServerSelection { message, .. } => Failure::new(
                 Exit::Unavailable,

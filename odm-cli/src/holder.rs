@@ -1,6 +1,6 @@
 //! Which process has a file open.
 
-use std::path::Path;
+use std::{fs, path::Path};
 
 /// A process that has a file open.
 #[derive(Debug)]
@@ -15,11 +15,11 @@ impl std::fmt::Display for Holder {
     }
 }
 
-/// The other process that has a file open, where the system tells it: Linux does, of processes of the same user.
+/// The other process that has a file open to write it, where the system tells it: Linux does, of processes of the same user.
 pub(crate) fn of(path: &Path) -> Option<Holder> {
     let path = path.canonicalize().ok()?;
     let own = std::process::id();
-    for process in std::fs::read_dir("/proc").ok()?.flatten() {
+    for process in fs::read_dir("/proc").ok()?.flatten() {
         let pid = process
             .file_name()
             .to_str()
@@ -27,15 +27,28 @@ pub(crate) fn of(path: &Path) -> Option<Holder> {
         let Some(pid) = pid.filter(|pid| *pid != own) else {
             continue;
         };
-        let Ok(open) = std::fs::read_dir(process.path().join("fd")) else {
+        let Ok(open) = fs::read_dir(process.path().join("fd")) else {
             continue;
         };
-        let mut open = open.flatten();
-        if open.any(|file| std::fs::read_link(file.path()).is_ok_and(|open| open == path)) {
-            let name = std::fs::read_to_string(process.path().join("comm"));
-            let name = name.unwrap_or_default().trim().to_owned();
-            return Some(Holder { pid, name });
+        let is_holder = open.flatten().any(|file| {
+            let is_same = fs::read_link(file.path()).is_ok_and(|open| open == path);
+            is_same && is_writable(&process.path().join("fdinfo").join(file.file_name()))
+        });
+        if is_holder {
+            let name = fs::read_to_string(process.path().join("comm")).unwrap_or_default();
+            return Some(Holder {
+                pid,
+                name: name.trim().to_owned(),
+            });
         }
     }
     None
+}
+
+/// Whether a file is open to be written, by what the system says of it: the last bits of its flags are the mode.
+fn is_writable(info: &Path) -> bool {
+    let info = fs::read_to_string(info).unwrap_or_default();
+    let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
+    let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
+    flags.is_some_and(|flags| flags & 3 != 0)
 }

@@ -3,6 +3,9 @@
 //! `arguments` states the commands, `commands` has a file for each, and `source` opens where the data is. The README of the crate has a
 //! page about all of it.
 
+#[cfg(not(unix))]
+compile_error!("the command `odm` needs the sockets of Unix");
+
 mod arguments;
 mod commands;
 mod error;

@@ -10,7 +10,7 @@ use crate::{
     error::{Failure, Result},
     json,
     pager::Lines,
-    table::{Cells, Table},
+    table::{Cells, Table, printable},
 };
 
 /// The width of a table that is not on a terminal, unless `COLUMNS` is set.
@@ -50,7 +50,8 @@ pub(crate) fn complain(word: &str, text: &str) {
         Style::new().yellow()
     };
     let word = style.bold().force_styling(has_color).apply_to(word);
-    eprintln!("{word}: {text}");
+    let lines: Vec<String> = text.split('\n').map(printable).collect();
+    eprintln!("{word}: {}", lines.join("\n"));
 }
 
 impl Output {

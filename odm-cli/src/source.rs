@@ -98,8 +98,13 @@ struct Served {
 
 /// The place of the socket beside a file.
 pub(crate) fn socket_of(path: &Path) -> PathBuf {
+    with_ending(path, ".sock")
+}
+
+/// The name of a file with an ending behind it.
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(".sock");
+    name.push(ending);
     PathBuf::from(name)
 }
 
@@ -275,32 +280,31 @@ impl<'a> Source<'a> {
         if error.kind() != ErrorKind::Locked {
             return Failure::from(error);
         }
-        let holder = holder::of(Path::new(self.name));
-        let holder =
-            holder.map_or_else(|| "another process".to_owned(), |holder| holder.to_string());
-        let message = format!("`{}` is open in {holder}", self.name);
-        Failure::new(Exit::Locked, message).with_advice(
+        Failure::new(Exit::Locked, self.held()).with_advice(
             "Stop that process, or let it do this. Commands that only look, `check` and `backup` go on meanwhile.",
         )
     }
 
-    /// Tells how old the state is that is read beside a process which has the file open.
+    /// Tells how old the state is that is read beside a process which has later commits in its log.
     fn tell_age(&self, store: &ReadOnlyStore) -> Result<()> {
-        let Some(holder) = holder::of(Path::new(self.name)) else {
-            return Ok(());
-        };
         let checkpoint = store.last_checkpoint()?;
-        let Some(time) = checkpoint else {
+        let Some(time) = checkpoint.filter(|_| with_ending(Path::new(self.name), ".log").exists())
+        else {
             return Ok(());
         };
-        let shown = mongodb::bson::DateTime::from_system_time(time);
-        let shown = shown.try_to_rfc3339_string().unwrap_or_default();
-        let text = format!(
-            "`{}` is open in {holder}: this is its last checkpoint, of {shown}",
-            self.name
-        );
+        let time = mongodb::bson::DateTime::from_system_time(time);
+        let time = time.try_to_rfc3339_string().unwrap_or_default();
+        let text = format!("{}: this is its last checkpoint, of {time}", self.held());
         complain("note", &text);
         Ok(())
+    }
+
+    /// Which process has the file open, in words.
+    fn held(&self) -> String {
+        let holder = holder::of(Path::new(self.name));
+        let holder =
+            holder.map_or_else(|| "another process".to_owned(), |holder| holder.to_string());
+        format!("`{}` is open in {holder}", self.name)
     }
 
     /// The database that a process serves at the socket beside its file.

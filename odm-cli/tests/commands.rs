@@ -10,6 +10,8 @@ mod docs;
 mod failures;
 #[path = "commands/looking.rs"]
 mod looking;
+#[path = "commands/on_mongodb.rs"]
+mod on_mongodb;
 #[path = "commands/support.rs"]
 mod support;
 #[path = "commands/terminal.rs"]

@@ -155,6 +155,33 @@ fn an_interrupted_command_leaves_nothing() {
 }
 
 #[test]
+fn an_interrupted_backup_leaves_nothing() {
+    let folder = Folder::new();
+    let text = "x".repeat(100_000);
+    let notes: Vec<String> = (0..600)
+        .map(|id| format!("{{\"_id\":{id},\"text\":\"{text}\"}}"))
+        .collect();
+    folder.write("notes.json", notes.join("\n"));
+    folder
+        .run(&["import", "notes.odm", "notes.json", "--create"])
+        .done();
+    let running = folder.start(&["backup", "notes.odm", "copy.odm"], "notes.odm");
+    crate::support::wait_until(|| {
+        folder
+            .names()
+            .iter()
+            .any(|name| name.starts_with("copy.odm"))
+    });
+    let answer = running.interrupt();
+    assert_eq!(
+        (answer.code, answer.err.as_str()),
+        (130, "error: interrupted\n"),
+        "it was not interrupted in time"
+    );
+    assert_eq!(folder.names(), ["notes.json", "notes.odm"]);
+}
+
+#[test]
 fn a_store_after_a_crash_is_read_with_its_log() {
     let folder = Folder::with_shop();
     let server = folder.start(&["serve", "shop.odm"], "shop.odm.sock");
