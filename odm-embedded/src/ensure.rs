@@ -383,11 +383,18 @@ fn differs(collection: &str, wanted: &IndexSpec, exists: &IndexSpec) -> Error {
         } else {
             ""
         };
+        let collation = match &index.collation {
+            Some(collation) => format!(", with the collation {collation}"),
+            None => String::new(),
+        };
         let filter = match &index.filter {
             Some(filter) => format!(", of `{filter}`"),
             None => String::new(),
         };
-        format!("({}{unique}{present}{case}{filter})", keys.join(", "))
+        format!(
+            "({}{unique}{present}{case}{collation}{filter})",
+            keys.join(", ")
+        )
     };
     let message = format!(
         "index `{}` of `{collection}` exists as {} and is declared as {}: give the new one another name",

@@ -1,6 +1,6 @@
 //! The entries of a document in an index.
 
-use bson::{RawBsonRef, RawDocument};
+use bson::{RawBson, RawBsonRef, RawDocument};
 use odm_mql::{
     Direction,
     path::{Lookup, compound_index_values, lookup},
@@ -103,16 +103,17 @@ pub(super) fn duplicate(
     document: &RawDocument,
     taken: &[u8],
 ) -> Error {
-    let keys = index.spec.keys_of(document).unwrap_or_default();
+    let paths: Vec<&str> = index.spec.keys.iter().map(|(path, _)| &**path).collect();
+    let keys = compound_index_values(document, &paths).map(|values| values.keys);
     // The values of the entry, which are elements if the document has an array.
-    let values = keys.into_iter().find(|values| {
+    let values = keys.unwrap_or_default().into_iter().find(|values| {
         let mut key = new_key();
         for (value, (_, direction)) in values.iter().zip(&index.spec.keys) {
-            append(index, value.as_raw_bson_ref(), *direction, &mut key);
+            append(index, *value, *direction, &mut key);
         }
         key == taken
     });
-    index
-        .spec
-        .duplicate_key(collection, &values.unwrap_or_default())
+    let values = values.unwrap_or_default().into_iter();
+    let values: Vec<RawBson> = values.map(RawBson::from).collect();
+    index.spec.duplicate_key(collection, &values)
 }

@@ -31,6 +31,9 @@ pub(super) const FORMAT: i32 = 3;
 /// wrong entries.
 pub(super) const FORMAT_OF_INDEXES: i32 = 4;
 
+/// The format of stores with an index with a collation.
+pub(super) const FORMAT_OF_COLLATIONS: i32 = 5;
+
 /// A key that is greater than all keys of a tree.
 pub(super) const END: [u8; 1] = [0xff];
 

@@ -6,13 +6,15 @@ use std::{
 };
 
 use bson::{Binary, Bson, Document, RawDocument, spec::BinarySubtype};
-use odm_mql::steps;
+use odm_mql::{Collation, steps};
 use odm_store::{
     CollectionSpec, Direction, Error, ErrorKind, FilterForm, IndexFilter, IndexSpec, Result,
 };
 use serde::{Deserialize, Serialize};
 
-use super::layout::{END, MAX_TREE, Tree, damaged};
+use super::layout::{
+    END, FORMAT, FORMAT_OF_COLLATIONS, FORMAT_OF_INDEXES, MAX_TREE, Tree, damaged,
+};
 
 /// The name of the record of the schema.
 pub(super) const RECORD: &[u8] = b"catalog";
@@ -199,12 +201,21 @@ impl Schema {
         Ok(self.last_tree)
     }
 
-    /// Whether format 3 does not know the kind of an index.
-    pub(super) fn needs_format_of_indexes(&self) -> bool {
-        let mut indexes = self
+    /// The format that knows the kinds of all indexes.
+    pub(super) fn format(&self) -> i32 {
+        let indexes = self
             .collections()
             .flat_map(|collection| &collection.indexes);
-        indexes.any(|index| index.spec.case_insensitive || index.spec.filter.is_some())
+        let formats = indexes.map(|index| {
+            if index.spec.collation.is_some() {
+                FORMAT_OF_COLLATIONS
+            } else if index.spec.case_insensitive || index.spec.filter.is_some() {
+                FORMAT_OF_INDEXES
+            } else {
+                FORMAT
+            }
+        });
+        formats.max().unwrap_or(FORMAT)
     }
 
     pub(super) fn encode(&self) -> Result<Vec<u8>> {
@@ -246,6 +257,10 @@ impl Schema {
                         documents: build.documents as u64,
                     }),
                     spec: IndexSpec {
+                        collation: match &index.collation {
+                            Some(form) => Some(collation(&collection.name, &index.name, form)?),
+                            None => None,
+                        },
                         name: index.name,
                         keys: index
                             .keys
@@ -312,6 +327,8 @@ struct IndexRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     filter: Option<FilterForm>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    collation: Option<Document>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     build: Option<BuildRecord>,
 }
 
@@ -363,6 +380,7 @@ impl From<&Index> for IndexRecord {
                 .filter
                 .as_ref()
                 .map(|filter| filter.form().clone()),
+            collation: index.spec.collation.as_ref().map(Collation::to_document),
             build: index.build.as_ref().map(|build| BuildRecord {
                 to: Binary {
                     subtype: BinarySubtype::Generic,
@@ -371,6 +389,22 @@ impl From<&Index> for IndexRecord {
                 documents: build.documents as i64,
             }),
         }
+    }
+}
+
+/// The collation of an index. Its keys are of one version of the rules, so that another one would find other documents.
+fn collation(collection: &str, index: &str, form: &Document) -> Result<Collation> {
+    let refused = |why: String| {
+        let message = format!(
+            "index `{index}` of `{collection}` has the collation {form}, which this program cannot use: {why}; drop the index with the \
+             program that has made it, and make it again with this one"
+        );
+        Error::new(ErrorKind::Schema, message).of_index(index)
+    };
+    match Collation::parse(form) {
+        Ok(Some(collation)) => Ok(collation),
+        Ok(None) => Err(damaged("the collation of an index is the one of bytes")),
+        Err(error) => Err(refused(error.to_string())),
     }
 }
 

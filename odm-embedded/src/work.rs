@@ -12,7 +12,7 @@ use odm_store::{Cost, Error, ErrorKind, FeedChanges, Result, metrics};
 use self::memory::Memory;
 pub(super) use self::memory::UnitBound;
 use super::{
-    layout::{FORMAT_OF_INDEXES, META},
+    layout::{FORMAT, META},
     overlay::{JournalPosition, Overlay},
     read::Reading,
     reads::ReadSet,
@@ -137,8 +137,9 @@ impl Work {
 
     /// Changes the schema and its record.
     pub(super) fn set_schema(&mut self, schema: Schema) -> Result<()> {
-        if schema.needs_format_of_indexes() {
-            let record = format_record(FORMAT_OF_INDEXES)?;
+        let format = schema.format();
+        if format > FORMAT {
+            let record = format_record(format)?;
             self.overlay.put(META, FORMAT_RECORD, &record);
         }
         self.overlay.put(META, RECORD, &schema.encode()?);

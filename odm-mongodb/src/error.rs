@@ -266,6 +266,7 @@ fn duplicate_key(collection: &str, statement: &RawDocument, text: &str) -> Error
         unique: true,
         present_only: false,
         case_insensitive: false,
+        collation: None,
         filter: None,
     };
     index.duplicate_key(collection, &values)

@@ -7,6 +7,9 @@ use bson::{
 };
 
 use odm_mql::{Direction, Sort};
+use odm_store::{Error, ErrorKind, Result};
+
+use super::no_collation;
 
 /// The types of values in their order, with the names that `$type` has for them.
 const TYPES: [&[(ElementType, &str)]; 17] = [
@@ -189,5 +192,19 @@ fn any(mut filters: Vec<Document>) -> Document {
         0 => doc! { "_id": { "$in": [] } },
         1 => filters.remove(0),
         _ => doc! { "$or": filters },
+    }
+}
+
+/// The order of a query. The server has no order by Unicode's simple case folding.
+pub(super) fn total(sort: &Sort) -> Result<Sort> {
+    if sort.collation().is_some() {
+        return Err(no_collation());
+    }
+    match sort.ignores_case() {
+        true => Err(Error::new(
+            ErrorKind::InvalidQuery,
+            "an order that ignores case is not supported on MongoDB: sort by a field with the folded text, `odm::fold_case(&name)`",
+        )),
+        false => Ok(sort.total()),
     }
 }

@@ -14,8 +14,7 @@ use super::{
     Connection,
     error::{About, driver},
     explain,
-    filter::{after, all},
-    no_collation,
+    filter::{after, all, total},
     reply::raw_number,
     session::MongoTransaction,
 };
@@ -175,6 +174,7 @@ impl MongoTransaction {
             unique: false,
             present_only: false,
             case_insensitive: false,
+            collation: None,
             filter: None,
         };
         let mut first = 0;
@@ -355,20 +355,6 @@ fn selected(connection: &Connection, find: &Find, order: Option<&Sort>) -> Resul
 
 fn counted() -> Document {
     doc! { "$group": { "_id": null, "count": { "$sum": 1 } } }
-}
-
-/// The order of a query. The server has no order by Unicode's simple case folding.
-fn total(sort: &Sort) -> Result<Sort> {
-    if sort.collation().is_some() {
-        return Err(no_collation());
-    }
-    match sort.ignores_case() {
-        true => Err(Error::new(
-            ErrorKind::InvalidQuery,
-            "an order that ignores case is not supported on MongoDB: sort by a field with the folded text, `odm::fold_case(&name)`",
-        )),
-        false => Ok(sort.total()),
-    }
 }
 
 fn about(find: &Find) -> About<'_> {

@@ -71,6 +71,7 @@ impl Stored {
             unique: self.options.get_bool("unique").unwrap_or(false),
             present_only,
             case_insensitive: false,
+            collation: None,
             filter,
         };
         self.is(&spec).then_some(spec)
@@ -402,6 +403,13 @@ fn check_null(collection: &str, index: &IndexSpec) -> Result<()> {
 fn check_case(collection: &str, index: &IndexSpec) -> Result<()> {
     if index.case_insensitive {
         return Err(ignores_case(collection, index));
+    }
+    if index.collation.is_some() {
+        let message = format!(
+            "index `{}` of `{collection}` has a collation, which is not supported on MongoDB by this library",
+            index.name
+        );
+        return Err(Error::new(ErrorKind::Schema, message).of_index(&index.name));
     }
     Ok(())
 }

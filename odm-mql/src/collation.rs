@@ -14,13 +14,13 @@ use bson::Document;
 #[cfg(feature = "collation")]
 use self::icu::Collator;
 #[cfg(not(feature = "collation"))]
-use self::without::Collator;
+use self::without::NoCollator as Collator;
 use crate::Error;
 
 /// A comparison of texts by the rules of a language, in the place of their bytes.
 ///
 /// Filters, sorts, expressions, projections, updates and pipelines can have one, by their methods `collated` and `parse_collated`. It holds
-/// for all texts that they compare, also for those within documents and arrays, and not for names of fields, nor for regular expressions and
+/// for all texts that they compare, also for those within documents and arrays, and not for names of fields, regular expressions and
 /// schemas. Texts that it does not distinguish are equal.
 ///
 /// Without the feature `collation` there is no collation but that of bytes. It has these limits:

@@ -135,8 +135,8 @@ impl Sort {
         }
     }
 
-    /// Adds the keys of another sort as tie-breakers. The sort ignores case if one of the two does, and has the collation of the first of the
-    /// two that has one.
+    /// Adds the keys of another sort as tie-breakers. The sort ignores case if one of the two does, and has the collation of the first one
+    /// that has one.
     pub fn then(self, other: &Sort) -> Self {
         let ignores_case = self.ignores_case || other.ignores_case;
         let collation = self.collation.clone().or(other.collation.clone());

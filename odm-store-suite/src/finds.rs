@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use bson::{Bson, Document, RawDocumentBuf, doc};
-use odm_mql::Projection;
-use odm_store::{DeleteWrite, Error, ErrorKind, Find, Reader, Store};
+use odm_mql::{Collation, Projection};
+use odm_store::{DeleteWrite, Error, ErrorKind, Find, IndexSpec, Reader, Store};
 
 use super::support::*;
 
@@ -96,6 +96,55 @@ pub async fn a_query_returns_the_documents_that_its_filter_matches_in_the_total_
                 definition(&find),
                 "{filter} by {order}"
             );
+        }
+    }
+}
+
+pub async fn a_filter_and_an_order_can_have_a_collation(store: impl Store) {
+    if !store.capabilities().collations {
+        return;
+    }
+    let collation = Collation::parse(&doc! { "locale": "en", "strength": 2 });
+    let collation = collation.expect("a collation");
+    let indexes = vec![
+        index("b", &["b"]),
+        IndexSpec {
+            collation: collation.clone(),
+            ..index("a", &["a", "-b"])
+        },
+    ];
+    ensure(&store, indexes).await;
+    let words = ["b", "A", "é", "a", "B", "É", "ß", "ss", "_"];
+    let documents = words.iter().zip(1..);
+    let documents: Vec<Document> = documents
+        .map(|(word, id)| doc! { "_id": id, "a": *word, "b": [*word, id] })
+        .collect();
+    insert_all(&store, documents.clone()).await;
+    let reader = store.reader().expect("an open store");
+    for tests in [
+        doc! { "a": "A" },
+        doc! { "a": { "$gt": "a", "$lte": "É" } },
+        doc! { "a": { "$in": ["SS", "B", 7] } },
+        doc! { "b": { "$ne": "É" } },
+        doc! { "$or": [{ "b": 4 }, { "a": "ß" }] },
+    ] {
+        for order in [
+            doc! { "a": 1, "b": -1 },
+            doc! { "b": -1 },
+            doc! { "_id": 1 },
+        ] {
+            let find = Find {
+                sort: sort(order.clone()).collated(collation.as_ref()),
+                ..query(tests.clone())
+            };
+            let find = Find {
+                filter: find.filter.collated(collation.as_ref()),
+                ..find
+            };
+            let mut expected: Vec<RawDocumentBuf> = documents.iter().cloned().map(raw).collect();
+            expected.retain(|document| find.filter.matches(document).expect("a match"));
+            expected.sort_by(|a, b| find.sort.total().compare(a, b));
+            assert_eq!(found(&*reader, &find).await, expected, "{tests} by {order}");
         }
     }
 }

@@ -86,6 +86,7 @@ macro_rules! store_suite {
             }
             finds {
                 a_query_returns_the_documents_that_its_filter_matches_in_the_total_order_of_its_sort
+                a_filter_and_an_order_can_have_a_collation
                 a_filter_and_an_order_can_ignore_case
                 a_query_skips_and_limits
                 a_query_returns_the_fields_of_its_projection
@@ -139,6 +140,7 @@ macro_rules! store_suite {
                 a_taken_key_is_refused_with_its_index_and_value
                 null_and_missing_are_one_key_unless_only_present_ones_count
                 an_index_that_ignores_case_takes_words_in_all_cases
+                an_index_with_a_collation_takes_equal_texts_once
                 a_partial_index_is_unique_among_the_documents_that_match
                 a_partial_index_over_equal_keys_is_refused_only_if_they_match
                 a_compound_key_is_taken_as_a_whole

@@ -58,6 +58,7 @@ pub(super) fn index(name: &str, paths: &[&str]) -> IndexSpec {
         unique: false,
         present_only: false,
         case_insensitive: false,
+        collation: None,
         filter: None,
     }
 }

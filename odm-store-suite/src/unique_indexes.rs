@@ -1,6 +1,7 @@
 //! Unique indexes.
 
 use bson::{Bson, Document, doc};
+use odm_mql::Collation;
 use odm_store::{Error, ErrorKind, IndexSpec, Store};
 
 use super::support::*;
@@ -121,6 +122,39 @@ pub async fn an_index_that_ignores_case_takes_words_in_all_cases(store: impl Sto
         .await
         .expect("a removal");
     insert_all(&store, [doc! { "_id": 6, "n": "äpfel" }]).await;
+}
+
+pub async fn an_index_with_a_collation_takes_equal_texts_once(store: impl Store) {
+    if !store.capabilities().collations {
+        return;
+    }
+    let collation = Collation::parse(&doc! { "locale": "en", "strength": 1 });
+    let by_n = IndexSpec {
+        collation: collation.expect("a collation"),
+        ..unique("n", &["n"])
+    };
+    ensure(&store, vec![by_n]).await;
+    let documents = [
+        doc! { "_id": 1, "n": "Straße" },
+        doc! { "_id": 2, "n": { "a": ["B"] } },
+        doc! { "_id": 3, "n": 1 },
+    ];
+    insert_all(&store, documents.clone()).await;
+    assert_taken(&store, doc! { "_id": 5, "n": "STRASSE" }).await;
+    assert_taken(&store, doc! { "_id": 5, "n": ["x", "strässe"] }).await;
+    assert_taken(&store, doc! { "_id": 5, "n": { "a": ["b"] } }).await;
+    assert_taken(&store, doc! { "_id": 5, "n": 1.0 }).await;
+    assert_stored(&store, documents).await;
+    // An equal text is the same key of its document.
+    let change = [replace(
+        doc! { "_id": 1, "n": "Straße" },
+        doc! { "_id": 1, "n": "STRASSE" },
+    )];
+    write(&store, &change).await.expect("the key is its own");
+    write(&store, &[remove(doc! { "_id": 1, "n": "STRASSE" })])
+        .await
+        .expect("a removal");
+    insert_all(&store, [doc! { "_id": 6, "n": "Strasse" }]).await;
 }
 
 pub async fn a_partial_index_is_unique_among_the_documents_that_match(store: impl Store) {

@@ -2,7 +2,7 @@
 
 use bson::{Document, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString};
 use odm_mql::{
-    self as mql, Direction, fold, key,
+    self as mql, Collation, Direction, fold, key,
     path::{self, compound_index_values},
 };
 
@@ -71,6 +71,10 @@ pub struct IndexSpec {
     /// case](odm_mql::Sort::ignoring_case) has their order. This applies to texts themselves, not to texts in a document that is the value
     /// of a field.
     pub case_insensitive: bool,
+    /// Texts that are equal in the collation are one key, and the index has the order of [sorts](odm_mql::Sort::collated) with it. Its
+    /// filter compares no texts, and it does not ignore case besides. A store without the
+    /// [capability](crate::Capabilities::collations) refuses it as a [`Schema`](ErrorKind::Schema) error.
+    pub collation: Option<Collation>,
     /// The condition on the documents in the index, so that `unique` applies only to documents that meet it.
     pub filter: Option<IndexFilter>,
 }
@@ -90,6 +94,7 @@ impl IndexSpec {
             unique: false,
             present_only: false,
             case_insensitive: false,
+            collation: None,
             filter: None,
         }
     }
@@ -111,6 +116,7 @@ impl IndexSpec {
     ///
     /// A document has one key, or one for each element of an array that its fields meet, or no key if it does not match the filter of the
     /// index. A missing field has the value null, and an empty array the value undefined. Texts are folded if the index ignores case.
+    /// In an index with a collation they are its keys, in hexadecimal digits, also within documents and arrays.
     ///
     /// # Errors
     ///
@@ -158,6 +164,9 @@ impl IndexSpec {
 
     /// A value in the form that it has in a key.
     fn stored(&self, value: RawBsonRef<'_>) -> RawBson {
+        if let Some(collation) = &self.collation {
+            return collated(collation, value);
+        }
         match value {
             RawBsonRef::String(text) | RawBsonRef::Symbol(text) if self.case_insensitive => {
                 RawBson::String(fold::text(text).into_owned())
@@ -169,9 +178,9 @@ impl IndexSpec {
     /// Appends a value to a key in bytes.
     #[doc(hidden)]
     pub fn encode(&self, value: RawBsonRef<'_>, direction: Direction, key: &mut Vec<u8>) {
-        match self.case_insensitive {
-            true => key::encode_folded(value, direction, key),
-            false => key::encode_directed(value, direction, key),
+        match &self.collation {
+            None if self.case_insensitive => key::encode_folded(value, direction, key),
+            collation => key::encode_directed_by(collation.as_ref(), value, direction, key),
         }
     }
 
@@ -183,9 +192,10 @@ impl IndexSpec {
                 format!("`{path}` = {}", show_briefly(value.as_raw_bson_ref()))
             })
             .collect();
-        let case = match self.case_insensitive {
-            true => " and ignores case",
-            false => "",
+        let case = match &self.collation {
+            Some(collation) => format!(" with the collation {collation}"),
+            None if self.case_insensitive => " and ignores case".to_owned(),
+            None => String::new(),
         };
         let among = match &self.filter {
             Some(filter) => format!(" among the documents with `{filter}`"),
@@ -232,6 +242,31 @@ pub fn is_present(value: RawBsonRef<'_>) -> bool {
     !matches!(value, RawBsonRef::Null | RawBsonRef::Undefined)
 }
 
+/// A value with the keys of a collation in the place of texts. Its depth is that of a stored document.
+fn collated(collation: &Collation, value: RawBsonRef<'_>) -> RawBson {
+    match value {
+        RawBsonRef::String(text) | RawBsonRef::Symbol(text) => {
+            let mut key = Vec::new();
+            collation.encode(text, &mut key);
+            let digits = key.iter().map(|byte| format!("{byte:02x}"));
+            RawBson::String(digits.collect())
+        }
+        RawBsonRef::Document(document) => {
+            let mut inner = RawDocumentBuf::new();
+            for (name, value) in document.iter().flatten() {
+                inner.append(name, collated(collation, value));
+            }
+            RawBson::Document(inner)
+        }
+        RawBsonRef::Array(array) => {
+            let elements = array.into_iter().flatten();
+            let elements = elements.map(|value| collated(collation, value));
+            RawBson::Array(elements.collect())
+        }
+        value => value.into(),
+    }
+}
+
 fn encoded(values: &[RawBson]) -> Vec<u8> {
     let values = values.iter().map(RawBson::as_raw_bson_ref);
     values.flat_map(key::of).collect()
@@ -253,6 +288,7 @@ mod tests {
             unique: false,
             present_only,
             case_insensitive: false,
+            collation: None,
             filter: None,
         };
         index.keys_of(document).expect("one array at most")
@@ -285,6 +321,7 @@ mod tests {
             unique: false,
             present_only: false,
             case_insensitive: false,
+            collation: None,
             filter: None,
         };
         let error = index.keys_of(&rawdoc! { "a": [1], "b": [2] }).unwrap_err();

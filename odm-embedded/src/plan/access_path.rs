@@ -3,7 +3,7 @@
 use std::{borrow::Cow, cmp::Reverse};
 
 use odm_mql::{Direction, Test, path::position, steps};
-use odm_store::IndexFilter;
+use odm_store::{IndexFilter, IndexSpec};
 
 use super::{
     OrderSpec, SortStrategy,
@@ -63,8 +63,12 @@ impl<'s> Source<'s> {
 
     /// The form of texts in its keys.
     pub(super) fn texts(&self) -> Texts<'s> {
-        match self.index {
-            Some(index) if index.spec.case_insensitive => Texts::Folded,
+        match self.index.map(|index| &index.spec) {
+            Some(IndexSpec {
+                collation: Some(collation),
+                ..
+            }) => Texts::Collated(collation),
+            Some(index) if index.case_insensitive => Texts::Folded,
             _ => Texts::AsTheyAre,
         }
     }

@@ -145,6 +145,20 @@ fn indexes() -> impl Strategy<Value = Vec<IndexSpec>> {
         folded(index("b_a_folded", &[("b", -1), ("a", 1)])),
         folded(index("c_x_folded", &[("c.x", 1)])),
         folded(unique("b_unique_folded", &[("b", 1)])),
+        collated(index("a_english", &[("a", 1)]), 2),
+        collated(index("a_b_english", &[("a", -1), ("b", 1)]), 2),
+        collated(index("a_id_english", &[("a", 1), ("_id", 1)]), 2),
+        collated(index("id_english", &[("_id", -1), ("a", 1)]), 2),
+        collated(index("c_english", &[("c", 1)]), 2),
+        collated(index("c_x_english", &[("c.x", 1), ("b", -1)]), 1),
+        collated(unique("b_unique_english", &[("b", 1)]), 1),
+        collated(
+            IndexSpec {
+                present_only: true,
+                ..unique("b_a_present_english", &[("b", 1), ("a", -1)])
+            },
+            2,
+        ),
         folded(IndexSpec {
             present_only: true,
             ..unique("a_b_present_folded", &[("a", -1), ("b", 1)])
@@ -188,6 +202,7 @@ fn partial_indexes() -> impl Strategy<Value = Vec<IndexSpec>> {
             present_only: true,
             ..unique("p6", &[("a", 1), ("b", 1)])
         }),
+        Just(collated(index("p10", &[("a", 1), ("b", 1)]), 2)),
         Just(index("p7", &[("b", 1), ("_id", -1)])),
         Just(folded(unique("p8", &[("a", -1)]))),
         Just(folded(IndexSpec {

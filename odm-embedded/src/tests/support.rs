@@ -57,6 +57,7 @@ pub(super) fn index(name: &str, keys: &[(&str, i32)]) -> IndexSpec {
         unique: false,
         present_only: false,
         case_insensitive: false,
+        collation: None,
         filter: None,
     }
 }
@@ -241,4 +242,12 @@ pub(super) fn collation(strength: i32) -> Collation {
     collation
         .expect("a collation")
         .expect("it is not the one of bytes")
+}
+
+/// The same index with a collation.
+pub(super) fn collated(index: IndexSpec, strength: i32) -> IndexSpec {
+    IndexSpec {
+        collation: Some(collation(strength)),
+        ..index
+    }
 }

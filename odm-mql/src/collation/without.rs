@@ -7,10 +7,10 @@ use bson::Document;
 use super::parse::CollationOptions;
 use crate::{Error, error::code};
 
-pub(super) enum Collator {}
+pub(super) enum NoCollator {}
 
-impl Collator {
-    pub(super) fn new(_: &str, _: &CollationOptions<'_>) -> Result<(Collator, Document), Error> {
+impl NoCollator {
+    pub(super) fn new(_: &str, _: &CollationOptions<'_>) -> Result<(NoCollator, Document), Error> {
         Err(Error::NotSupported {
             operator: "collation".to_owned(),
             instead: "build with the feature `collation`",

@@ -3,7 +3,7 @@
 use odm::{
     Collection,
     bson::{
-        RawArray, RawBsonRef, RawDocument, RawDocumentBuf, doc,
+        Bson, Document, RawArray, RawBsonRef, RawDocument, RawDocumentBuf, doc,
         raw::{CString, cstr},
         rawdoc,
     },
@@ -103,11 +103,13 @@ fn check_conflict(existing: &[IndexSpec], index: &IndexSpec) -> Result<bool> {
         (
             &other.keys,
             &other.filter,
+            &other.collation,
             other.case_insensitive,
             other.present_only,
         ) == (
             &index.keys,
             &index.filter,
+            &index.collation,
             index.case_insensitive,
             index.present_only,
         )
@@ -129,7 +131,8 @@ fn take_spec(mut fields: Arguments<'_>) -> Result<Option<IndexSpec>> {
     let unique = fields.flag("unique")?;
     let sparse = fields.flag("sparse")?;
     let filter = fields.document("partialFilterExpression")?;
-    fields.simple_collation()?;
+    fields.take_collation()?;
+    let collation = fields.collation().cloned();
     for name in [
         "expireAfterSeconds",
         "weights",
@@ -181,13 +184,34 @@ fn take_spec(mut fields: Arguments<'_>) -> Result<Option<IndexSpec>> {
             }
         },
     };
+    if collation.is_some()
+        && let Some(filter) = &filter
+        && has_text(filter)
+    {
+        let message = "a text in the 'partialFilterExpression' of an index with a collation is not supported by this server";
+        return Err(CommandError::new(code::NOT_IMPLEMENTED, message));
+    }
     let mut index = IndexSpec::new(name, keys);
     index.unique = unique;
+    index.collation = collation;
     index.filter = filter
         .map(|filter| IndexFilter::new(&Filter::parse(&filter)?))
         .transpose()
         .map_err(|error| CommandError::new(code::CANNOT_CREATE_INDEX, error.to_string()))?;
     Ok(Some(index))
+}
+
+/// Whether a text is an operand in a filter. The name of a type is none.
+fn has_text(filter: &Document) -> bool {
+    filter.iter().any(|(name, value)| match value {
+        Bson::String(_) => name != "$type",
+        Bson::Document(inner) => has_text(inner),
+        Bson::Array(all) if name != "$type" => all.iter().any(|one| match one {
+            Bson::Document(inner) => has_text(inner),
+            one => matches!(one, Bson::String(_)),
+        }),
+        _ => false,
+    })
 }
 
 fn keys_of(keys: &RawDocument) -> Result<Vec<(String, Direction)>> {
@@ -298,6 +322,10 @@ fn describe(index: &IndexSpec) -> Result<RawDocumentBuf> {
                 RawDocumentBuf::try_from(&filter)?,
             ),
         }
+    }
+    if let Some(collation) = &index.collation {
+        let collation = RawDocumentBuf::try_from(&collation.to_document())?;
+        description.append(cstr!("collation"), collation);
     }
     // What only models declare, and MongoDB has no word for.
     if index.present_only {

@@ -200,3 +200,97 @@ fn commands_that_write_compare_texts_by_their_collation() {
         Ok(())
     });
 }
+
+#[test]
+fn an_index_has_the_collation_that_it_is_made_with() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        notes(&served).await;
+        let index = |key: Document, name: &str, fields: Document| {
+            let mut index = doc! { "key": key, "name": name };
+            index.extend(fields);
+            doc! { "createIndexes": "notes", "indexes": [index] }
+        };
+        let by_title = || {
+            index(
+                doc! { "title": 1 },
+                "by_title",
+                doc! { "collation": ignoring_case() },
+            )
+        };
+        served.run(by_title()).await.unwrap();
+        assert_eq!(
+            served
+                .run(by_title())
+                .await
+                .unwrap()
+                .number("numIndexesAfter"),
+            2
+        );
+        served
+            .run(index(doc! { "title": 1 }, "title_1", doc! {}))
+            .await
+            .unwrap();
+        let listed = served.run(doc! { "listIndexes": "notes" }).await.unwrap();
+        let listed = listed.inner("cursor").list("firstBatch").clone();
+        let collation = listed[1].as_document().unwrap().inner("collation").clone();
+        assert_eq!(
+            (collation.text("locale"), collation.number("strength")),
+            ("en", 2)
+        );
+        assert!(!collation.text("version").is_empty());
+        // What is listed can be asked for again.
+        let again = index(
+            doc! { "title": 1 },
+            "by_title",
+            doc! { "collation": collation },
+        );
+        assert_eq!(
+            served.run(again).await.unwrap().text("note"),
+            "all indexes already exist"
+        );
+
+        let used = async |collation: Document| {
+            let find = doc! { "find": "notes", "filter": { "title": "A" }, "collation": collation };
+            let explained = served.run(doc! { "explain": find }).await.unwrap();
+            let plan = explained.inner("queryPlanner").inner("winningPlan").clone();
+            plan.get_document("inputStage")
+                .map(|scan| scan.text("indexName").to_owned())
+                .ok()
+        };
+        assert_eq!(used(ignoring_case()).await.as_deref(), Some("by_title"));
+        assert_eq!(
+            used(doc! { "locale": "simple" }).await.as_deref(),
+            Some("title_1")
+        );
+        assert_eq!(used(doc! { "locale": "de" }).await, None);
+
+        let unique = doc! { "unique": true, "collation": ignoring_case() };
+        served
+            .run(index(doc! { "nick": 1 }, "nick_1", unique))
+            .await
+            .unwrap_err();
+        served
+            .collection("people")
+            .insert_one(doc! { "nick": "Ann" })
+            .await
+            .unwrap();
+        let unique = doc! { "key": { "nick": 1 }, "name": "nick_1", "unique": true, "collation": ignoring_case() };
+        served
+            .run(doc! { "createIndexes": "people", "indexes": [unique] })
+            .await
+            .unwrap();
+        let duplicate = served
+            .collection("people")
+            .insert_one(doc! { "nick": "ANN" })
+            .await;
+        assert_eq!(crate::error_of(duplicate.unwrap_err()).0, 11_000);
+        let partial =
+            doc! { "partialFilterExpression": { "title": "a" }, "collation": ignoring_case() };
+        let partial = index(doc! { "title": 1 }, "partial", partial);
+        assert_eq!(served.refused(partial).await.0, 238);
+        let default = doc! { "create": "others", "collation": ignoring_case() };
+        assert_eq!(served.refused(default).await.0, 238);
+        Ok(())
+    });
+}

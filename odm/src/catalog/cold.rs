@@ -233,10 +233,10 @@ impl Catalog {
                     None,
                 ));
             }
-            if split.is_some() && sort.ignores_case() {
+            if split.is_some() && (sort.ignores_case() || sort.collation().is_some()) {
                 let message = format!(
-                    "invalid sort: `{path}` of `{collection}` is in a cold part, whose order does not ignore case; \
-                     sort with case, or keep the field in the document itself"
+                    "invalid sort: `{path}` of `{collection}` is in a cold part, whose order does not ignore case and has no collation; \
+                     sort with case and without a collation, or keep the field in the document itself"
                 );
                 let error = Error::new(ErrorKind::InvalidQuery, message);
                 return Err(error.at(collection, Some(path), None));

@@ -41,7 +41,8 @@ impl DeclaredIndex {
 
     /// Whether it finds the documents with each value of its first field, in the order of the next fields.
     fn finds_all(&self) -> bool {
-        self.complete && !self.spec.case_insensitive && self.spec.filter.is_none()
+        let has_texts = !self.spec.case_insensitive && self.spec.collation.is_none();
+        self.complete && has_texts && self.spec.filter.is_none()
     }
 }
 
@@ -65,6 +66,7 @@ pub(super) fn declared(model: &Model) -> Result<Vec<DeclaredIndex>> {
             unique: index.unique,
             present_only: index.unique && index.fields.iter().any(|field| field.optional),
             case_insensitive: index.case_insensitive,
+            collation: None,
             filter: None,
         };
         spec.name = match index.name {
@@ -206,6 +208,7 @@ fn plain(keys: Vec<(String, Direction)>) -> IndexSpec {
         unique: false,
         present_only: false,
         case_insensitive: false,
+        collation: None,
         filter: None,
     };
     spec.name = name(&spec, false);

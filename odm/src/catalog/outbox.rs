@@ -30,6 +30,7 @@ fn index(name: &str, paths: &[&str]) -> IndexSpec {
         unique: false,
         present_only: false,
         case_insensitive: false,
+        collation: None,
         filter: None,
     }
 }

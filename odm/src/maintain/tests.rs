@@ -196,6 +196,7 @@ fn unique_indexes(collection: &str) -> Vec<IndexSpec> {
         unique: true,
         present_only: false,
         case_insensitive: false,
+        collation: None,
         filter: None,
     }]
 }

@@ -39,6 +39,7 @@ async fn build_indexes(store: Embedded) {
         unique: false,
         present_only: false,
         case_insensitive: false,
+        collation: None,
         filter: None,
     };
     for build in 0.. {

@@ -64,6 +64,7 @@ fn index(name: String) -> IndexSpec {
         unique: false,
         present_only: false,
         case_insensitive: false,
+        collation: None,
         filter: None,
     }
 }

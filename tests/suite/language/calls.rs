@@ -81,6 +81,7 @@ pub(crate) fn collections() -> Vec<CollectionSpec> {
         unique: false,
         present_only: false,
         case_insensitive: false,
+        collation: None,
         filter: None,
     };
     let unique = IndexSpec { unique: true, present_only: true, ..index("c", Direction::Ascending) };

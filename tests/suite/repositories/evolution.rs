@@ -138,6 +138,7 @@ fn index(name: &str, path: &str) -> IndexSpec {
         unique: true,
         present_only: false,
         case_insensitive: false,
+        collation: None,
         filter: None,
     }
 }

@@ -74,6 +74,8 @@ impl OwnedIndex {
             unique: self.unique,
             present_only: self.present_only,
             case_insensitive: self.case_insensitive,
+            // No model declares one.
+            collation: None,
             filter: self.filter.clone().map(IndexFilter::try_from).transpose()?,
         })
     }

@@ -90,6 +90,7 @@ fn spec(name: &str, path: &str, direction: Direction, unique: bool) -> IndexSpec
         unique,
         present_only: false,
         case_insensitive: false,
+        collation: None,
         filter: None,
     }
 }
