@@ -91,6 +91,11 @@ impl<'a> Arguments<'a> {
         T::read(*value)
     }
 
+    /// Whether a value is there, whatever it is.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.fields.iter().any(|(field, _)| *field == name)
+    }
+
     fn with_variables(self, variables: &Variables) -> Self {
         Arguments {
             variables: variables.clone(),
@@ -162,6 +167,40 @@ impl<'a> Arguments<'a> {
         Ok(self.optional(name)?.unwrap_or(false))
     }
 
+    /// Takes a boolean, which can be no number.
+    pub(crate) fn boolean(&mut self, name: &str) -> Result<Option<bool>> {
+        match self.optional::<RawBsonRef<'_>>(name)? {
+            None => Ok(None),
+            Some(RawBsonRef::Boolean(value)) => Ok(Some(value)),
+            Some(other) => Err(self.wrong_type(name, other, "bool")),
+        }
+    }
+
+    /// Takes a number that has 64 bits and no fraction. Another type of value has this code.
+    pub(crate) fn whole(&mut self, name: &str, of_type: i32) -> Result<Option<i64>> {
+        let Some(value) = self.optional::<RawBsonRef<'_>>(name)? else {
+            return Ok(None);
+        };
+        let path = self.path(name);
+        let number = match value {
+            RawBsonRef::Int32(number) => return Ok(Some(number.into())),
+            RawBsonRef::Int64(number) => return Ok(Some(number)),
+            RawBsonRef::Double(number) => number,
+            RawBsonRef::Decimal128(number) => decimal(number),
+            other => {
+                let found = type_name(other);
+                let message = format!("'{path}' must be a number, not {found}");
+                return Err(CommandError::new(of_type, message));
+            }
+        };
+        let is_long = number.fract() == 0.0 && number.abs() < -(i64::MIN as f64);
+        if !is_long {
+            let message = format!("'{path}' must be a whole number of 64 bits, not {number}");
+            return Err(CommandError::new(code::FAILED_TO_PARSE, message));
+        }
+        Ok(Some(number as i64))
+    }
+
     /// Takes a number that is not negative.
     pub(crate) fn count(&mut self, name: &str) -> Result<Option<u64>> {
         let number = self.optional::<i64>(name)?;
@@ -170,7 +209,7 @@ impl<'a> Arguments<'a> {
                 let path = self.path(name);
                 let message =
                     format!("BSON field '{path}' value must be >= 0, actual value '{number}'");
-                CommandError::new(code::OUT_OF_RANGE, message)
+                CommandError::new(code::BAD_VALUE, message)
             })
         };
         number.map(count).transpose()

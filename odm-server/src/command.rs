@@ -231,6 +231,10 @@ async fn dispatch<'a>(
     let session = SessionUse::take(&mut arguments, caller)?;
     check_use(name, session)?;
     let is_in_transaction = session.is_some_and(|session| session.starts.is_some());
+    if ["count", "distinct"].contains(&name) && arguments.has("writeConcern") {
+        let message = format!("Command {name} does not support writeConcern");
+        return Err(CommandError::new(code::INVALID_OPTIONS, message));
+    }
     let unmet = write_concern::take(&mut arguments, client.is_member(state))?;
     cluster_time::take(state, client, &mut arguments)?;
     let Generic { time, snapshot } =
@@ -442,7 +446,7 @@ fn take_generic(
         return Err(CommandError::new(code::INVALID_OPTIONS, message));
     }
     let snapshot = take_read_concern(state, client, arguments, is_in_transaction)?;
-    let time = match arguments.optional::<i64>("maxTimeMS")? {
+    let time = match arguments.whole("maxTimeMS", code::TYPE_MISMATCH)? {
         None | Some(0) => None,
         Some(time) => match u32::try_from(time) {
             Ok(time) if time <= i32::MAX.cast_unsigned() => {
@@ -460,6 +464,26 @@ fn take_generic(
     Ok(Generic { time, snapshot })
 }
 
+/// The values of the field that says who has chosen a concern. It has no effect.
+const PROVENANCES: [&str; 4] = [
+    "clientSupplied",
+    "implicitDefault",
+    "customDefault",
+    "getLastErrorDefaults",
+];
+
+fn check_provenance(provenance: Option<&str>) -> Result<()> {
+    match provenance {
+        Some(other) if !PROVENANCES.contains(&other) => {
+            let message = format!(
+                "Enumeration value '{other}' for field 'readConcern.provenance' is not a valid value."
+            );
+            Err(CommandError::new(code::BAD_VALUE, message))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Every read is of what is committed, so that all levels of a single server are the same, but that of a snapshot.
 fn take_read_concern(
     state: &ServerState,
@@ -474,7 +498,7 @@ fn take_read_concern(
     let after = concern.optional::<Timestamp>("afterClusterTime")?;
     let at = concern.optional::<Timestamp>("atClusterTime")?;
     concern.refuse("afterOpTime")?;
-    concern.ignore("provenance");
+    check_provenance(concern.optional("provenance")?)?;
     concern.end()?;
     let is_null = |time: Timestamp| (time.time, time.increment) == (0, 0);
     let invalid = match at {

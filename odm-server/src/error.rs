@@ -83,7 +83,6 @@ pub(crate) mod code {
     pub(crate) const CURSOR_WITHOUT_SESSION: i32 = 50_736;
     pub(crate) const CURSOR_OF_SESSION: i32 = 50_737;
     pub(crate) const CURSOR_OF_OTHER_SESSION: i32 = 50_738;
-    pub(crate) const OUT_OF_RANGE: i32 = 51_024;
 }
 
 /// The names of the codes that the query language has no name for.

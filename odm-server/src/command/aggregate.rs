@@ -80,10 +80,19 @@ pub(super) fn take_collection<'a>(
         }
         Some(RawBsonRef::Int32(1) | RawBsonRef::Int64(1)) => Ok(OF_DATABASE),
         Some(RawBsonRef::Double(1.0)) => Ok(OF_DATABASE),
-        _ => {
+        other => {
             let message =
                 "Invalid command format: the 'aggregate' field must specify a collection name or 1";
-            Err(CommandError::new(code::FAILED_TO_PARSE, message))
+            let is_number = matches!(
+                other,
+                Some(RawBsonRef::Int32(_) | RawBsonRef::Int64(_) | RawBsonRef::Double(_))
+            );
+            let code = if is_number {
+                code::BAD_VALUE
+            } else {
+                code::INVALID_NAMESPACE
+            };
+            Err(CommandError::new(code, message))
         }
     }
 }
@@ -116,7 +125,7 @@ impl<'a> Aggregation<'a> {
         let batch = FirstBatch::take_required(arguments)?;
         arguments.refuse("hint")?;
         arguments.refuse_true("bypassDocumentValidation")?;
-        arguments.ignore("allowDiskUse");
+        arguments.boolean("allowDiskUse")?;
         let source = SourceStage::of(&stages, arguments.variables())?;
         if let Some(source) = &source {
             source.check_namespace(context.database, collection)?;

@@ -3,7 +3,10 @@
 use odm::bson::{RawDocumentBuf, rawdoc};
 
 use super::{Access, Command, Context, find::Query, namespace};
-use crate::{arguments::Arguments, error::Result};
+use crate::{
+    arguments::Arguments,
+    error::{Result, code},
+};
 
 pub(super) const COMMANDS: &[Command] =
     &[Command::new("count", Access::Read, |context, arguments| {
@@ -30,7 +33,7 @@ pub(super) fn take<'a>(context: Context<'_>, arguments: &mut Arguments<'a>) -> R
         skip: arguments.count("skip")?.unwrap_or(0),
         // A negative limit means the same as a positive one.
         limit: arguments
-            .optional::<i64>("limit")?
+            .whole("limit", code::BAD_VALUE)?
             .map(i64::unsigned_abs)
             .filter(|limit| *limit > 0),
         ..Query::default()

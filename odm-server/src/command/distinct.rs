@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use odm::{
-    bson::{RawArrayBuf, RawDocumentBuf, rawdoc},
+    bson::{RawArrayBuf, RawBsonRef, RawDocumentBuf, rawdoc},
     mql,
 };
 
@@ -68,5 +68,7 @@ async fn distinct(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<
             ));
         }
     }
-    Ok(reply(values))
+    let mut sorted: Vec<RawBsonRef<'_>> = values.into_iter().flatten().collect();
+    sorted.sort_by(|a, b| mql::order::compare_by(collation.as_ref(), *a, *b));
+    Ok(reply(sorted.into_iter().collect()))
 }

@@ -28,7 +28,7 @@ pub(super) struct WriteOptions {
 impl WriteOptions {
     pub(super) fn take(arguments: &mut Arguments<'_>) -> Result<Self> {
         refuse_options(arguments)?;
-        let ordered = arguments.optional("ordered")?.unwrap_or(true);
+        let ordered = arguments.boolean("ordered")?.unwrap_or(true);
         Ok(WriteOptions { ordered })
     }
 }

@@ -14,7 +14,10 @@ pub(super) fn take(arguments: &mut Arguments<'_>, is_member: bool) -> Result<Opt
     let Some(mut concern) = arguments.nested("writeConcern")? else {
         return Ok(None);
     };
-    for name in ["j", "fsync", "wtimeout", "provenance"] {
+    for name in ["j", "fsync"] {
+        concern.optional::<bool>(name)?;
+    }
+    for name in ["wtimeout", "provenance"] {
         concern.ignore(name);
     }
     let number = |number: f64| (0.0..=50.0).contains(&number).then_some(number);
