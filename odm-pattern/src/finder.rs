@@ -48,6 +48,22 @@ impl Finder {
         })
     }
 
+    /// Whether the expression matches a part of the text.
+    ///
+    /// # Errors
+    ///
+    /// [`Limit`](Error::Limit) if the result is unknown after the remaining steps.
+    pub fn is_match(&self, text: &str, steps: &Steps) -> Result<bool, Error> {
+        match self
+            .linear
+            .as_ref()
+            .and_then(|linear| linear.is_match(text))
+        {
+            Some(is_match) => Ok(is_match),
+            None => Ok(self.find(text, 0, steps)?.is_some()),
+        }
+    }
+
     /// Finds the first match that begins at this byte or later.
     ///
     /// # Errors
@@ -131,5 +147,7 @@ mod tests {
         let finder = Finder::new("b", "").expect("a pattern");
         let found = finder.find(&"a".repeat(3_000_000), 0, &Steps::default());
         assert_eq!(found, Ok(None));
+        let text = format!("{}b", "a".repeat(3_000_000));
+        assert_eq!(finder.is_match(&text, &Steps::default()), Ok(true));
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn evaluate(arguments: Arguments<'_>) -> Result<Option<RawBson>, Erro
     };
     match operator {
         NamedOperator::RegexMatch => {
-            let is_match = finder.find(&text, 0, &steps)?.is_some();
+            let is_match = finder.is_match(&text, &steps)?;
             Ok(Some(RawBson::Boolean(is_match)))
         }
         NamedOperator::RegexFindAll => all(finder, &text, &steps),
