@@ -34,6 +34,9 @@ use crate::{
     source::{Opened, Source},
 };
 
+/// How many documents are asked for at once: a reader that leaves, or that is slow, does not wait for 16 MiB of them.
+const BATCH: u32 = 1_000;
+
 /// Runs the command of the arguments.
 pub(crate) async fn run<'a>(arguments: &'a Arguments, output: &mut Output) -> Result<Exit> {
     let options = &arguments.options;

@@ -17,7 +17,7 @@ use mongodb::{
 };
 use odm::{
     Collections, Embedded, ErrorKind, MongoDb, OpenOptions, ReadOnlyStore, StoreSize,
-    store::contract::Store,
+    store::{Durability, contract::Store},
 };
 use odm_server::Server;
 use tempfile::{TempDir, TempPath};
@@ -208,7 +208,8 @@ impl<'a> Source<'a> {
             .map_err(|error| Failure::io(format_args!("cannot make `{}`", self.name), &error))?;
         let store = Embedded::open(folder.path().join(STORE)).await?;
         Ok(Target {
-            collections: quiet(store).await?,
+            // It is nothing before it is closed.
+            collections: quiet(store).await?.durability(Durability::Eventual),
             new: Some((folder, path.to_owned())),
         })
     }

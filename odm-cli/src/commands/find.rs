@@ -2,7 +2,7 @@
 
 use mongodb::bson::{Document, doc};
 
-use super::check_collection;
+use super::{BATCH, check_collection};
 use crate::{
     arguments::Find,
     error::{Exit, Result},
@@ -39,7 +39,7 @@ pub(super) async fn run(source: &Source<'_>, find: &Find, output: &mut Output) -
         }
         return Ok(Exit::Done);
     }
-    let mut found = collection.find(conditions);
+    let mut found = collection.find(conditions).batch_size(BATCH);
     if let Some(sort) = sort {
         found = found.sort(sort);
     }

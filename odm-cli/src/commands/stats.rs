@@ -10,7 +10,7 @@ use mongodb::{
 };
 
 use self::lists::{Lists, values_at};
-use super::{declared, names};
+use super::{BATCH, declared, names};
 use crate::{
     error::{Exit, Result},
     output::Output,
@@ -126,7 +126,7 @@ impl Found {
         let (mut documents, mut bytes) = (0_i64, 0_i64);
         let mut lists = Lists::default();
         let mut copied = vec![(0_i64, 0_i64); copies.len()];
-        let mut found = collection.find(doc! {}).await?;
+        let mut found = collection.find(doc! {}).batch_size(BATCH).await?;
         while found.advance().await? {
             let document = found.current();
             let size = document.as_bytes().len() as i64;
