@@ -58,8 +58,16 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The crates of the library without the derives, which run in the compiler.
-const CRATES: [&str; 7] =
-    ["odm", "odm-embedded", "odm-mongodb", "odm-mql", "odm-pattern", "odm-server", "odm-store"];
+const CRATES: [&str; 8] = [
+    "odm",
+    "odm-cli",
+    "odm-embedded",
+    "odm-mongodb",
+    "odm-mql",
+    "odm-pattern",
+    "odm-server",
+    "odm-store",
+];
 
 /// The sources of the library without its tests.
 fn sources() -> Vec<Source> {
