@@ -69,22 +69,63 @@ pub(crate) struct OpenFile {
 /// Collections that are written.
 pub(crate) struct Target {
     pub(crate) collections: Collections,
-    /// The folder of a store that is not complete yet, and where it is put then. Without its end nothing is left of it.
-    new: Option<(TempDir, PathBuf)>,
+    new: Option<NewStore>,
 }
 
 impl Target {
     /// Makes all commits durable, and gives the file free.
     pub(crate) async fn close(self) -> Result<()> {
         self.collections.close().await?;
-        if let Some((folder, path)) = self.new {
-            let store = TempPath::try_from_path(folder.path().join(STORE));
-            let put = store.and_then(|store| Ok(store.persist_noclobber(&path)?));
-            put.map_err(|error| {
-                Failure::io(format_args!("cannot make `{}`", path.display()), &error)
-            })?;
+        self.new.map_or(Ok(()), NewStore::put_in_place)
+    }
+}
+
+/// A store that is not complete yet, in a folder beside its place. Nothing is left of it if it is dropped.
+pub(crate) struct NewStore {
+    folder: TempDir,
+    place: PathBuf,
+}
+
+impl NewStore {
+    /// Begins a store whose place is free.
+    pub(crate) fn begin(place: &Path) -> Result<NewStore> {
+        if place.exists() {
+            let message = format!(
+                "`{}` is there already: choose another name",
+                place.display()
+            );
+            return Err(Failure::new(Exit::Refused, message));
         }
-        Ok(())
+        let folder = place
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let folder = tempfile::Builder::new()
+            .prefix(".odm-")
+            .tempdir_in(folder.unwrap_or(Path::new(".")));
+        let folder = folder.map_err(|error| {
+            Failure::io(format_args!("cannot make `{}`", place.display()), &error)
+        })?;
+        Ok(NewStore {
+            folder,
+            place: place.to_owned(),
+        })
+    }
+
+    /// The file of the store until it is complete.
+    pub(crate) fn file(&self) -> PathBuf {
+        self.folder.path().join(STORE)
+    }
+
+    /// Gives the store, which is closed, its name.
+    pub(crate) fn put_in_place(self) -> Result<()> {
+        let file = TempPath::try_from_path(self.file());
+        let put = file.and_then(|file| Ok(file.persist_noclobber(&self.place)?));
+        put.map_err(|error| {
+            Failure::io(
+                format_args!("cannot make `{}`", self.place.display()),
+                &error,
+            )
+        })
     }
 }
 
@@ -193,24 +234,18 @@ impl<'a> Source<'a> {
 
     /// Begins a store in a file that is not there. It has its name once it is complete.
     pub(crate) async fn create(&self) -> Result<Target> {
-        if !self.is_new_file() {
-            let message = format!("`{}` is there already, or is a server", self.name);
-            return Err(Failure::new(Exit::Refused, message));
+        if self.is_uri() {
+            return Err(Failure::usage(format!(
+                "a file is made, and `{}` is a server",
+                self.name
+            )));
         }
-        let path = Path::new(self.name);
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
-        let folder = tempfile::Builder::new()
-            .prefix(".odm-")
-            .tempdir_in(folder.unwrap_or(Path::new(".")));
-        let folder = folder
-            .map_err(|error| Failure::io(format_args!("cannot make `{}`", self.name), &error))?;
-        let store = Embedded::open(folder.path().join(STORE)).await?;
+        let new = NewStore::begin(Path::new(self.name))?;
+        let collections = quiet(Embedded::open(new.file()).await?).await?;
         Ok(Target {
             // It is nothing before it is closed.
-            collections: quiet(store).await?.durability(Durability::Eventual),
-            new: Some((folder, path.to_owned())),
+            collections: collections.durability(Durability::Eventual),
+            new: Some(new),
         })
     }
 

@@ -15,22 +15,20 @@ use crate::{
     arguments::Demo,
     error::{Exit, Failure, Result},
     output::Output,
+    source::NewStore,
 };
 
 pub(super) async fn run(demo: &Demo, output: &mut Output) -> Result<Exit> {
-    let file = &demo.file;
-    if file.exists() {
-        let message = format!("`{}` is there already: choose another name", file.display());
-        return Err(Failure::new(Exit::Refused, message));
-    }
-    let store = Embedded::open(file).await?;
+    let new = NewStore::begin(&demo.file)?;
+    let store = Embedded::open(new.file()).await?;
     let shop = Shop::open(store.clone()).await?;
     fill(&shop).await?;
     if demo.wrong {
         make_wrong(&shop, &store).await?;
     }
     shop.close().await?;
-    let file = file.display();
+    new.put_in_place()?;
+    let file = demo.file.display();
     output.note(&format!(
         "{file} has a shop of customers, products, reviews and orders. Try:\n\
          \n\
