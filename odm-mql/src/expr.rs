@@ -56,7 +56,8 @@ use crate::{
 ///
 /// `$toLower`, `$toUpper`, `$strcasecmp` and the parts of texts take numbers and dates as their texts, as in MongoDB, and not timestamps.
 ///
-/// Operators on dates have the time zones of IANA as of the version of the library. `$dateFromString` without a format reads what `$convert`
+/// Operators on dates have the time zones of IANA with the feature `time-zones`, as of the version of the library, and offsets from UTC
+/// without it. `$dateFromString` without a format reads what `$convert`
 /// reads. `$exp`, `$ln`, `$log`, `$log10`, `$pow`, `$sigmoid` and trigonometry refuse decimals, which MongoDB has with 34 digits. A set is in
 /// the order in which its elements were met. `$regexFind` and `$regexFindAll` search with a bounded number of steps.
 #[derive(Debug, Clone, PartialEq)]

@@ -40,7 +40,7 @@
 //! | accumulators | `$accumulator` `$bottom` `$bottomN` `$firstN` `$lastN` `$maxN` `$median` `$minN` `$percentile` `$top` `$topN` |
 //!
 //! There are no views. With the feature `collation`, filters, sorts, expressions, projections, updates and pipelines can have a
-//! [`Collation`]. Without it a [sort](Sort::ignoring_case) and an index can ignore case, and so can a [pattern](Pattern).
+//! [`Collation`], and with `time-zones` expressions on dates know the time zones of places. Without `collation` a [sort](Sort::ignoring_case) and an index can ignore case, and so can a [pattern](Pattern).
 //!
 //! Regular expressions follow PCRE2: see [`Pattern`]. Decimals have 34 digits, rounded half to even. The types grow with the language, by a
 //! new minor version. Matches on them are exhaustive, so that the compiler reports a new operator to code that translates them.

@@ -80,10 +80,7 @@ fn zone(arguments: Arguments<'_>, place: usize) -> Result<Option<Zone>, Error> {
     match arguments.value(place)? {
         Some(RawBson::String(name)) => match Zone::parse(&name) {
             Some(zone) => Ok(Some(zone)),
-            None => {
-                let reason = format!("there is no time zone `{name}`");
-                Err(failed(arguments.name(), reason, 40_485))
-            }
+            None => Err(failed(arguments.name(), Zone::missing(&name), 40_485)),
         },
         value if is_null(&value) => Ok(None),
         value => {

@@ -1,17 +1,19 @@
 //! Time zones: an offset from UTC, or the rules of a place.
 
-use jiff::{
-    Timestamp,
-    civil::DateTime,
-    tz::{Offset, TimeZone, TimeZoneDatabase},
-};
+#[cfg(feature = "time-zones")]
+mod place;
+#[cfg(not(feature = "time-zones"))]
+#[path = "zone/without.rs"]
+mod place;
+
+use self::place::Place;
 
 /// A time zone.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Zone {
     /// The milliseconds that the local clock is ahead of UTC.
     Fixed(i64),
-    Place(TimeZone),
+    Place(Place),
 }
 
 const SECONDS: i64 = 1_000;
@@ -27,24 +29,19 @@ impl Zone {
         if let Some(offset) = offset(name) {
             return Some(Zone::Fixed(offset));
         }
-        let database = TimeZoneDatabase::bundled();
-        let found = database.get(name).ok()?;
-        // The names of the database have one spelling.
-        (found.iana_name() == Some(name)).then_some(Zone::Place(found))
+        Place::named(name).map(Zone::Place)
+    }
+
+    /// Why there is no zone of a name.
+    pub(super) fn missing(name: &str) -> String {
+        format!("there is no time zone `{name}`{}", place::MISSING)
     }
 
     /// The milliseconds that the local clock is ahead of UTC at a time.
     pub(super) fn offset_at(&self, millis: i64) -> i64 {
         match self {
             Zone::Fixed(offset) => *offset,
-            Zone::Place(place) => {
-                let time = Timestamp::from_millisecond(millis).unwrap_or(if millis < 0 {
-                    Timestamp::MIN
-                } else {
-                    Timestamp::MAX
-                });
-                of_offset(place.to_offset(time))
-            }
+            Zone::Place(place) => place.offset_at(millis).saturating_mul(SECONDS),
         }
     }
 
@@ -57,13 +54,13 @@ impl Zone {
     pub(super) fn time_of(&self, local: i128) -> Option<i64> {
         let offset = match self {
             Zone::Fixed(offset) => *offset,
-            Zone::Place(place) => match clock(local) {
-                Some(clock) => {
-                    let time = place.to_ambiguous_timestamp(clock).compatible().ok()?;
-                    return Some(time.as_millisecond());
+            Zone::Place(place) => {
+                let local = i64::try_from(local).ok()?;
+                match place.time_of(local) {
+                    Some(time) => return Some(time),
+                    None => self.offset_at(local),
                 }
-                None => self.offset_at(i64::try_from(local).ok()?),
-            },
+            }
         };
         i64::try_from(local.checked_sub(offset.into())?).ok()
     }
@@ -72,16 +69,6 @@ impl Zone {
     pub(super) fn minutes_at(&self, millis: i64) -> i64 {
         self.offset_at(millis).div_euclid(60 * SECONDS)
     }
-}
-
-fn of_offset(offset: Offset) -> i64 {
-    i64::from(offset.seconds()).saturating_mul(SECONDS)
-}
-
-/// The local clock as a date of the years that the rules of places are for.
-fn clock(local: i128) -> Option<DateTime> {
-    let as_utc = Timestamp::from_millisecond(i64::try_from(local).ok()?).ok()?;
-    Some(Offset::UTC.to_datetime(as_utc))
 }
 
 fn offset(text: &str) -> Option<i64> {

@@ -233,13 +233,13 @@ fn given(operand: &Bson, variables: &Variables) -> Result<Vec<RawDocumentBuf>> {
     let value = Expr::parse_with(operand, variables)?.evaluate(&RawDocumentBuf::new())?;
     let Some(RawBson::Array(array)) = value else {
         let message = "an array is expected as the operand of $documents";
-        return Err(CommandError::new(5_858_203, message));
+        return Err(CommandError::new(code::ARRAY_EXPECTED, message));
     };
     let documents = array.into_iter().map(|element| match element? {
         RawBsonRef::Document(document) => Ok(document.to_owned()),
         _ => {
             let message = "each element of the operand of $documents must be an object";
-            Err(CommandError::new(40_228, message))
+            Err(CommandError::new(code::OBJECT_EXPECTED, message))
         }
     });
     documents.collect()
