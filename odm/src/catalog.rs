@@ -46,7 +46,7 @@ pub(crate) use outbox::OUTBOX;
 pub(crate) use pending::PendingField;
 pub(crate) use read_checks::ModelReadCheck;
 pub use relations::Relations;
-pub(crate) use relations::{DeclaredCollection, Expiry, SequenceType, WriteFields};
+pub(crate) use relations::{DeclaredCollection, Expiry, WriteFields};
 use stored::OwnerVersion;
 pub(crate) use stored::{
     Announcement, COLLECTION, OwnedIndex, Prepared, RunningMigration, StoredDatabase, advance,

@@ -115,7 +115,7 @@ impl Collections {
     }
 
     /// Opens the collections of a store with other options, of which those for models have no meaning. The workers that delete expired
-    /// documents and refresh deferred fields run as those of a database do.
+    /// documents and refresh deferred fields run as those of a database do, if the store has such declarations when it is opened.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |_| {

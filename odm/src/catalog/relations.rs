@@ -40,9 +40,9 @@ pub(crate) struct DeclaredCollection {
     /// When its documents expire. More than one if several databases declare it differently: each holds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) expires: Vec<Expiry>,
-    /// The type of its `_id`s, if these are the numbers of a sequence.
+    /// Its `_id`s, if these are the numbers of a sequence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) sequence: Option<SequenceType>,
+    pub(crate) sequence: Option<IdSequence>,
 }
 
 impl DeclaredCollection {
@@ -55,7 +55,7 @@ impl DeclaredCollection {
                 updated_at: model.updated_at.map(str::to_owned),
             },
             expires: model.expires.into_iter().map(Into::into).collect(),
-            sequence: model.id_of_number.and_then(SequenceType::of),
+            sequence: model.id_of_number.and_then(IdSequence::of),
             ..DeclaredCollection::new(model.collection, model.name)
         }
     }
@@ -81,31 +81,62 @@ pub(crate) struct Expiry {
     pub(crate) after: i64,
 }
 
-/// The BSON type of the numbers of a sequence.
+/// The `_id`s of a collection that are the numbers of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) enum SequenceType {
-    /// A 32-bit integer.
+pub(crate) struct IdSequence {
+    number: IdNumber,
+    /// The greatest number that the type of the model has.
+    max: i64,
+}
+
+/// The BSON type of a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+enum IdNumber {
     Int32,
-    /// A 64-bit integer.
     Int64,
 }
 
-impl SequenceType {
-    /// The type that a function from numbers to `_id`s gives. `None` if it does not store them as integers: then only its program can make
+impl IdSequence {
+    /// The sequence of a function from numbers to `_id`s. `None` if it does not store them as integers: then only its program can make
     /// them.
     fn of(id_of_number: IdOfNumber) -> Option<Self> {
-        match id_of_number(1) {
-            Ok(Some(RawBson::Int32(1))) => Some(SequenceType::Int32),
-            Ok(Some(RawBson::Int64(1))) => Some(SequenceType::Int64),
-            _ => None,
+        let number = match id_of_number(1) {
+            Ok(Some(RawBson::Int32(1))) => IdNumber::Int32,
+            Ok(Some(RawBson::Int64(1))) => IdNumber::Int64,
+            _ => return None,
+        };
+        let sequence = IdSequence {
+            number,
+            max: i64::MAX,
+        };
+        let has = |n| {
+            let id = id_of_number(n).ok().flatten();
+            id.is_some() && id == sequence.id(n)
+        };
+        // All numbers up to the greatest one have an `_id`.
+        let (mut max, mut beyond) = (1_i64, i64::MAX);
+        if has(beyond) {
+            max = beyond;
         }
+        while beyond.saturating_sub(max) > 1 {
+            let middle = max.midpoint(beyond);
+            if has(middle) {
+                max = middle;
+            } else {
+                beyond = middle;
+            }
+        }
+        Some(IdSequence { number, max })
     }
 
-    /// The function from a number to a stored `_id`.
-    pub(crate) fn id_of_number(self) -> IdOfNumber {
-        match self {
-            SequenceType::Int32 => |number| Ok(i32::try_from(number).ok().map(RawBson::Int32)),
-            SequenceType::Int64 => |number| Ok(Some(RawBson::Int64(number))),
+    /// The `_id` of a number, unless the type of the model lacks it.
+    pub(crate) fn id(self, number: i64) -> Option<RawBson> {
+        if number > self.max {
+            return None;
+        }
+        match self.number {
+            IdNumber::Int32 => i32::try_from(number).ok().map(RawBson::Int32),
+            IdNumber::Int64 => Some(RawBson::Int64(number)),
         }
     }
 }
@@ -336,8 +367,8 @@ impl Relations {
         Ok(())
     }
 
-    /// The type of the `_id`s of a collection, if these are the numbers of a sequence.
-    pub(crate) fn sequence_of(&self, collection: &str) -> Option<SequenceType> {
+    /// The sequence of the `_id`s of a collection.
+    pub(crate) fn id_sequence(&self, collection: &str) -> Option<IdSequence> {
         let mut collections = self.collections.iter();
         collections.find(|of| of.name == collection)?.sequence
     }

@@ -54,14 +54,23 @@ async fn work(session: Arc<impl Fn() -> Option<Session>>, interval: Duration) {
     }
 }
 
-/// Deletes the documents that have expired by the declarations in the store, and returns their number.
+/// Deletes the documents that have expired by the declarations in the store, and returns their number. A collection in which that fails does
+/// not keep it from the others. In a transaction, which cannot go on then, it does.
 pub(crate) async fn delete_expired(session: &Session) -> Result<u64> {
     let catalog = session.current_catalog().await?;
-    let mut deleted = 0;
+    let (mut deleted, mut failed) = (0, None);
     for (collection, expiry) in catalog.relations().expiries() {
-        deleted += delete_of(session, collection, expiry).await?;
+        match delete_of(session, collection, expiry).await {
+            Ok(number) => deleted += number,
+            Err(error) if session.is_bound() || error.kind() == ErrorKind::Closed => {
+                return Err(error);
+            }
+            Err(error) => {
+                failed.get_or_insert(error);
+            }
+        }
     }
-    Ok(deleted)
+    failed.map_or(Ok(deleted), Err)
 }
 
 async fn delete_of(

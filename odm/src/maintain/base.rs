@@ -11,13 +11,14 @@ use odm_store::{Change, DeleteWrite, Error, ErrorKind, Result, UpdateWrite, show
 use self::update::MatchedUpdate;
 use super::{
     cold::{self, MatchedPages, UpdateParts},
-    repair, sequence,
+    repair,
+    sequence::{self, Numbering},
     unit::{Digest, Doc, Unit, id},
     validation::{self, LeftBy},
     versions,
     write::{OnConflict, Write, WriteChange, WriteTarget},
 };
-use crate::{catalog::Catalog, model::IdOfNumber};
+use crate::catalog::Catalog;
 
 /// The result of the user's own write.
 #[derive(Debug, Default)]
@@ -87,10 +88,11 @@ pub(super) async fn apply(
         Write::Insert {
             collection,
             documents,
-            numbered,
+            numbering,
             ..
         } => {
-            let documents = sequence::numbered(unit, collection, documents, *numbered).await?;
+            let documents = sequence::numbered(unit, collection, documents, numbering.as_ref());
+            let documents = documents.await?;
             WriteSummary::inserted(cold::insert(unit, collection, &documents).await?)
         }
         Write::Update {
@@ -125,10 +127,19 @@ pub(super) async fn apply(
             collection,
             key,
             document,
-            numbered,
+            numbering,
             on_conflict,
             ..
-        } => upsert_by(unit, collection, key, (document, *numbered), on_conflict).await?,
+        } => {
+            upsert_by(
+                unit,
+                collection,
+                key,
+                (document, numbering.as_ref()),
+                on_conflict,
+            )
+            .await?
+        }
         Write::Modify {
             collection,
             id,
@@ -333,14 +344,14 @@ async fn upsert_by(
     unit: &mut Unit<'_>,
     collection: &str,
     key: &Filter,
-    (document, numbered): (&Doc, Option<IdOfNumber>),
+    (document, numbering): (&Doc, Option<&Numbering>),
     on_conflict: &OnConflict,
 ) -> Result<WriteSummary> {
     let target = WriteTarget::Matching(key.clone());
     let matched = cold::matching(unit, collection, &target).await?;
     let Some(&at) = matched.first() else {
         let document = slice::from_ref(document);
-        let document = sequence::numbered(unit, collection, document, numbered).await?;
+        let document = sequence::numbered(unit, collection, document, numbering).await?;
         let positions = cold::insert(unit, collection, &document).await?;
         return Ok(WriteSummary::inserted(positions).returning(matched));
     };

@@ -11,12 +11,38 @@ use odm_store::{Error, ErrorKind, Find, Reader, ReaderExt, Result, mutants::muta
 
 use super::unit::{Doc, Unit};
 use crate::{
-    catalog::{self, COUNTERS},
+    catalog::{self, COUNTERS, Catalog},
     model::IdOfNumber,
 };
 
 /// The field of the catalog's document that holds the last number that was given.
 const LAST: &str = "last";
+
+/// Which new documents get the next numbers of their collection as `_id`s.
+#[derive(Debug, Clone)]
+pub(crate) enum Numbering {
+    /// All of them, which have no `_id`.
+    All(IdOfNumber),
+    /// The documents at these ascending positions, whose `_id`s were made in the place of missing ones, if a model declares a sequence.
+    Declared(Vec<usize>),
+}
+
+impl Numbering {
+    /// Whether it gives numbers in a collection.
+    pub(super) fn applies(&self, catalog: &Catalog, collection: &str) -> bool {
+        match self {
+            Numbering::All(_) => true,
+            Numbering::Declared(_) => catalog.relations().id_sequence(collection).is_some(),
+        }
+    }
+
+    fn has(&self, at: usize) -> bool {
+        match self {
+            Numbering::All(_) => true,
+            Numbering::Declared(positions) => positions.binary_search(&at).is_ok(),
+        }
+    }
+}
 
 /// Returns the documents with the next numbers of the sequence as `_id`s, or unchanged if their `_id`s are not from a sequence. A document
 /// with an `_id` of its own keeps it.
@@ -26,22 +52,29 @@ pub(super) async fn numbered<'d>(
     unit: &mut Unit<'_>,
     collection: &str,
     documents: &'d [Doc],
-    numbered: Option<IdOfNumber>,
+    numbering: Option<&Numbering>,
 ) -> Result<Cow<'d, [Doc]>> {
-    let Some(id_of_number) = numbered else {
-        return Ok(documents.into());
+    let declared = unit.catalog.relations().id_sequence(collection);
+    let id_of_number: &(dyn Fn(i64) -> Result<Option<RawBson>> + Sync) = match numbering {
+        Some(Numbering::All(id_of_number)) => id_of_number,
+        Some(Numbering::Declared(_)) if declared.is_some() => {
+            &|number| Ok(declared.and_then(|sequence| sequence.id(number)))
+        }
+        _ => return Ok(documents.into()),
     };
+    let is_numbered = |at| numbering.is_some_and(|numbering| numbering.has(at));
     let counter = SequenceCounter::of_ids(collection);
     let at = counter.position(unit).await?;
     let mut last = counter.last(unit, at).unwrap_or_default();
     last = last.max(greatest_id(unit, collection).await?);
-    let sent = documents.iter();
-    let sent = sent.filter_map(|document| path::get(document, "_id").and_then(whole));
+    let sent = documents.iter().enumerate();
+    let sent = sent.filter(|(at, _)| !is_numbered(*at));
+    let sent = sent.filter_map(|(_, document)| path::get(document, "_id").and_then(whole));
     last = sent.fold(last, i64::max);
 
     let mut with_ids = Vec::with_capacity(documents.len());
-    for document in documents {
-        if path::get(document, "_id").is_some() {
+    for (at, document) in documents.iter().enumerate() {
+        if !is_numbered(at) {
             with_ids.push(document.clone());
             continue;
         }
@@ -58,7 +91,9 @@ pub(super) async fn numbered<'d>(
         with_id.append(cstr!("_id"), id);
         for element in document.iter() {
             let (name, value) = element.map_err(Error::malformed)?;
-            with_id.append(name, value);
+            if name.as_str() != "_id" {
+                with_id.append(name, value);
+            }
         }
         with_ids.push(Doc::new(with_id));
     }

@@ -296,7 +296,7 @@ fn beginning() -> Vec<Write> {
         Write::Insert {
             collection: collection.to_owned(),
             documents: documents.collect(),
-            numbered: None,
+            numbering: None,
             check_returned: ReturnedCheck::new(|_| Ok(())),
             rights: None,
         }

@@ -15,9 +15,9 @@ use super::{
     plan::PlanStep,
     rewrites::Told,
     rights::Rights,
+    sequence::Numbering,
     unit::{Digest, Doc},
 };
-use crate::model::IdOfNumber;
 
 /// One write.
 #[derive(Debug, Clone)]
@@ -26,8 +26,7 @@ pub(crate) enum Write {
     Insert {
         collection: String,
         documents: Vec<Doc>,
-        /// Makes the `_id`s of documents without one, which are the next numbers of a sequence.
-        numbered: Option<IdOfNumber>,
+        numbering: Option<Numbering>,
         check_returned: ReturnedCheck,
         rights: Rights,
     },
@@ -59,7 +58,7 @@ pub(crate) enum Write {
         collection: String,
         key: Filter,
         document: Doc,
-        numbered: Option<IdOfNumber>,
+        numbering: Option<Numbering>,
         on_conflict: OnConflict,
         check_returned: ReturnedCheck,
     },

@@ -7,11 +7,11 @@ use odm_store::Result;
 use super::{
     PreparedWrite, WriteBuilder, impl_debug,
     prepared::impl_write_future,
-    rows::{ReadBack, encode_new, id_of_number, stamped},
+    rows::{ReadBack, encode_new, numbering, stamped},
 };
 use crate::{
-    maintain::{Doc, Write, WritePlan},
-    model::{Document, IdOfNumber, Insertable},
+    maintain::{Doc, Numbering, Write, WritePlan},
+    model::{Document, Insertable},
     session::Session,
 };
 
@@ -126,7 +126,7 @@ impl_write_future!(Insert<M>, InsertMany<M>);
 /// Documents to insert, as they are stored.
 struct NewDocuments<M> {
     documents: Result<Vec<Doc>>,
-    numbered: Option<IdOfNumber>,
+    numbering: Option<Numbering>,
     read_back: fn(&[Doc]) -> ReadBack<M>,
 }
 
@@ -136,7 +136,7 @@ impl<M: Document> NewDocuments<M> {
         let documents = documents.map(|document| encode_new(&document).map(stamped));
         NewDocuments {
             documents: documents.collect(),
-            numbered: id_of_number::<M, N>(),
+            numbering: numbering::<M, N>(),
             read_back: match N::IS_WHOLE {
                 true => ReadBack::new,
                 false => ReadBack::of_new,
@@ -154,7 +154,7 @@ impl<M: Document> NewDocuments<M> {
         let write = Write::Insert {
             collection: M::COLLECTION.to_owned(),
             documents,
-            numbered: self.numbered,
+            numbering: self.numbering,
             check_returned: read_back.check(),
             rights: None,
         };

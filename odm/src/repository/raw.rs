@@ -282,7 +282,7 @@ impl<M: Document> RawWriteMany<M> {
             WriteKind::Insert => Write::Insert {
                 collection,
                 documents,
-                numbered: None,
+                numbering: None,
                 check_returned,
                 rights: None,
             },

@@ -8,10 +8,10 @@ use serde::de::DeserializeOwned;
 
 use super::{Joins, semi_join::Unresolved};
 use crate::{
-    maintain::{Doc, ReturnedCheck},
+    maintain::{Doc, Numbering, ReturnedCheck},
     model::{
-        self, Document, IdOfNumber, Insertable, Unreadable, check_references, id_to_raw, read,
-        references, unstorable,
+        self, Document, Insertable, Unreadable, check_references, id_to_raw, read, references,
+        unstorable,
     },
     session::{ReadView, Session},
     trace::Operation,
@@ -109,9 +109,9 @@ pub(super) fn refuse_null_id<M: Document>(document: &RawDocument) -> Result<()> 
     Ok(())
 }
 
-/// Returns the function from a number to a stored `_id`, if the values have no `_id`, and get one from a sequence.
-pub(super) fn id_of_number<M: Document, N: Insertable<M>>() -> Option<IdOfNumber> {
-    N::id_of_number().map(|_| -> IdOfNumber { model::id_of_number::<M, N> })
+/// How the values get their `_id`s, if they get them from a sequence.
+pub(super) fn numbering<M: Document, N: Insertable<M>>() -> Option<Numbering> {
+    N::id_of_number().map(|_| Numbering::All(model::id_of_number::<M, N>))
 }
 
 /// Returns a whole document with the time in place of each empty timestamp.

@@ -10,11 +10,11 @@ use super::{
     PreparedWrite, WriteBuilder, impl_debug,
     prepared::impl_write_future,
     returning::ReturnedDocuments,
-    rows::{encode_new, id_of_number, stamped},
+    rows::{encode_new, numbering, stamped},
 };
 use crate::{
-    maintain::{Doc, OnConflict, Write, WritePlan},
-    model::{Document, IdOfNumber, Insertable, StoredKey},
+    maintain::{Doc, Numbering, OnConflict, Write, WritePlan},
+    model::{Document, Insertable, StoredKey},
     query::Update,
     session::Session,
 };
@@ -36,7 +36,7 @@ use crate::{
 pub struct UpsertBy<M> {
     session: Session,
     document: Result<Doc>,
-    numbered: Option<IdOfNumber>,
+    numbering: Option<Numbering>,
     key: StoredKey,
     on_conflict: Result<OnConflict>,
     model: PhantomData<fn() -> M>,
@@ -47,7 +47,7 @@ impl<M: Document> UpsertBy<M> {
         UpsertBy {
             session,
             document: encode_new(document).map(stamped),
-            numbered: id_of_number::<M, N>(),
+            numbering: numbering::<M, N>(),
             key,
             on_conflict: Ok(OnConflict::Replace),
             model: PhantomData,
@@ -113,7 +113,7 @@ impl<M: Document> WriteBuilder for UpsertBy<M> {
             collection: M::COLLECTION.to_owned(),
             key: key_of::<M>(self.key, &document)?,
             document,
-            numbered: self.numbered,
+            numbering: self.numbering,
             on_conflict: self.on_conflict?,
             check_returned: returning.check,
         };

@@ -5,8 +5,8 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use odm::{
     Collections, ErrorKind, OpenOptions,
-    bson::{RawBson, RawDocumentBuf, doc, rawdoc},
-    mql::Filter,
+    bson::{self, RawBson, RawDocumentBuf, doc, rawdoc},
+    mql::{Filter, Update},
     prelude::*,
 };
 use serde::{Deserialize, Serialize};
@@ -37,9 +37,19 @@ struct Note {
     ticket: Ref<Ticket>,
 }
 
+/// Of which there are few.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[document(collection = "lockers", new = "NewLocker")]
+struct Locker {
+    #[serde(rename = "_id")]
+    #[id(sequence)]
+    id: i16,
+}
+
 #[derive(Debug, Database)]
 #[database(name = "desk", version = 1)]
 struct Desk {
+    lockers: Repository<Locker>,
     tickets: Repository<Ticket>,
     notes: Repository<Note>,
 }
@@ -137,14 +147,35 @@ on_every_store! {
         assert_eq!(ids, [8, 7, 9].map(RawBson::Int32));
         let note = rawdoc! { "ticket": 9 };
         assert_eq!(collections.collection("notes").insert([note]).await.unwrap(), [RawBson::Int64(2)]);
+        // So does a document that an upsert inserts.
+        let named = Filter::parse(&doc! { "until": bson::DateTime::from_millis(1) }).unwrap();
+        let update = Update::parse(&doc! { "$unset": { "other": "" } }, &[]).unwrap();
+        let upserted = collections.collection("tickets").update(named, update).upsert().await.unwrap();
+        assert_eq!(upserted.inserted_id, Some(RawBson::Int32(10)));
         let next = desk.tickets.insert(NewTicket { until: None }).await.unwrap();
-        assert_eq!(next.id, TicketId(10));
+        assert_eq!(next.id, TicketId(11));
         assert_eq!(desk.tickets.get(TicketId(9)).await.unwrap().notes, 1);
         // A write that fails uses up no number.
         let wrong = rawdoc! { "until": "tomorrow" };
         assert_eq!(tickets.insert([rawdoc! {}, wrong]).await.unwrap_err().kind(), ErrorKind::Invalid);
-        assert_eq!(tickets.insert([rawdoc! {}]).await.unwrap(), [RawBson::Int32(11)]);
+        assert_eq!(tickets.insert([rawdoc! {}]).await.unwrap(), [RawBson::Int32(12)]);
         assert_eq!(desk.audit().await.unwrap(), []);
+    }
+
+    async fn a_process_that_was_there_before_the_models_gives_them_too(store: AnyStore) {
+        let collections = Collections::open(store.clone()).await.unwrap();
+        let tickets = collections.collection("tickets");
+        let _desk = Desk::open(store).await.unwrap();
+        assert_eq!(tickets.insert([rawdoc! {}]).await.unwrap(), [RawBson::Int32(1)]);
+    }
+
+    async fn an_id_of_a_client_that_was_removed_ends_no_sequence(store: AnyStore) {
+        let _desk = Desk::open(store.clone()).await.unwrap();
+        let collections = Collections::open(store).await.unwrap();
+        let tickets = collections.collection("tickets");
+        tickets.insert([rawdoc! { "_id": i32::MAX }]).await.unwrap();
+        tickets.delete(Filter::default()).await.unwrap();
+        assert_eq!(tickets.insert([rawdoc! {}]).await.unwrap(), [RawBson::Int32(1)]);
     }
 
     async fn concurrent_inserts_get_different_numbers(store: AnyStore) {
@@ -163,12 +194,14 @@ on_every_store! {
     async fn a_sequence_at_the_end_of_its_type_is_used_up(store: AnyStore) {
         let _desk = Desk::open(store.clone()).await.unwrap();
         let collections = Collections::open(store).await.unwrap();
-        let tickets = collections.collection("tickets");
-        tickets.insert([rawdoc! { "_id": i32::MAX }]).await.unwrap();
-        let error = tickets.insert([RawDocumentBuf::new()]).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Limit);
-        assert!(error.to_string().contains("the sequence of `tickets` is used up"), "{error}");
-        let all = Filter::parse(&doc! {}).unwrap();
-        assert_eq!(tickets.find(all).count().await.unwrap(), 1);
+        let ends = [("tickets", RawBson::Int32(i32::MAX)), ("lockers", RawBson::Int32(i16::MAX.into()))];
+        for (name, last) in ends {
+            let collection = collections.collection(name);
+            collection.insert([rawdoc! { "_id": last }]).await.unwrap();
+            let error = collection.insert([RawDocumentBuf::new()]).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Limit);
+            assert!(error.to_string().contains(&format!("the sequence of `{name}` is used up")), "{error}");
+            assert_eq!(collection.find(Filter::default()).count().await.unwrap(), 1);
+        }
     }
 }

@@ -9,6 +9,7 @@ use crate::{
     catalog::Catalog,
     maintain::{
         cold::{self, UpdateParts},
+        sequence::{self, Numbering},
         unit::{Doc, Unit, id},
         validation::{self, LeftBy},
         write::{WriteChange, WriteTarget},
@@ -83,13 +84,17 @@ impl MatchedUpdate<'_> {
             WriteChange::Replace(document) => with_seeded_id(&seed, document)?,
             WriteChange::Pipeline(pipeline) => pipeline.apply(&seed)?,
         };
-        let made = match path::get(&made, "_id") {
-            Some(_) => made,
+        let (made, numbering) = match path::get(&made, "_id") {
+            Some(_) => (made, None),
             None => {
-                id_first(&made, RawBson::from(ObjectId::new()).as_raw_bson_ref()).unwrap_or(made)
+                let id = RawBson::from(ObjectId::new());
+                let made = id_first(&made, id.as_raw_bson_ref()).unwrap_or(made);
+                (made, Some(Numbering::Declared(vec![0])))
             }
         };
-        let positions = cold::insert(unit, self.collection, &[Doc::new(made)]).await?;
+        let made = [Doc::new(made)];
+        let made = sequence::numbered(unit, self.collection, &made, numbering.as_ref()).await?;
+        let positions = cold::insert(unit, self.collection, &made).await?;
         Ok(WriteSummary::inserted(positions))
     }
 

@@ -29,10 +29,13 @@ pub(in crate::maintain) fn write_of(
         Write::Insert {
             collection,
             documents,
-            numbered: None,
+            numbering,
             check_returned,
             ..
         } => {
+            if numbering.iter().any(|of| of.applies(catalog, collection)) {
+                return None;
+            }
             let inserted = inserted(catalog, collection, one(documents)?)?;
             let document = RawDocumentBuf::clone(&inserted);
             check_returned.run(&[inserted]).ok()?;

@@ -32,7 +32,7 @@ async fn filled(catalog: &Catalog, author_of: fn(i32) -> i32, post_of: fn(i32) -
         let insert = Write::Insert {
             collection: collection.to_owned(),
             documents: documents.into_iter().map(|of| Doc::new(raw(of))).collect(),
-            numbered: None,
+            numbering: None,
             check_returned: ReturnedCheck::new(|_| Ok(())),
             rights: None,
         };

@@ -50,7 +50,7 @@ pub(super) fn write() -> impl Strategy<Value = Write> {
             0..3 => Write::Insert {
                 collection: owned,
                 documents: ids.iter().map(|id| new(*id)).collect(),
-                numbered: None,
+                numbering: None,
                 check_returned: ReturnedCheck::new(|_| Ok(())),
                 rights: None,
             },
@@ -65,7 +65,7 @@ pub(super) fn write() -> impl Strategy<Value = Write> {
                 collection: owned,
                 key: some(vec![ids[0]]),
                 document: new(ids[0]),
-                numbered: None,
+                numbering: None,
                 on_conflict: match ids.get(1).map(|id| id % 3) {
                     Some(0) => OnConflict::Keep,
                     Some(1) => OnConflict::Update {
