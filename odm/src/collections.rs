@@ -39,6 +39,8 @@
 
 mod aggregate;
 mod find;
+#[doc(hidden)]
+pub mod json;
 mod manage;
 mod retry;
 mod snapshot;

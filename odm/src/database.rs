@@ -18,7 +18,7 @@ pub(crate) use open::lock_of;
 pub(crate) use outbox::start as start_outbox;
 use tokio::io::{AsyncBufRead, AsyncWrite};
 pub use transaction::{Repeatable, TransactionGuard};
-pub(crate) use transfer::TransferScope;
+pub(crate) use transfer::{Canonical, ExportedDocument, TransferScope};
 pub use transfer::{CopyTo, Export, Import, ImportFiles, TransferProgress};
 
 use futures_core::future::BoxFuture;

@@ -1,5 +1,7 @@
 //! The relations as they are declared and stored.
 
+mod document;
+
 use std::{collections::BTreeSet, fmt::Write as _};
 
 use bson::RawBson;

@@ -15,6 +15,7 @@ mod scope;
 
 pub use copy_to::CopyTo;
 pub use export::Export;
+pub(crate) use extended_json::{Canonical, ExportedDocument};
 pub use files::ImportFiles;
 pub use import::Import;
 

@@ -3,7 +3,8 @@
 mod read;
 
 use bson::{Bson, RawBsonRef, RawDocument, RawDocumentBuf};
-pub(super) use read::{ExportedDocument, ForeignDocument};
+pub(crate) use read::ExportedDocument;
+pub(super) use read::ForeignDocument;
 use serde::{
     Serialize, Serializer,
     ser::{Error as _, SerializeMap, SerializeSeq},
@@ -15,7 +16,7 @@ use odm_store::{Error, ErrorKind, Result, show};
 const DEEPEST: usize = 100;
 
 /// A document that serializes as canonical extended JSON, with its fields in their order.
-pub(super) struct Canonical<'a>(pub(super) &'a RawDocument);
+pub(crate) struct Canonical<'a>(pub(crate) &'a RawDocument);
 
 impl Serialize for Canonical<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {

@@ -13,9 +13,7 @@ use serde::{
 };
 
 /// A document of an export of this library.
-pub(in crate::database::transfer) struct ExportedDocument(
-    pub(in crate::database::transfer) Document,
-);
+pub(crate) struct ExportedDocument(pub(crate) Document);
 
 impl<'de> Deserialize<'de> for ExportedDocument {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
