@@ -1,5 +1,7 @@
 //! Who a client is: users, their passwords, and what a connection has proved of them.
 
+#[cfg(feature = "http")]
+mod passwords;
 mod rights;
 mod scram;
 mod users;
@@ -10,6 +12,8 @@ use odm::{ErrorKind, bson::oid::ObjectId, collections::CollectionRights};
 use sha2::{Digest, Sha256};
 use tokio::sync::OwnedSemaphorePermit;
 
+#[cfg(feature = "http")]
+pub(crate) use self::passwords::{Login, Passwords};
 pub(crate) use self::users::secret;
 pub use self::{
     rights::Right,
@@ -109,7 +113,31 @@ fn failed() -> CommandError {
     CommandError::new(code::AUTHENTICATION_FAILED, "Authentication failed.")
 }
 
+/// The account that a client says it has, if there is one.
+async fn account(state: &ServerState, database: &str, name: &str) -> Result<Option<Account>> {
+    let Some(collections) = state.databases.get(database) else {
+        return Ok(None);
+    };
+    match Account::of(collections, name).await {
+        // The error would tell that there is such a user.
+        Err(error) if error.kind() == ErrorKind::Schema => {
+            tracing::error!(target: "odm", database, user = name, %error, "user not let in");
+            Ok(None)
+        }
+        account => Ok(account?),
+    }
+}
+
 impl Authentication {
+    /// That of a client whose password was checked.
+    #[cfg(feature = "http")]
+    pub(crate) fn of_user(user: Arc<ProvenUser>) -> Self {
+        Authentication(Mutex::new(Proofs {
+            user: Some(user),
+            ..Proofs::default()
+        }))
+    }
+
     /// That of a new connection, which has a place among those of strangers until it authenticates.
     pub(crate) fn of_stranger(place: OwnedSemaphorePermit) -> Self {
         Authentication(Mutex::new(Proofs {
@@ -169,17 +197,7 @@ impl Authentication {
             );
             return Err(CommandError::new(code::AUTHENTICATED_BEFORE, message));
         }
-        let account = match state.databases.get(database) {
-            Some(collections) => match Account::of(collections, &name).await {
-                // The error would tell that there is such a user.
-                Err(error) if error.kind() == ErrorKind::Schema => {
-                    tracing::error!(target: "odm", database, user = name, %error, "user not let in");
-                    None
-                }
-                account => account?,
-            },
-            None => None,
-        };
+        let account = account(state, database, &name).await?;
         // They are made for every name, so that the time of the reply tells little of whether there is a user.
         let nobody = Credentials::of_nobody(&state.secret, database, &name)?;
         let (account, credentials) = match account {

@@ -49,7 +49,7 @@ use crate::{
     connection::Client,
     error::{CommandError, Result, code},
     message::Request,
-    server::ServerState,
+    server::{EndedCommand, ServerState},
     session::SessionUse,
     snapshots::{AskedSnapshot, Snapshot},
 };
@@ -159,7 +159,8 @@ pub(crate) async fn run(
     let begun = Instant::now();
     let (name, database) = (name_of(request.body), database_of(request));
     let result = dispatch(state, client, request, name, database).await;
-    let microseconds = begun.elapsed().as_micros();
+    let time = begun.elapsed();
+    let microseconds = time.as_micros();
     let connection = client.id;
     let mut reply = match result {
         Ok(mut reply) => {
@@ -173,8 +174,46 @@ pub(crate) async fn run(
             error.reply(database)
         }
     };
+    state.slow.note(EndedCommand {
+        connection,
+        address: &client.address,
+        database,
+        body: request.body,
+        reply: &reply,
+        time,
+    });
     cluster_time::append(state, client, &mut reply);
     reply
+}
+
+/// The commands of every user that only read.
+#[cfg(feature = "http")]
+const READS_OF_USERS: [&str; 5] = [
+    "currentOp",
+    "getMore",
+    "killCursors",
+    "listCollections",
+    "listDatabases",
+];
+
+/// Checks that a command only reads.
+///
+/// # Errors
+///
+/// `IllegalOperation` if it could change data, a session, or the commands of others.
+#[cfg(feature = "http")]
+pub(crate) fn check_reads(body: &RawDocument) -> Result<()> {
+    let command = command_of(name_of(body))?;
+    let reads = match command.access {
+        Access::Anyone | Access::Read | Access::ReadAll | Access::Server | Access::Inner => true,
+        Access::User => READS_OF_USERS.contains(&command.name),
+        Access::Write | Access::WriteAll | Access::Rename => false,
+    };
+    if reads {
+        return Ok(());
+    }
+    let message = format!("'{}' is refused: this page only reads", command.name);
+    Err(CommandError::new(code::ILLEGAL_OPERATION, message))
 }
 
 /// The name of a command, which is that of its first field.

@@ -94,6 +94,17 @@ pub(crate) enum Malformed {
 }
 
 impl<'m> Request<'m> {
+    /// A command that has come outside of a message, with the database in its body.
+    #[cfg(feature = "http")]
+    pub(crate) fn of_body(body: &'m RawDocument) -> Self {
+        Request {
+            body,
+            sequences: Vec::new(),
+            reply: Some(ReplyForm::Message),
+            database: None,
+        }
+    }
+
     /// Reads a whole message, of which this is the header.
     pub(crate) fn parse(header: Header, message: &'m [u8]) -> Result<Self, Malformed> {
         let content = message.get(HEADER..).unwrap_or_default();

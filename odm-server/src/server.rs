@@ -2,98 +2,24 @@
 
 mod counters;
 mod listener;
+mod slow;
+mod state;
 
-use std::{
-    collections::BTreeMap,
-    fmt,
-    net::SocketAddr,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{fmt, net::SocketAddr, sync::Arc, time::Duration};
 
-use odm::{Collections, Error, ErrorKind, Result};
+use odm::{Collections, Result};
 use tokio::{
-    sync::{Semaphore, SemaphorePermit, watch},
+    sync::watch,
     task::{JoinHandle, JoinSet},
 };
 
-pub(crate) use self::counters::Counters;
 use self::listener::{Accept, Listener};
+pub(crate) use self::{slow::EndedCommand, state::ServerState};
 use crate::{
-    auth::{self, Authentication},
-    command::VIRTUAL,
+    auth::Authentication,
     connection::{Client, Connection},
-    cursor::Cursors,
     limits::Limits,
-    message::MAX_MESSAGE,
-    operations::Operations,
-    session::Sessions,
-    snapshots::Snapshots,
 };
-
-/// How often cursors are looked at that nobody reads.
-const SWEEP: Duration = Duration::from_secs(5);
-
-/// The same, if cursors may be idle for a moment only.
-const MIN_SWEEP: Duration = Duration::from_millis(10);
-
-/// How often old answers are looked for.
-const FORGET: Duration = Duration::from_secs(5 * 60);
-
-/// How long the answer to a write is stored, for a client that sends the write again.
-const ANSWER_LIFE: Duration = Duration::from_secs(30 * 60);
-
-/// What the connections of a server share.
-pub(crate) struct ServerState {
-    pub(crate) databases: BTreeMap<String, Collections>,
-    pub(crate) limits: Limits,
-    pub(crate) cursors: Cursors,
-    pub(crate) sessions: Sessions,
-    pub(crate) snapshots: Snapshots,
-    /// The name of the server as a member of a replica set, by which drivers find it; `None` if they would not.
-    pub(crate) member: Option<String>,
-    pub(crate) counters: Counters,
-    pub(crate) operations: Operations,
-    pub(crate) started: Instant,
-    /// Whether clients must prove to be users.
-    pub(crate) requires_users: bool,
-    /// What the challenges of names without a user follow from.
-    pub(crate) secret: [u8; 32],
-    /// One permit for each further connection of a client that has not authenticated.
-    strangers: Arc<Semaphore>,
-    #[cfg(feature = "tls")]
-    tls: Option<tokio_rustls::TlsAcceptor>,
-    /// The memory of large messages, in KiB.
-    memory: Semaphore,
-    /// Whether the server ends.
-    ending: watch::Receiver<bool>,
-}
-
-impl fmt::Debug for ServerState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ServerState").finish_non_exhaustive()
-    }
-}
-
-impl ServerState {
-    /// Waits until there is memory for a message.
-    pub(crate) async fn memory_for(&self, length: usize) -> SemaphorePermit<'_> {
-        let permits = kibibytes(length);
-        let permit = self.memory.acquire_many(permits).await;
-        permit.expect("the semaphore is never closed")
-    }
-
-    /// Waits until the server ends.
-    pub(crate) async fn until_end(&self) {
-        let mut ending = self.ending.clone();
-        // Its other end is gone with the server.
-        let _ = ending.wait_for(|is_ending| *is_ending).await;
-    }
-}
-
-fn kibibytes(bytes: usize) -> u32 {
-    u32::try_from(bytes.div_ceil(1 << 10)).unwrap_or(u32::MAX)
-}
 
 /// A server of MongoDB's wire protocol. Dropping it ends it at once; [`shutdown`](Server::shutdown) lets commands end.
 ///
@@ -111,6 +37,8 @@ fn kibibytes(bytes: usize) -> u32 {
 #[must_use = "a server ends when it is dropped"]
 pub struct Server {
     address: Option<SocketAddr>,
+    #[cfg(feature = "http")]
+    pub(crate) state: Arc<ServerState>,
     ending: watch::Sender<bool>,
     accepting: JoinHandle<()>,
 }
@@ -158,6 +86,7 @@ pub struct Builder {
     limits: Limits,
     requires_users: bool,
     host: Option<String>,
+    slow_operation: Option<Duration>,
     #[cfg(feature = "tls")]
     tls: Option<Arc<rustls::ServerConfig>>,
 }
@@ -212,6 +141,23 @@ impl Builder {
     #[must_use]
     pub fn host(mut self, name: impl Into<String>) -> Self {
         self.host = Some(name.into());
+        self
+    }
+
+    /// Sets from which time on a command is a slow one, 100 ms by default. The last 1,000 slow commands are kept in memory, for `getLog`.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use std::time::Duration;
+    /// use odm::Collections;
+    /// use odm_server::Server;
+    ///
+    /// let builder = Server::builder().database("shop", Collections::of(&shop)).slow_operation(Duration::from_millis(20));
+    /// # Ok(()) });
+    /// ```
+    #[must_use]
+    pub fn slow_operation(mut self, time: Duration) -> Self {
+        self.slow_operation = Some(time);
         self
     }
 
@@ -295,7 +241,7 @@ impl Builder {
         if self.tls.is_some() {
             let message =
                 "TLS at a Unix socket, which leaves the machine nowhere: listen there without it";
-            return Err(Error::new(ErrorKind::InvalidQuery, message));
+            return Err(odm::Error::new(odm::ErrorKind::InvalidQuery, message));
         }
         let listener = listener::bind_unix(path).await?;
         self.serve(listener, None, path.display().to_string()).await
@@ -307,79 +253,16 @@ impl Builder {
         address: Option<SocketAddr>,
         shown: String,
     ) -> Result<Server> {
-        let mut databases = BTreeMap::new();
-        for (name, collections) in self.databases {
-            let refused = |why| {
-                let message = format!("database `{name}` cannot be served: {why}");
-                Error::new(ErrorKind::InvalidQuery, message)
-            };
-            if !crate::command::is_database_name(&name) {
-                return Err(refused("MongoDB allows no such name"));
-            }
-            if collections.capabilities().several_programs {
-                return Err(refused(
-                    "it is on a server already, which clients would write past this one: let them write through a program, or copy the \
-                     database into an embedded store",
-                ));
-            }
-            if VIRTUAL.contains(&name.as_str()) {
-                return Err(refused("every server has an empty database of this name"));
-            }
-            if databases.insert(name.clone(), collections).is_some() {
-                return Err(refused("there are two of this name"));
-            }
-        }
-        let memory = self.limits.message_memory.max(MAX_MESSAGE);
-        let secret = match databases.values().next() {
-            Some(first) if self.requires_users => auth::secret(first).await?,
-            _ => auth::random()?,
-        };
-        let strangers = self.limits.connections.div_ceil(2);
         let (ending, end) = watch::channel(false);
-        let state = Arc::new(ServerState {
-            databases,
-            cursors: Cursors::new(self.limits.cursors),
-            sessions: Sessions::new(self.limits.transactions),
-            snapshots: Snapshots::new(self.limits.snapshots, self.limits.snapshot_life),
-            member: match (self.host, address) {
-                // The case of a host means nothing, and drivers write it in lower case.
-                (Some(host), _) => Some(host.to_lowercase()),
-                (None, Some(address)) => Some(address)
-                    .filter(|address| !address.ip().is_unspecified())
-                    .map(|address| address.to_string()),
-                // Drivers would not find the path of a socket in lower case.
-                (None, None) => Some(shown).filter(|path| *path == path.to_lowercase()),
-            },
-            requires_users: self.requires_users,
-            secret,
-            strangers: Arc::new(Semaphore::new(strangers.min(Semaphore::MAX_PERMITS))),
-            #[cfg(feature = "tls")]
-            tls: self.tls.map(tokio_rustls::TlsAcceptor::from),
-            counters: Counters::default(),
-            operations: Operations::default(),
-            started: Instant::now(),
-            memory: Semaphore::new(kibibytes(memory) as usize),
-            limits: self.limits,
-            ending: end.clone(),
-        });
-        let accepting = tokio::spawn(accept(listener, state, end));
+        let state = Arc::new(self.state(address, Some(shown), end.clone()).await?);
+        let accepting = tokio::spawn(accept(listener, state.clone(), end));
         Ok(Server {
             address,
+            #[cfg(feature = "http")]
+            state,
             ending,
             accepting,
         })
-    }
-}
-
-/// Removes the stored answers of clients that will not send their commands again.
-async fn forget_answers(state: Arc<ServerState>) {
-    loop {
-        tokio::time::sleep(FORGET).await;
-        for (database, collections) in &state.databases {
-            if let Err(error) = collections.forget_answers(ANSWER_LIFE).await {
-                tracing::warn!(target: "odm", database, %error, "old answers of clients are not removed");
-            }
-        }
     }
 }
 
@@ -418,17 +301,8 @@ async fn serve_tls(
 /// Takes connections until the server ends, and ends those that are open then.
 async fn accept(listener: Listener, state: Arc<ServerState>, mut end: watch::Receiver<bool>) {
     let mut connections = JoinSet::new();
-    // Ends with this task.
-    let mut forgetting = JoinSet::new();
-    forgetting.spawn(forget_answers(state.clone()));
-    let Limits {
-        idle_cursor,
-        idle_transaction,
-        snapshot_life,
-        ..
-    } = state.limits;
-    let shortest = idle_cursor.min(idle_transaction).min(snapshot_life);
-    let mut sweep = tokio::time::interval(SWEEP.min(shortest / 2).max(MIN_SWEEP));
+    // They end with this task.
+    let _sweeping = state.clone().sweep();
     let mut last_id = 0_i32;
     loop {
         let accepted = tokio::select! {
@@ -439,13 +313,6 @@ async fn accept(listener: Listener, state: Arc<ServerState>, mut end: watch::Rec
                     tracing::error!(target: "odm", %error, "connection failed");
                 }
                 state.counters.close();
-                continue;
-            }
-            _ = sweep.tick() => {
-                state.cursors.sweep(state.limits.idle_cursor);
-                state.sessions.sweep(state.limits.idle_transaction);
-                state.snapshots.sweep();
-                state.databases.values().for_each(Collections::forget_commits);
                 continue;
             }
             accepted = listener.accept() => accepted,

@@ -88,6 +88,13 @@ impl Credentials {
         })
     }
 
+    /// Whether they are those of a password. It takes as long as the password is hashed.
+    #[cfg(feature = "http")]
+    pub(crate) fn fit(&self, password: &str) -> bool {
+        Self::with_salt(password, &self.salt, self.iterations)
+            .is_ok_and(|given| bool::from(given.stored_key.ct_eq(&self.stored_key)))
+    }
+
     /// Credentials that no password fits, of a user who does not exist. Their salt is always the same for a name, as that of a user is.
     pub(crate) fn of_nobody(secret: &[u8], database: &str, name: &str) -> Result<Self> {
         let salt = hmac(secret, &[database.as_bytes(), b".", name.as_bytes()]);

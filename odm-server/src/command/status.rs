@@ -1,6 +1,9 @@
 //! What shells and tools ask about the state of a server.
 
-use odm::bson::{DateTime, RawArrayBuf, RawBsonRef, RawDocumentBuf, raw::CString, rawdoc};
+use odm::{
+    bson::{DateTime, RawArrayBuf, RawBsonRef, RawDocumentBuf, raw::CString, rawdoc},
+    collections::json,
+};
 
 use super::{
     Access, COMMANDS as COMMANDS_OF_ALL, Command, Context, collections::check_admin,
@@ -10,6 +13,7 @@ use crate::{
     arguments::Arguments,
     auth::MECHANISM,
     error::{CommandError, Result, code},
+    message::MAX_MESSAGE,
 };
 
 pub(super) const COMMANDS: &[Command] = &[
@@ -178,14 +182,26 @@ fn host_info() -> RawDocumentBuf {
     }
 }
 
-/// There is no log that a client can read: the events of the server are those of the program that it is in.
+/// The log has the slow commands alone: the other events of the server are those of the program that it is in.
 fn get_log(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
     check_admin(context, "getLog")?;
     let log: &str = arguments.required("getLog")?;
     arguments.end()?;
     match log {
         "*" => Ok(rawdoc! { "names": ["global", "startupWarnings"] }),
-        "global" | "startupWarnings" => Ok(rawdoc! { "totalLinesWritten": 0, "log": [] }),
+        "global" => {
+            let database = context.caller.map(|caller| caller.user.database.as_str());
+            let (slow, total) = context.state.slow.list(database);
+            let mut lines = RawArrayBuf::new();
+            for line in &slow {
+                let text = json::write(line, MAX_MESSAGE)?;
+                lines.push(String::from_utf8_lossy(&text).as_ref());
+            }
+            Ok(
+                rawdoc! { "totalLinesWritten": i64::try_from(total).unwrap_or(i64::MAX), "log": lines },
+            )
+        }
+        "startupWarnings" => Ok(rawdoc! { "totalLinesWritten": 0, "log": [] }),
         _ => {
             let message = format!("No log named '{log}'");
             Err(CommandError::new(code::BAD_VALUE, message))

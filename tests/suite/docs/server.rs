@@ -60,6 +60,47 @@ async fn serve_users(shop: Shop, address: &str) -> odm::Result<()> {
     Ok(())
 }
 
+async fn serve_page(
+    shop: Shop,
+    listener: tokio::net::TcpListener,
+) -> Result<(), Box<dyn std::error::Error>> {
+    use std::net::SocketAddr;
+
+    use axum::Router;
+    use odm::Collections;
+    use odm_server::Server;
+
+    let page = Server::builder().database("shop", Collections::of(&shop)).page().await?;
+    let app = Router::new().nest("/data", page.router());
+    // http://127.0.0.1:8080/data, if the listener is there.
+    axum::serve(listener, app.into_make_service_with_connect_info::<SocketAddr>()).await?;
+    Ok(())
+}
+
+#[test]
+fn a_page_is_served() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    tests::run(async {
+        let store = Embedded::memory().await.expect("it opens");
+        let shop = Shop::open(store).await.expect("it opens");
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("it listens");
+        let address = listener.local_addr().expect("it listens at TCP");
+        let browse = async {
+            let mut stream = tokio::net::TcpStream::connect(address).await.expect("it accepts");
+            let request = b"GET /data HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+            stream.write_all(request).await.expect("it reads");
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await.expect("it answers");
+            assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        };
+        tokio::select! {
+            ended = serve_page(shop, listener) => panic!("{ended:?}"),
+            () = browse => {}
+        }
+    });
+}
+
 #[test]
 fn a_database_is_served_to_its_users() {
     tests::run(async {

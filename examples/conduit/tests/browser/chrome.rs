@@ -299,7 +299,9 @@ impl Browser {
 
     /// Saves the image of the window.
     pub(crate) async fn shot(&self, name: &str) {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/screenshots");
+        let mut above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+        let root = above.find(|folder| folder.join("Cargo.lock").exists());
+        let folder = root.expect("the workspace").join("target/screenshots");
         fs::create_dir_all(&folder).unwrap();
         let image = self.client.screenshot().await.unwrap();
         fs::write(folder.join(format!("{name}.png")), image).unwrap();
