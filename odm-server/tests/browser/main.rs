@@ -145,6 +145,12 @@ fn a_copy_in_a_list_leads_to_the_source_of_its_element() {
             .sees("[data-path=most] .source", "greatest of uses.minutes")
             .await;
         // Of the two uses one counts for the sum.
+        browser
+            .sees(
+                "[data-path=total] .source",
+                "sum over uses.minutes where { minutes: { $gte: 10 } }",
+            )
+            .await;
         browser.click("[data-path=total] .source a").await;
         browser.sees("#range", "of 1 document").await;
         browser.sees("h1", "uses").await;

@@ -164,6 +164,44 @@ fn several_databases_are_named_with_their_users_and_a_page_of_another_site_is_re
 }
 
 #[test]
+fn users_see_the_slow_commands_of_their_database() {
+    example(async |shop| {
+        let (collections, other) = (
+            Collections::of(&shop),
+            Collections::open(Embedded::memory().await?).await?,
+        );
+        Users::of(&collections)
+            .create("ann", "secret", [Right::read_all()])
+            .await?;
+        Users::of(&collections)
+            .create("ben", "secret", [Right::read("parts")])
+            .await?;
+        Users::of(&other)
+            .create("cy", "secret", [Right::read_all()])
+            .await?;
+        let builder = Server::builder()
+            .database("shop", collections)
+            .database("other", other);
+        let builder = builder
+            .require_users()
+            .slow_operation(std::time::Duration::ZERO);
+        let served = Served::page(builder.page().await?).await;
+        let run = async |name: &str, command| {
+            let given = basic(name, "secret");
+            served
+                .command_with(&[("authorization", given.as_str())], command)
+                .await
+        };
+        assert_eq!(run("shop/ann", find("parts")).await.status, 200);
+        let log = || doc! { "getLog": "global", "$db": "admin" };
+        assert!(run("shop/ann", log()).await.body.contains("shop.parts"));
+        assert!(!run("other/cy", log()).await.body.contains("shop.parts"));
+        assert_eq!(run("shop/ben", log()).await.code(), 13);
+        Ok(())
+    });
+}
+
+#[test]
 fn users_beyond_the_machine_come_by_tls() {
     example(async |shop| {
         let far = ConnectInfo(SocketAddr::from((Ipv4Addr::new(10, 0, 0, 1), 1)));

@@ -1,7 +1,7 @@
 // The relations of a database, by collection.
 
 import * as server from './server.js';
-import { array, at, doc, get, parse, write } from './values.js';
+import { array, at, doc, get, parse, show, write } from './values.js';
 
 const WORDS = {
   copy: 'copied from',
@@ -57,7 +57,8 @@ export function describe(field) {
   const read = field.read.map(path => field.kind === 'computed' ? path : `${field.source}.${path}`);
   const word = WORDS[field.kind] ?? `${field.kind} of`;
   const what = field.kind === 'count' || field.kind === 'exists' || field.kind === 'subset' || read.length === 0 ? field.source : read.join(', ');
-  return `${field.frozen ? 'frozen, ' : ''}${word} ${what}`;
+  const condition = field.filter?.fields.length > 0 ? ` where ${show(field.filter)}` : '';
+  return `${field.frozen ? 'frozen, ' : ''}${word} ${what}${condition}`;
 }
 
 // The filter of the documents that a field of a document is derived from.
