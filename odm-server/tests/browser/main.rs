@@ -16,7 +16,7 @@ use odm::{
     prelude::*,
     store::contract::{CollectionWrites, DocumentWrite, Store, TransactionOptions},
 };
-use odm_server::{Server, http::Page};
+use odm_server::{Right, Server, Users, http::Page};
 use serde_json::Value;
 
 const WIDE: u32 = 1280;
@@ -209,6 +209,35 @@ fn documents_are_filtered_sorted_paged_and_explained() {
         browser.fill("filter", "{ $wrong: 1 }").await;
         browser.click("button.first").await;
         browser.sees("[role=alert]", "$wrong").await;
+        end(browser).await;
+        Ok(())
+    });
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver: .ci/browser runs it"]
+fn a_user_sees_what_they_may_read() {
+    example(async |shop| {
+        let collections = Collections::of(&shop);
+        let rights = [Right::read("parts"), Right::read("products")];
+        Users::of(&collections)
+            .create("ann", "correct horse", rights)
+            .await?;
+        let builder = Server::builder()
+            .database("shop", collections)
+            .require_users();
+        let browser = browse(builder.page().await?).await;
+        browser.open_as("ann", "correct horse", "/data").await;
+        browser.sees("#collections a", "products3").await;
+        browser.sees(".diagram", "parts → parts").await;
+        assert_eq!(
+            browser.texts("#collections a").await,
+            ["parts3", "products3"]
+        );
+        browser.click("#collections a[href*='in=parts']").await;
+        browser.sees("#range", "of 3 documents").await;
+        browser.open("/data#documents?db=shop&in=reviews").await;
+        browser.sees("[role=alert]", "not authorized").await;
         end(browser).await;
         Ok(())
     });

@@ -146,6 +146,14 @@ impl Browser {
             .unwrap();
     }
 
+    /// Opens a page as a user to whose name and password the server agrees.
+    pub(crate) async fn open_as(&self, name: &str, password: &str, path: &str) {
+        let mut url: Url = format!("{}{path}", self.origin).parse().unwrap();
+        url.set_username(name).unwrap();
+        url.set_password(Some(password)).unwrap();
+        self.client.goto(url.as_str()).await.unwrap();
+    }
+
     /// The path of the shown page.
     pub(crate) async fn path(&self) -> String {
         self.client.current_url().await.unwrap().path().to_owned()

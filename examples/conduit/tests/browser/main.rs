@@ -1,5 +1,9 @@
 //! Drives the pages in a real browser, without a window: `.ci/browser` installs one and runs this.
 
+#[allow(
+    dead_code,
+    reason = "the tests of the page of odm-server use all of it"
+)]
 mod chrome;
 #[path = "../http/harness.rs"]
 #[allow(dead_code, reason = "the tests over HTTP use all of it")]

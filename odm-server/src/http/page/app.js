@@ -47,6 +47,7 @@ async function list() {
       parts.push(h('h2', {}, db), h('ul', { 'data-list': true }, items));
     }
     if (listed.length === 0) parts.push(h('p', { class: 'note' }, 'No database is served.'));
+    parts.push(h('p', { class: 'keys' }, h('kbd', {}, '/'), ' filter ', h('kbd', {}, '↑'), h('kbd', {}, '↓'), ' lists ', h('kbd', {}, 'Esc'), ' back'));
     collections.replaceChildren(...parts);
   } catch (error) {
     collections.replaceChildren(alarm(error));

@@ -8,6 +8,8 @@ import { at, bool, doc, filterOf, get, int, number, pathsOf, show, text, write }
 const PAGE = 25;
 const COLUMNS = 12;
 const LONGEST = 80;
+// A search that takes longer ends by itself.
+const LIMIT = ['maxTimeMS', int(60_000)];
 const NUMBERS = ['int32', 'int64', 'double', 'decimal'];
 
 const toDocument = (db, name, id) => link('document', { db, in: name, id: idText(id) });
@@ -28,7 +30,7 @@ function find(name, { filter, sort, projection, page }) {
   const fields = [['find', text(name)], ['filter', filter]];
   if (sort.fields.length > 0) fields.push(['sort', sort]);
   if (projection.fields.length > 0) fields.push(['projection', projection]);
-  fields.push(['skip', int(page * PAGE)], ['limit', int(PAGE + 1)], ['batchSize', int(PAGE + 1)]);
+  fields.push(['skip', int(page * PAGE)], ['limit', int(PAGE + 1)], ['batchSize', int(PAGE + 1)], LIMIT);
   return fields;
 }
 
@@ -119,23 +121,29 @@ export async function documents(main, state, signal) {
   main.replaceChildren(h('h1', { tabindex: '-1' }, name), form(db, name, state), place);
   try {
     const asked = query(state);
-    const counted = server.run(db, [['count', text(name)], ['query', asked.filter]], signal).then(reply => number(get(reply, 'n')));
-    const [relations, reply, total] = await Promise.all([relationsOf(db), server.run(db, find(name, asked), signal), counted]);
+    const [relations, reply] = await Promise.all([relationsOf(db), server.run(db, find(name, asked), signal)]);
     const found = server.batch(reply);
     const shown = found.slice(0, PAGE);
     const first = asked.page * PAGE;
-    const range = shown.length === 0 ? 'No documents' : `${numbers.format(first + 1)}–${numbers.format(first + shown.length)} of ${plural(total, 'document')}`;
+    const range = h('span', { id: 'range' }, shown.length === 0 ? 'No documents' : `${numbers.format(first + 1)}–${numbers.format(first + shown.length)}`);
+    // It may take longer than the documents.
+    const tell = total => {
+      if (shown.length > 0) range.append(` of ${plural(total, 'document')}`);
+      say(range.textContent);
+    };
+    server.run(db, [['count', text(name)], ['query', asked.filter], LIMIT], signal)
+      .then(counted => tell(number(get(counted, 'n'))))
+      .catch(error => { if (!signal.aborted) range.append(`, not counted: ${error.message}`); });
     const turn = (label, page, rel) => {
       const to = new URLSearchParams(state);
       to.set('page', String(page));
       return h('a', { href: `#documents?${to}`, rel }, label);
     };
-    const pages = h('p', { class: 'pages' }, h('span', { id: 'range' }, range),
+    const pages = h('p', { class: 'pages' }, range,
       asked.page > 0 && turn('← Previous', asked.page - 1, 'prev'),
       found.length > PAGE && turn('Next →', asked.page + 1, 'next'));
     const explained = state.get('explain') ? await explain(db, name, asked, signal) : null;
     place.replaceChildren(...[explained, pages, ...(shown.length > 0 ? table(db, relations, name, shown) : [])].filter(Boolean));
-    say(range);
   } catch (error) {
     if (signal.aborted) return;
     place.replaceChildren(alarm(error));
@@ -218,7 +226,7 @@ function referrers(db, name, relations, id, signal) {
   const items = asked.map(([from, path]) => {
     const filter = doc([[path, id]]);
     const count = h('span', { class: 'count' }, '…');
-    server.run(db, [['count', text(from)], ['query', filter]], signal)
+    server.run(db, [['count', text(from)], ['query', filter], LIMIT], signal)
       .then(reply => { count.textContent = numbers.format(number(get(reply, 'n'))); })
       .catch(error => { if (!signal.aborted) count.textContent = error.message; });
     return h('li', {}, h('a', { href: toDocuments(db, from, filter) }, `${from}.${path}`), ' ', count);
