@@ -9,6 +9,8 @@ import { audit, changes, command, operations, sizes } from './state.js';
 const VIEWS = { documents, document: oneDocument, diagram, sizes, operations, audit, changes, command };
 const NAMED = [['diagram', 'Relations'], ['sizes', 'Sizes'], ['operations', 'Operations'], ['audit', 'Audit'], ['changes', 'Changes'], ['command', 'Command']];
 
+const KEYS = [['/', 'filter'], ['↑ ↓', 'lists'], ['Esc', 'back']];
+
 const main = document.getElementById('main');
 const views = document.getElementById('views');
 const collections = document.getElementById('collections');
@@ -47,7 +49,7 @@ async function list() {
       parts.push(h('h2', {}, db), h('ul', { 'data-list': true }, items));
     }
     if (listed.length === 0) parts.push(h('p', { class: 'note' }, 'No database is served.'));
-    parts.push(h('p', { class: 'keys' }, h('kbd', {}, '/'), ' filter ', h('kbd', {}, '↑'), h('kbd', {}, '↓'), ' lists ', h('kbd', {}, 'Esc'), ' back'));
+    parts.push(h('p', { class: 'keys' }, KEYS.map(([key, what]) => h('span', {}, h('kbd', {}, key), ` ${what}`))));
     collections.replaceChildren(...parts);
   } catch (error) {
     collections.replaceChildren(alarm(error));
