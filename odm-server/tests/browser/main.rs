@@ -190,6 +190,18 @@ fn documents_are_filtered_sorted_paged_and_explained() {
         );
         assert_eq!(browser.texts("thead th").await, ["_id", "stars", "text"]);
 
+        // The same search again shows what is there now.
+        let late = Review {
+            id: 200,
+            product: Ref::new(1),
+            stars: 5,
+            text: "Late".to_owned(),
+            published: "2026-06-01".parse().unwrap(),
+        };
+        shop.reviews.insert(late).await?;
+        browser.click("button.first").await;
+        browser.sees("#range", "1–3 of 3 documents").await;
+
         // The address has all of it.
         browser
             .open("/data#documents?db=shop&in=parts&filter={qty:{$gt:50}}&sort=-qty")
@@ -368,6 +380,7 @@ fn the_keyboard_alone_leads_from_the_list_to_a_source() {
         assert_eq!(browser.focused().await, "2");
         browser.keys(ENTER).await;
         browser.sees("h1", "parts 2").await;
+        browser.sees(".referrers", "products.parts 2").await;
         browser.tab_to("products.parts").await;
         browser.keys(ENTER).await;
         browser.sees("#range", "of 2 documents").await;

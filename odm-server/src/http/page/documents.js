@@ -42,7 +42,10 @@ function form(db, name, state) {
   const submit = event => {
     event.preventDefault();
     const values = Object.fromEntries(new FormData(event.currentTarget));
-    location.hash = link('documents', { db, in: name, ...values, explain: event.submitter?.value === 'explain' ? 1 : undefined });
+    const to = link('documents', { db, in: name, ...values, explain: event.submitter?.value === 'explain' ? 1 : undefined });
+    // The same question again is one for what is there now.
+    if (location.hash === to) dispatchEvent(new HashChangeEvent('hashchange'));
+    else location.hash = to;
   };
   return h('form', { class: 'query', role: 'search', onsubmit: submit },
     field('filter', 'Filter', 'qty>=5 name=bolt, or {"qty": {"$gt": 5}}'),
