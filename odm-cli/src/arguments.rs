@@ -203,6 +203,12 @@ pub(crate) struct Serve {
     /// The name and the port by which clients reach that address
     #[arg(long, requires = "listen")]
     pub(crate) host: Option<String>,
+    /// An address of this machine for a page in the browser: 127.0.0.1:8080
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) http: Option<String>,
+    /// Let the page change documents
+    #[arg(long, requires = "http")]
+    pub(crate) writable: bool,
 }
 
 #[derive(Debug, Subcommand)]

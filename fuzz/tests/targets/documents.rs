@@ -23,14 +23,7 @@ use crate::updates::runtime;
 
 /// An index of one path.
 pub(crate) fn index(path: &str, direction: odm::mql::Direction) -> IndexSpec {
-    IndexSpec {
-        name: path.to_owned(),
-        keys: vec![(path.to_owned(), direction)],
-        unique: false,
-        present_only: false,
-        case_insensitive: false,
-        filter: None,
-    }
+    IndexSpec::new(path, [(path, direction)])
 }
 
 struct Insert(RawDocumentBuf);

@@ -1,11 +1,14 @@
 //! `serve`: a file for shells, tools and drivers, and for the other commands beside it.
 
-use std::path::PathBuf;
+use std::{future::IntoFuture, net::SocketAddr, path::PathBuf};
 
 use mongodb::bson::doc;
 use odm::Collections;
-use odm_server::Server;
-use tokio::signal::unix::{SignalKind, signal};
+use odm_server::{Server, http::Page};
+use tokio::{
+    net::TcpListener,
+    signal::unix::{SignalKind, signal},
+};
 
 use crate::{
     arguments::Serve,
@@ -56,6 +59,13 @@ pub(super) async fn run(source: &Source<'_>, serve: &Serve, output: &mut Output)
         }
         servers.push(server);
     }
+    if let Some(address) = &serve.http {
+        // Of the server with users, if there is one.
+        if let Some(server) = servers.last() {
+            let page = serve_page(server.page()?, address, serve.writable).await?;
+            tell(output, &page)?;
+        }
+    }
     tokio::select! {
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
@@ -65,6 +75,27 @@ pub(super) async fn run(source: &Source<'_>, serve: &Serve, output: &mut Output)
     }
     collections.close().await?;
     Ok(Exit::Done)
+}
+
+/// Serves a page at an address of this machine until the process ends, and returns its URL.
+async fn serve_page(page: Page, address: &str, is_writable: bool) -> Result<String> {
+    let failed = |error| Failure::io(format_args!("cannot listen at `{address}`"), &error);
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let local = listener.local_addr().map_err(failed)?;
+    if !local.ip().is_loopback() {
+        let message = format!(
+            "address `{address}` can be reached by other machines, which the page does not serve"
+        );
+        return Err(Failure::new(Exit::Refused, message).with_advice(
+            "Name one of 127.0.0.1 or [::1], and reach it from elsewhere through a tunnel.",
+        ));
+    }
+    let page = if is_writable { page.writable() } else { page };
+    let app = page
+        .router()
+        .into_make_service_with_connect_info::<SocketAddr>();
+    tokio::spawn(axum::serve(listener, app).into_future());
+    Ok(format!("http://{local}/"))
 }
 
 fn tell(output: &mut Output, uri: &str) -> Result<()> {

@@ -1,5 +1,10 @@
 //! The commands beside a process that has the file open.
 
+use std::{
+    io::{Read as _, Write as _},
+    net::{TcpListener, TcpStream},
+};
+
 use odm::{Collections, Embedded, bson::rawdoc, store::contract::Store as _};
 use odm_server::Server;
 use serde_json::json;
@@ -165,17 +170,12 @@ fn a_server_beyond_the_loopback_requires_users() {
     assert!(refused.err.contains("add --users"), "{refused:?}");
     let add = ["users", "add", "shop.odm", "ann", "--read", "orders"];
     folder.run_with_input(&add, "correct horse\n").done();
-    let port = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
-    let address = format!("127.0.0.1:{port}");
+    let address = free_address();
     let _server = folder.start(
         &["serve", "shop.odm", "--listen", &address, "--users"],
         "shop.odm.sock",
     );
-    wait_until(|| std::net::TcpStream::connect(&address).is_ok());
+    wait_until(|| TcpStream::connect(&address).is_ok());
     let of = |user: &str| format!("mongodb://{user}{address}/shop");
     let ann = of("ann:correct%20horse@");
     assert_eq!(
@@ -185,4 +185,55 @@ fn a_server_beyond_the_loopback_requires_users() {
     folder.run(&["find", &ann, "reviews"]).fails(3);
     folder.run(&["find", &of("ann:wrong@"), "orders"]).fails(6);
     folder.run(&["find", &of(""), "orders"]).fails(6);
+}
+
+/// An address of the loopback that nobody has.
+fn free_address() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().to_string()
+}
+
+/// Sends a command to a page, and returns the whole answer.
+fn ask(address: &str, command: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let head = format!(
+        "POST /api/command HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        command.len()
+    );
+    stream.write_all((head + command).as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn a_page_in_the_browser_looks_at_the_file_and_writes_only_if_it_may() {
+    let folder = Folder::with_shop();
+    let refused = folder.run(&["serve", "shop.odm", "--http", "0.0.0.0:0"]);
+    assert_eq!(refused.code, 6, "{refused:?}");
+    assert!(
+        refused.err.contains("can be reached by other machines"),
+        "{refused:?}"
+    );
+    let count = r#"{"count": "orders", "$db": "shop"}"#;
+    let insert = r#"{"insert": "notes", "documents": [{"_id": 1}], "$db": "shop"}"#;
+    for is_writable in [false, true] {
+        let address = free_address();
+        let mut arguments = vec!["serve", "shop.odm", "--http", &address];
+        arguments.extend(is_writable.then_some("--writable"));
+        let server = folder.start(&arguments, "shop.odm.sock");
+        wait_until(|| TcpStream::connect(&address).is_ok());
+        assert!(ask(&address, count).contains(r#""n":{"$numberInt":"4"}"#));
+        let answer = ask(&address, insert);
+        assert_eq!(
+            answer.contains(r#""n":{"$numberInt":"1"}"#),
+            is_writable,
+            "{answer}"
+        );
+        let answer = server.interrupt();
+        assert!(
+            answer.out.contains(&format!("http://{address}/")),
+            "{answer:?}"
+        );
+    }
 }
