@@ -39,7 +39,7 @@ fn commands_that_read_compare_texts_by_their_collation() {
         let batch = |reply: Document| -> Vec<Document> {
             let batch = reply.inner("cursor").list("firstBatch");
             batch
-                .into_iter()
+                .iter()
                 .map(|one| one.as_document().unwrap().clone())
                 .collect()
         };

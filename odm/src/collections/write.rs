@@ -19,7 +19,6 @@ use crate::{
         Doc, ReturnDocument, ReturnedCheck, Write, WriteChange, WriteOutcome, WritePlan,
         WriteTarget,
     },
-    model::ObjectId,
     repository::{PreparedWrite, WriteBuilder},
     session::Session,
 };
