@@ -47,13 +47,13 @@ pub(super) fn operator(
             }
             boolean(true)
         }
-        Operator::SetDifference => match values.iter().any(is_null) {
-            true => Ok(Some(RawBson::Null)),
-            false => {
-                let (minuend, removed) = (set(0, 17_048)?, keys(set(1, 17_049)?, scope.collation));
-                Ok(Some(distinct(minuend, removed, scope.collation, |_| true)))
+        Operator::SetDifference => {
+            if values.iter().any(is_null) {
+                return Ok(Some(RawBson::Null));
             }
-        },
+            let (minuend, removed) = (set(0, 17_048)?, keys(set(1, 17_049)?, scope.collation));
+            Ok(Some(distinct(minuend, removed, scope.collation, |_| true)))
+        }
         Operator::SetIntersection => intersection(&values, scope.collation),
         _ => union(&values, scope.collation),
     }
