@@ -30,7 +30,10 @@ pub(crate) struct Sessions {
 /// What is known of a session.
 #[derive(Debug)]
 struct Known {
-    used: DateTime,
+    /// When it was used last, for those who list it.
+    shown: DateTime,
+    /// The same by a clock that never jumps, for its end.
+    used: Instant,
     transactions: Arc<Mutex<Transactions>>,
 }
 
@@ -82,17 +85,18 @@ impl Sessions {
     }
 
     fn known(&self, id: SessionId) -> Result<Arc<Mutex<Transactions>>> {
-        let used = DateTime::now();
+        let (shown, used) = (DateTime::now(), Instant::now());
         self.with_all(|all| {
             if all.len() >= MAX_SESSIONS && !all.contains_key(&id) {
                 let message = "Unable to add session ID into the cache because the number of active sessions is too high";
                 return Err(CommandError::new(code::TOO_MANY_SESSIONS, message));
             }
             let known = all.entry(id).or_insert_with(|| Known {
+                shown,
                 used,
                 transactions: Arc::default(),
             });
-            known.used = used;
+            (known.shown, known.used) = (shown, used);
             Ok(known.transactions.clone())
         })
     }
@@ -101,7 +105,7 @@ impl Sessions {
     pub(crate) fn list(&self, user: Option<UserDigest>) -> Vec<(SessionId, DateTime)> {
         self.with_all(|all| {
             let of_user = all.iter().filter(|(id, _)| id.user == user);
-            of_user.map(|(id, known)| (*id, known.used)).collect()
+            of_user.map(|(id, known)| (*id, known.shown)).collect()
         })
     }
 
@@ -214,8 +218,7 @@ impl Sessions {
                 if unused > idle && matches!(of.state, State::Open { .. }) {
                     of.state = State::Aborted;
                 }
-                let unused = DateTime::now().checked_duration_since(known.used);
-                unused.is_none_or(|unused| unused < SESSION_LIFE)
+                known.used.elapsed() < SESSION_LIFE
             });
         });
     }
@@ -345,3 +348,6 @@ impl Drop for TransactionUse {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
