@@ -267,7 +267,14 @@ async fn dispatch<'a>(
     };
     let caller = caller.as_ref();
     access::check(state, command, caller, (database, request.body))?;
-    let session = SessionUse::take(&mut arguments, caller)?;
+    let session = match command.access {
+        // A stranger can send it, who could name sessions without an end.
+        Access::Anyone => {
+            SessionUse::ignore(&mut arguments);
+            None
+        }
+        _ => SessionUse::take(&mut arguments, caller)?,
+    };
     check_use(name, session)?;
     let is_in_transaction = session.is_some_and(|session| session.starts.is_some());
     if ["count", "distinct"].contains(&name) && arguments.has("writeConcern") {

@@ -100,6 +100,13 @@ pub(crate) struct SessionUse {
 }
 
 impl SessionUse {
+    /// Ignores the session in the arguments of a command that is in none, as MongoDB does where a command needs no user.
+    pub(crate) fn ignore(arguments: &mut Arguments<'_>) {
+        for name in ["lsid", "txnNumber", "autocommit", "startTransaction"] {
+            arguments.ignore(name);
+        }
+    }
+
     /// Takes the session from the arguments of a command.
     pub(crate) fn take(
         arguments: &mut Arguments<'_>,
@@ -118,10 +125,10 @@ impl SessionUse {
             _ => {}
         }
         let Some(id) = id else {
-            return match number.is_some() || is_committed_alone.is_some() {
-                true => invalid("Transaction number requires a session ID to also be specified"),
-                false => Ok(None),
-            };
+            if number.is_some() || is_committed_alone.is_some() {
+                return invalid("Transaction number requires a session ID to also be specified");
+            }
+            return Ok(None);
         };
         if is_committed_alone.is_some() && number.is_none() {
             return invalid("'autocommit' needs 'txnNumber'");

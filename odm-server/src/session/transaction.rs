@@ -22,10 +22,13 @@ use crate::{
 /// The sessions of commands. Of a session those wait for each other that are part of a transaction, or writes that may be sent again.
 #[derive(Debug)]
 pub(crate) struct Sessions {
-    all: SyncMutex<HashMap<SessionId, Known>>,
+    all: SyncMutex<HashMap<Option<UserDigest>, KnownOfUser>>,
     /// One permit for each further transaction.
     transactions: Arc<Semaphore>,
 }
+
+/// The sessions of one user.
+type KnownOfUser = HashMap<SessionId, Known>;
 
 /// What is known of a session.
 #[derive(Debug)]
@@ -39,6 +42,9 @@ struct Known {
 
 /// The number of sessions at a time, as MongoDB bounds it.
 const MAX_SESSIONS: usize = 1_000_000;
+
+/// The number of sessions of one user at a time: a user cannot take those of all others.
+const MAX_SESSIONS_OF_USER: usize = 100_000;
 
 /// The last transaction of a session.
 #[derive(Debug, Default)]
@@ -71,7 +77,10 @@ impl Sessions {
         }
     }
 
-    fn with_all<T>(&self, of: impl FnOnce(&mut HashMap<SessionId, Known>) -> T) -> T {
+    fn with_all<T>(
+        &self,
+        of: impl FnOnce(&mut HashMap<Option<UserDigest>, KnownOfUser>) -> T,
+    ) -> T {
         of(&mut self.all.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -79,7 +88,7 @@ impl Sessions {
     ///
     /// # Errors
     ///
-    /// There are as many as the limit.
+    /// There are as many as the limit, of all or of its user.
     pub(crate) fn touch(&self, id: SessionId) -> Result<()> {
         self.known(id).map(drop)
     }
@@ -87,11 +96,15 @@ impl Sessions {
     fn known(&self, id: SessionId) -> Result<Arc<Mutex<Transactions>>> {
         let (shown, used) = (DateTime::now(), Instant::now());
         self.with_all(|all| {
-            if all.len() >= MAX_SESSIONS && !all.contains_key(&id) {
+            let number: usize = all.values().map(KnownOfUser::len).sum();
+            let of_user = all.entry(id.user).or_default();
+            let is_full = number >= MAX_SESSIONS
+                || (id.user.is_some() && of_user.len() >= MAX_SESSIONS_OF_USER);
+            if is_full && !of_user.contains_key(&id) {
                 let message = "Unable to add session ID into the cache because the number of active sessions is too high";
                 return Err(CommandError::new(code::TOO_MANY_SESSIONS, message));
             }
-            let known = all.entry(id).or_insert_with(|| Known {
+            let known = of_user.entry(id).or_insert_with(|| Known {
                 shown,
                 used,
                 transactions: Arc::default(),
@@ -104,7 +117,7 @@ impl Sessions {
     /// The sessions of a user, with the time of their last use.
     pub(crate) fn list(&self, user: Option<UserDigest>) -> Vec<(SessionId, DateTime)> {
         self.with_all(|all| {
-            let of_user = all.iter().filter(|(id, _)| id.user == user);
+            let of_user = all.get(&user).into_iter().flatten();
             of_user.map(|(id, known)| (*id, known.shown)).collect()
         })
     }
@@ -200,25 +213,18 @@ impl Sessions {
 
     /// Rolls back what a session has open, and forgets it.
     pub(crate) fn end(&self, id: SessionId) {
-        self.with_all(|all| all.remove(&id));
+        self.with_all(|all| {
+            all.get_mut(&id.user)
+                .and_then(|of_user| of_user.remove(&id))
+        });
     }
 
     /// Rolls back transactions that were idle for this long, and forgets sessions that have none.
     pub(crate) fn sweep(&self, idle: Duration) {
         self.with_all(|all| {
-            all.retain(|_, known| {
-                // A command is running in it, or about to.
-                if Arc::strong_count(&known.transactions) > 1 {
-                    return true;
-                }
-                let Ok(mut of) = known.transactions.try_lock() else {
-                    return true;
-                };
-                let unused = of.used.map_or(Duration::ZERO, |used| used.elapsed());
-                if unused > idle && matches!(of.state, State::Open { .. }) {
-                    of.state = State::Aborted;
-                }
-                known.used.elapsed() < SESSION_LIFE
+            all.retain(|_, of_user| {
+                of_user.retain(|_, known| known.is_kept(idle));
+                !of_user.is_empty()
             });
         });
     }
@@ -226,6 +232,24 @@ impl Sessions {
 
 /// How long a session is remembered that is not used.
 const SESSION_LIFE: Duration = Duration::from_secs(30 * 60);
+
+impl Known {
+    /// Rolls back a transaction that was idle for this long. Returns whether the session is remembered.
+    fn is_kept(&self, idle: Duration) -> bool {
+        // A command is running in it, or about to.
+        if Arc::strong_count(&self.transactions) > 1 {
+            return true;
+        }
+        let Ok(mut of) = self.transactions.try_lock() else {
+            return true;
+        };
+        let unused = of.used.map_or(Duration::ZERO, |used| used.elapsed());
+        if unused > idle && matches!(of.state, State::Open { .. }) {
+            of.state = State::Aborted;
+        }
+        self.used.elapsed() < SESSION_LIFE
+    }
+}
 
 impl Transactions {
     fn check_new(&self, number: i64) -> Result<()> {

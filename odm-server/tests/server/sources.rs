@@ -72,8 +72,12 @@ fn sessions_are_listed_from_their_first_command_to_their_end() {
         let ended = doc! { "endSessions": [lsid.clone()] };
         client.run(ended).await.unwrap();
         assert!(!has(&client.run(list()).await.unwrap()));
-        let ping = doc! { "ping": 1, "lsid": lsid.clone() };
+        // A command that a stranger can send uses no session.
+        let ping = doc! { "ping": 1, "lsid": lsid.clone(), "txnNumber": 1_i64 };
         client.run(ping).await.unwrap();
+        assert!(!has(&client.run(list()).await.unwrap()));
+        let count = doc! { "count": "parts", "lsid": lsid.clone() };
+        client.run(count).await.unwrap();
         assert!(has(&client.run(list()).await.unwrap()));
 
         let stored = doc! { "aggregate": "system.sessions", "pipeline": [{ "$listSessions": {} }], "cursor": {} };
