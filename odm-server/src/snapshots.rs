@@ -89,11 +89,17 @@ impl Snapshots {
             return Err(CommandError::new(code::INVALID_OPTIONS, message));
         }
         let kept = self.with(|all| all.get(&time).cloned());
-        match kept {
-            Some(kept) if kept.begun.elapsed() <= self.life => Ok(kept),
-            None if time == newest => self.begin(time, databases).await,
-            Some(_) | None => Err(self.too_old(time)),
+        match (kept, asked) {
+            (Some(kept), _) if self.is_kept(&kept) => Ok(kept),
+            // The newest time stands still while it is ahead of the clock, so that one which has ended can be of it.
+            (_, AskedSnapshot::Newest) => self.begin(time, databases).await,
+            (None, AskedSnapshot::At(_)) if time == newest => self.begin(time, databases).await,
+            (_, AskedSnapshot::At(_)) => Err(self.too_old(time)),
         }
+    }
+
+    fn is_kept(&self, snapshot: &Snapshot) -> bool {
+        snapshot.begun.elapsed() <= self.life
     }
 
     /// Begins a snapshot of what is committed up to a time, which was the newest one.
@@ -113,9 +119,13 @@ impl Snapshots {
         });
         let (snapshot, dropped) = self.with(|all| {
             // Another client may have begun one of the same time, with which it goes on.
-            let kept = all.entry(time).or_insert(snapshot).clone();
+            if let Some(kept) = all.get(&time).filter(|kept| self.is_kept(kept)) {
+                return (kept.clone(), None);
+            }
+            let ended = all.insert(time, snapshot.clone());
             let is_over = all.len() > self.limit;
-            (kept, is_over.then(|| all.pop_first()).flatten())
+            let oldest = is_over.then(|| all.pop_first()).flatten();
+            (snapshot, ended.or(oldest.map(|(_, oldest)| oldest)))
         });
         // Their ends free memory, which must not happen under the lock.
         drop(dropped);
@@ -135,16 +145,18 @@ impl Snapshots {
     /// Ends the snapshots that began so long ago.
     pub(crate) fn sweep(&self) {
         let ended: Vec<_> = self.with(|all| {
-            let is_kept = |kept: &Arc<Snapshot>| kept.begun.elapsed() <= self.life;
             let ended = all
                 .values()
-                .filter(|kept| !is_kept(kept))
+                .filter(|kept| !self.is_kept(kept))
                 .cloned()
                 .collect();
-            all.retain(|_, kept| is_kept(kept));
+            all.retain(|_, kept| self.is_kept(kept));
             ended
         });
         // As above.
         drop(ended);
     }
 }
+
+#[cfg(test)]
+mod tests;
