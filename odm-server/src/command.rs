@@ -291,7 +291,10 @@ async fn dispatch<'a>(
         Some(_) if !READS_SNAPSHOTS.contains(&name) => {
             return Err(no_snapshot(&format!("Command {name}")));
         }
-        Some(asked) => Some(state.snapshots.get(asked, &state.databases).await?),
+        Some(asked) => {
+            let snapshots = &state.snapshots;
+            Some(snapshots.get(asked, caller, &state.databases).await?)
+        }
         None => None,
     };
     let restricted = match &snapshot {

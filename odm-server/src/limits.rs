@@ -81,7 +81,8 @@ impl Limits {
         self
     }
 
-    /// The number of snapshots that clients can read by their `atClusterTime`, 1,000 by default. A further one ends the oldest.
+    /// The number of snapshots that clients can read by their `atClusterTime`, 1,000 by default. A further one ends the oldest of the user
+    /// who has the most: each user has their own.
     #[must_use]
     pub fn snapshots(mut self, number: usize) -> Self {
         self.snapshots = number;

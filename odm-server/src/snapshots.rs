@@ -1,7 +1,8 @@
 //! The states of the data that clients read by the time that an answer has named.
 
 use std::{
-    collections::BTreeMap,
+    cmp::Reverse,
+    collections::{BTreeMap, HashMap},
     fmt,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
@@ -11,7 +12,10 @@ use odm::{
     Collections, bson::Timestamp, collections::CollectionsSnapshot, store::contract::CommitTime,
 };
 
-use crate::error::{CommandError, Result, code};
+use crate::{
+    auth::{Caller, UserDigest},
+    error::{CommandError, Result, code},
+};
 
 /// Which state a client wants to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +24,7 @@ pub(crate) enum AskedSnapshot {
     At(CommitTime),
 }
 
-/// One state of the data of all databases: of all that was committed up to its time.
+/// One state of the data of all databases that a user can read: of all that was committed up to its time.
 ///
 /// A commit that was made while it began may be in it, too, whose time is later: then no answer has told of that commit.
 pub(crate) struct Snapshot {
@@ -30,7 +34,7 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// The collections of a database, if it is served.
+    /// The collections of a database, if it is served, and the user can read it.
     pub(crate) fn database(&self, name: &str) -> Option<&Collections> {
         self.databases.get(name).map(|collections| &**collections)
     }
@@ -44,13 +48,16 @@ impl fmt::Debug for Snapshot {
 }
 
 /// The snapshots that are kept, for the commands that name their time. A kept one holds what the stores have replaced since it began, so that
-/// it ends after a time, and before it if there are too many later ones.
+/// it ends after a time, and before it if there are too many later ones. Each user has their own: no other can end them.
 #[derive(Debug)]
 pub(crate) struct Snapshots {
-    all: Mutex<BTreeMap<CommitTime, Arc<Snapshot>>>,
+    all: Mutex<HashMap<Option<UserDigest>, OfUser>>,
     limit: usize,
     life: Duration,
 }
+
+/// The snapshots of one user.
+type OfUser = BTreeMap<CommitTime, Arc<Snapshot>>;
 
 impl Snapshots {
     pub(crate) fn new(limit: usize, life: Duration) -> Self {
@@ -61,11 +68,11 @@ impl Snapshots {
         }
     }
 
-    fn with<T>(&self, of: impl FnOnce(&mut BTreeMap<CommitTime, Arc<Snapshot>>) -> T) -> T {
+    fn with<T>(&self, of: impl FnOnce(&mut HashMap<Option<UserDigest>, OfUser>) -> T) -> T {
         of(&mut self.all.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The state that a client asks for.
+    /// The state that a client asks for, who is a user where the server requires users.
     ///
     /// # Errors
     ///
@@ -73,6 +80,7 @@ impl Snapshots {
     pub(crate) async fn get(
         &self,
         asked: AskedSnapshot,
+        caller: Option<&Caller>,
         databases: &BTreeMap<String, Collections>,
     ) -> Result<Arc<Snapshot>> {
         let newest = CommitTime::newest();
@@ -88,12 +96,15 @@ impl Snapshots {
             );
             return Err(CommandError::new(code::INVALID_OPTIONS, message));
         }
-        let kept = self.with(|all| all.get(&time).cloned());
+        let user = caller.map(|caller| caller.user.digest);
+        let kept = self.with(|all| all.get(&user)?.get(&time).cloned());
         match (kept, asked) {
             (Some(kept), _) if self.is_kept(&kept) => Ok(kept),
             // The newest time stands still while it is ahead of the clock, so that one which has ended can be of it.
-            (_, AskedSnapshot::Newest) => self.begin(time, databases).await,
-            (None, AskedSnapshot::At(_)) if time == newest => self.begin(time, databases).await,
+            (_, AskedSnapshot::Newest) => self.begin(time, caller, databases).await,
+            (None, AskedSnapshot::At(_)) if time == newest => {
+                self.begin(time, caller, databases).await
+            }
             (_, AskedSnapshot::At(_)) => Err(self.too_old(time)),
         }
     }
@@ -106,10 +117,12 @@ impl Snapshots {
     async fn begin(
         &self,
         time: CommitTime,
+        caller: Option<&Caller>,
         databases: &BTreeMap<String, Collections>,
     ) -> Result<Arc<Snapshot>> {
         let mut begun = BTreeMap::new();
-        for (name, collections) in databases {
+        let can_read = |name: &str| caller.is_none_or(|caller| caller.user.database == name);
+        for (name, collections) in databases.iter().filter(|(name, _)| can_read(name)) {
             begun.insert(name.clone(), collections.snapshot().await?);
         }
         let snapshot = Arc::new(Snapshot {
@@ -117,15 +130,17 @@ impl Snapshots {
             databases: begun,
             begun: Instant::now(),
         });
+        let user = caller.map(|caller| caller.user.digest);
         let (snapshot, dropped) = self.with(|all| {
+            let of_user = all.entry(user).or_default();
             // Another client may have begun one of the same time, with which it goes on.
-            if let Some(kept) = all.get(&time).filter(|kept| self.is_kept(kept)) {
-                return (kept.clone(), None);
+            if let Some(kept) = of_user.get(&time).filter(|kept| self.is_kept(kept)) {
+                return (kept.clone(), Some(snapshot));
             }
-            let ended = all.insert(time, snapshot.clone());
-            let is_over = all.len() > self.limit;
-            let oldest = is_over.then(|| all.pop_first()).flatten();
-            (snapshot, ended.or(oldest.map(|(_, oldest)| oldest)))
+            let ended = of_user.insert(time, snapshot.clone());
+            let is_over = all.values().map(OfUser::len).sum::<usize>() > self.limit;
+            let oldest = is_over.then(|| pop_of_most(all)).flatten();
+            (snapshot, ended.or(oldest))
         });
         // Their ends free memory, which must not happen under the lock.
         drop(dropped);
@@ -147,15 +162,28 @@ impl Snapshots {
         let ended: Vec<_> = self.with(|all| {
             let ended = all
                 .values()
+                .flat_map(OfUser::values)
                 .filter(|kept| !self.is_kept(kept))
                 .cloned()
                 .collect();
-            all.retain(|_, kept| self.is_kept(kept));
+            all.retain(|_, of_user| {
+                of_user.retain(|_, kept| self.is_kept(kept));
+                !of_user.is_empty()
+            });
             ended
         });
         // As above.
         drop(ended);
     }
+}
+
+/// Takes the oldest snapshot of the user who has the most.
+fn pop_of_most(all: &mut HashMap<Option<UserDigest>, OfUser>) -> Option<Arc<Snapshot>> {
+    let oldest = |of_user: &OfUser| of_user.values().next().map(|oldest| Reverse(oldest.begun));
+    let most = all
+        .values_mut()
+        .max_by_key(|of_user| (of_user.len(), oldest(of_user)))?;
+    most.pop_first().map(|(_, oldest)| oldest)
 }
 
 #[cfg(test)]

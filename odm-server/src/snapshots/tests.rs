@@ -12,10 +12,10 @@ async fn a_newest_read_is_answered_while_the_newest_time_stands_still() {
     stand_still();
     let snapshots = Snapshots::new(10, Duration::from_millis(1));
     let databases = BTreeMap::new();
-    let newest = async || snapshots.get(AskedSnapshot::Newest, &databases).await;
+    let newest = async || snapshots.get(AskedSnapshot::Newest, None, &databases).await;
     let first = newest().await.unwrap();
     tokio::time::sleep(Duration::from_millis(10)).await;
-    let at = snapshots.get(AskedSnapshot::At(first.time), &databases);
+    let at = snapshots.get(AskedSnapshot::At(first.time), None, &databases);
     assert_eq!(at.await.unwrap_err().code, code::SNAPSHOT_TOO_OLD);
     let second = newest().await.unwrap();
     assert_eq!(second.time, first.time);

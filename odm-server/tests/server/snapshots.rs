@@ -219,3 +219,38 @@ fn a_snapshot_shows_a_user_what_they_may_read_now() {
         Ok(())
     });
 }
+
+#[test]
+fn a_user_ends_none_of_the_snapshots_of_others() {
+    example(async |shop| {
+        let secured = Secured::with_limits(&shop, Limits::default().snapshots(3)).await;
+        let mut clients = Vec::new();
+        for name in ["ann", "ben"] {
+            let all = [odm_server::Right::read_write_all()];
+            secured.users.create(name, "x", all).await?;
+            let mut client = secured.raw().await;
+            client.log_in(name, "x").await;
+            clients.push(client);
+        }
+        let find = |concern: Document| doc! { "find": "parts", "readConcern": concern };
+        let found = clients[0].run(find(snapshot())).await.unwrap();
+        let first = time_of(found.inner("cursor"));
+        let mut times = Vec::new();
+        for id in 40..45 {
+            let part = part(id, &format!("part {id}"));
+            let insert = doc! { "insert": "parts", "documents": [part] };
+            assert_eq!(clients[1].run(insert).await.unwrap().number("n"), 1);
+            let found = clients[1].run(find(snapshot())).await.unwrap();
+            times.push(time_of(found.inner("cursor")));
+        }
+        let kept = clients[0].run(find(at(first))).await.unwrap();
+        assert_eq!(time_of(kept.inner("cursor")), first);
+        let refused = clients[1].run(find(at(times[2]))).await.unwrap();
+        assert_eq!(refused.number("code"), 239, "{refused}");
+        for time in &times[3..] {
+            let kept = clients[1].run(find(at(*time))).await.unwrap();
+            assert_eq!(time_of(kept.inner("cursor")), *time);
+        }
+        Ok(())
+    });
+}
