@@ -126,7 +126,7 @@ impl<'a> Aggregation<'a> {
         arguments.refuse("hint")?;
         arguments.refuse_true("bypassDocumentValidation")?;
         arguments.boolean("allowDiskUse")?;
-        let source = SourceStage::of(&stages, arguments.variables())?;
+        let source = SourceStage::of(context, &stages, arguments.variables())?;
         if let Some(source) = &source {
             source.check_namespace(context.database, collection)?;
             if !source.is_constant() {

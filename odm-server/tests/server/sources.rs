@@ -100,7 +100,9 @@ fn sessions_are_listed_from_their_first_command_to_their_end() {
 fn a_user_lists_their_own_sessions_alone() {
     example(async |shop| {
         let secured = Secured::new(&shop).await;
-        let list = || of_database([doc! { "$listLocalSessions": { "allUsers": true } }]);
+        let list = |all_users: bool| {
+            of_database([doc! { "$listLocalSessions": { "allUsers": all_users } }])
+        };
         let mut numbers = Vec::new();
         for name in ["ann", "ben"] {
             let all = [Right::read_write_all()];
@@ -108,10 +110,13 @@ fn a_user_lists_their_own_sessions_alone() {
             let mut client = secured.raw().await;
             client.log_in(name, "x").await;
             client.run(doc! { "startSession": 1 }).await.unwrap();
-            let listed = batch(&client.run(list()).await.unwrap());
+            let listed = batch(&client.run(list(false)).await.unwrap());
             let user = format!("{name}@shop");
             assert!(listed.iter().all(|one| one.text("user") == user));
             numbers.push(listed.len());
+            let refused = client.run(list(true)).await.unwrap();
+            assert_eq!(refused.number("code"), 13, "{refused}");
+            assert!(refused.text("errmsg").contains("allUsers"), "{refused}");
         }
         assert_eq!(numbers, [1, 1]);
         Ok(())

@@ -68,7 +68,11 @@ impl SourceStage {
     }
 
     /// The stage with which a pipeline begins, if it makes documents.
-    pub(super) fn of(stages: &[Document], variables: &Variables) -> Result<Option<Self>> {
+    pub(super) fn of(
+        context: Context<'_>,
+        stages: &[Document],
+        variables: &Variables,
+    ) -> Result<Option<Self>> {
         let first = stages.first().and_then(|stage| stage.iter().next());
         let Some((name, operand)) = first else {
             return Ok(None);
@@ -78,7 +82,7 @@ impl SourceStage {
                 Ok(Some(SourceStage::Documents(given(operand, variables)?)))
             }
             Some(source) => {
-                source.check(operand)?;
+                source.check(context, operand)?;
                 Ok(Some(source))
             }
             None => Ok(None),
@@ -103,17 +107,17 @@ impl SourceStage {
     }
 
     /// Checks what the stage is asked.
-    fn check(&self, operand: &Bson) -> Result<()> {
+    fn check(&self, context: Context<'_>, operand: &Bson) -> Result<()> {
         let Bson::Document(options) = operand else {
             let message = "the options of a stage that makes documents must be an object";
             return Err(CommandError::new(code::FAILED_TO_PARSE, message));
         };
         options
             .iter()
-            .try_for_each(|(name, value)| self.check_option(name, value))
+            .try_for_each(|(name, value)| self.check_option(context, name, value))
     }
 
-    fn check_option(&self, name: &str, value: &Bson) -> Result<()> {
+    fn check_option(&self, context: Context<'_>, name: &str, value: &Bson) -> Result<()> {
         let not_supported = |stage: &str| {
             let message = format!("'{stage}.{name}' is not supported by this server");
             Err(CommandError::new(code::NOT_IMPLEMENTED, message))
@@ -144,6 +148,14 @@ impl SourceStage {
             (SourceStage::ListLocalSessions | SourceStage::ListSessions, "allUsers")
                 if matches!(value, Bson::Boolean(_)) =>
             {
+                if context.caller.is_some() && *value == Bson::Boolean(true) {
+                    let message = format!(
+                        "not authorized on {} to execute {} with allUsers: users list their own sessions alone",
+                        context.database,
+                        self.name()
+                    );
+                    return Err(CommandError::new(code::UNAUTHORIZED, message));
+                }
                 Ok(())
             }
             (SourceStage::ListLocalSessions | SourceStage::ListSessions, "users") => {
