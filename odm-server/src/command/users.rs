@@ -52,7 +52,7 @@ fn info(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumen
     arguments.end()?;
     let shows_own = match asked {
         RawBsonRef::String(_) => is_own(context, asked)?,
-        RawBsonRef::Document(of) if of.get("forAllDBs")?.is_some() => true,
+        RawBsonRef::Document(of) if is_for_all_databases(of) => true,
         RawBsonRef::Document(_) => is_own(context, asked)?,
         RawBsonRef::Array(all) => {
             let mut shows_own = false;
@@ -61,7 +61,7 @@ fn info(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumen
             }
             shows_own
         }
-        RawBsonRef::Int32(1) | RawBsonRef::Int64(1) | RawBsonRef::Double(1.0) => {
+        one if is_one(one) => {
             let own = context.caller.map(|caller| caller.user.database.as_str());
             own == Some(context.database)
         }
@@ -99,10 +99,8 @@ fn roles(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocume
         RawBsonRef::String(asked) => asked == *name,
         _ => shows_built_in,
     };
-    match asked {
-        RawBsonRef::String(_) | RawBsonRef::Int32(1) | RawBsonRef::Int64(1) => {}
-        RawBsonRef::Double(1.0) => {}
-        _ => return Err(wrong_type),
+    if !matches!(asked, RawBsonRef::String(_)) && !is_one(asked) {
+        return Err(wrong_type);
     }
     let roles = ["read", "readWrite"].into_iter().filter(is_shown);
     let roles = roles.map(|name| {
@@ -113,6 +111,25 @@ fn roles(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocume
         role
     });
     Ok(rawdoc! { "roles": RawArrayBuf::from_iter(roles) })
+}
+
+/// Whether an argument asks for the users of all databases: `{ forAllDBs: true }`, or 1, with which servers send it to each other.
+fn is_for_all_databases(of: &RawDocument) -> bool {
+    let mut fields = of.iter();
+    let is_asked = match fields.next() {
+        Some(Ok((name, value))) if name.as_str() == "forAllDBs" => {
+            value == RawBsonRef::Boolean(true) || is_one(value)
+        }
+        _ => false,
+    };
+    is_asked && fields.next().is_none()
+}
+
+fn is_one(value: RawBsonRef<'_>) -> bool {
+    matches!(
+        value,
+        RawBsonRef::Int32(1) | RawBsonRef::Int64(1) | RawBsonRef::Double(1.0)
+    )
 }
 
 /// Whether a name, or a name with a database, is that of the user.
@@ -127,7 +144,7 @@ fn is_own(context: Context<'_>, asked: RawBsonRef<'_>) -> Result<bool> {
     };
     let named = match asked {
         RawBsonRef::String(name) => Some((context.database.to_owned(), name.to_owned())),
-        RawBsonRef::Document(of) => text(of, "db").zip(text(of, "user")),
+        RawBsonRef::Document(of) if of.iter().count() == 2 => text(of, "db").zip(text(of, "user")),
         _ => None,
     };
     let Some((database, name)) = named else {

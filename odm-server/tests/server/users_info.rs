@@ -27,6 +27,7 @@ fn a_user_learns_about_themself_alone() {
             "ann".into(),
             doc! { "user": "ann", "db": "shop" }.into(),
             doc! { "forAllDBs": true }.into(),
+            doc! { "forAllDBs": 1 }.into(),
             vec![doc! { "user": "ann", "db": "shop" }].into(),
         ] {
             let mut command = info(own);
@@ -50,6 +51,14 @@ fn a_user_learns_about_themself_alone() {
             (info(vec!["ann", "ben"].into()), 13),
             (info(doc! { "user": "ann", "db": "other" }.into()), 13),
             (info(doc! { "user": "ann" }.into()), 2),
+            (
+                info(doc! { "user": "ann", "db": "shop", "other": 1 }.into()),
+                2,
+            ),
+            (info(doc! { "forAllDBs": false }.into()), 2),
+            (info(doc! { "forAllDBs": "x" }.into()), 2),
+            (info(doc! { "forAllDBs": true, "other": 1 }.into()), 2),
+            (info(doc! { "forAllDBs": "x", "other": 1 }.into()), 2),
             (info(true.into()), 14),
             (doc! { "usersInfo": "ann", "showCredentials": true }, 238),
         ] {
