@@ -18,7 +18,8 @@ use odm_store::{
 use tokio::sync::oneshot;
 
 use super::{
-    Handle, queue::Request, reads::ReadSet, snapshot::OpenTransaction, wait::end_of, work::Work,
+    Handle, queue::Request, reads::ReadSet, schema::Schema, snapshot::OpenTransaction,
+    wait::end_of, work::Work,
 };
 
 /// A transaction on uncommitted work.
@@ -185,6 +186,12 @@ impl Transaction for EmbeddedTransaction {
     async fn collections(&self) -> Result<Vec<CollectionSpec>> {
         self.begin_call()?;
         Ok(self.work.schema.specs())
+    }
+
+    async fn has_made(&self, collection: &str) -> Result<bool> {
+        self.begin_call()?;
+        let is_in = |schema: &Schema| schema.collection(collection).is_some();
+        Ok(is_in(&self.work.schema) && !is_in(&self.work.base.schema))
     }
 
     fn changes(&mut self) -> Option<&mut FeedChanges> {

@@ -146,6 +146,10 @@ pub async fn nothing_of_a_failed_change_of_collections_is_made(store: impl Store
     let listed = transaction.collections().await.unwrap();
     let beside = listed.iter().find(|spec| spec.name == "beside");
     assert_eq!(beside.unwrap().indexes, [unique("by n", &["n"])]);
+    assert!(transaction.has_made("beside").await.unwrap());
+    for other in [THINGS, "nowhere"] {
+        assert!(!transaction.has_made(other).await.unwrap());
+    }
     transaction.rollback().await.unwrap();
     assert_eq!(stored(&store).await, [raw(doc! { "_id": 1 })]);
     let listed = store.collections().await.unwrap();

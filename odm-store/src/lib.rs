@@ -429,6 +429,17 @@ pub trait Transaction: Reader {
         ))
     }
 
+    /// Returns whether a collection is one that the transaction has made: it was not there when the transaction began.
+    ///
+    /// The library calls it only on a store with [`Capabilities::changes_collections`]. The default refuses it.
+    async fn has_made(&self, collection: &str) -> Result<bool> {
+        let _ = collection;
+        Err(Error::new(
+            ErrorKind::InvalidQuery,
+            "a transaction of this store knows no collections: ask for `Capabilities::changes_collections`",
+        ))
+    }
+
     /// Returns the changes of the transaction in watched collections, for the library to add to; `None` if the store has no [feed](Feed).
     fn changes(&mut self) -> Option<&mut FeedChanges> {
         None

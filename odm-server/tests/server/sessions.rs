@@ -493,3 +493,42 @@ fn of_two_transactions_that_create_a_collection_one_is_run_again() {
         Ok(())
     });
 }
+
+#[test]
+fn a_transaction_whose_new_collection_another_has_created_is_run_again() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        let mut client = RawClient::new(&served.server).await;
+        let index = doc! { "createIndexes": "drafts", "indexes": [by("a")] };
+        let emptied = doc! { "delete": "drafts", "deletes": [{ "q": {}, "limit": 0 }] };
+        for (session, first) in [
+            (1, vec![doc! { "create": "drafts" }]),
+            (
+                2,
+                vec![
+                    doc! { "insert": "drafts", "documents": [{ "a": 1 }] },
+                    emptied,
+                ],
+            ),
+        ] {
+            for (at, command) in first.into_iter().enumerate() {
+                let command = in_transaction(command, session, at == 0);
+                assert!(is_ok(&client.run(command).await.unwrap()));
+            }
+            let meanwhile = client.run(doc! { "create": "drafts" }).await.unwrap();
+            assert!(is_ok(&meanwhile), "{meanwhile}");
+            let command = in_transaction(index.clone(), session, false);
+            let created = client.run(command).await.unwrap();
+            assert!(is_ok(&created), "{created}");
+            let commit = in_transaction(doc! { "commitTransaction": 1 }, session, false);
+            let lost = client.run(commit).await.unwrap();
+            assert_eq!(lost.number("code"), 112, "{lost}");
+            assert_eq!(
+                lost.list("errorLabels"),
+                &[Bson::from("TransientTransactionError")]
+            );
+            client.run(doc! { "drop": "drafts" }).await.unwrap();
+        }
+        Ok(())
+    });
+}

@@ -24,9 +24,8 @@ impl Session {
         name: &str,
         index: Option<IndexSpec>,
     ) -> Result<()> {
-        let committed = self.store.collections().await?;
-        let is_new = committed.iter().all(|spec| spec.name != name);
         let mut locked = bound.lock().await?;
+        let is_new = locked.get_mut().has_made(name).await?;
         let mut aborting = AbortOnDrop::new(bound, dropped());
         let created = catalog::create_in(locked.get_mut(), name, index, is_new).await;
         aborting.disarm();
