@@ -82,13 +82,53 @@ fn filter() -> impl Strategy<Value = Document> {
     ]
 }
 
+/// Operators on arrays, of `$a` and a list, or of lists if `$a` is no array.
+fn of_arrays() -> impl Strategy<Value = Document> {
+    let list = doc! { "$cond": [{ "$isArray": ["$a"] }, "$a", ["$b", "A", "a", "B"]] };
+    let sets = prop_oneof![
+        Just("$setUnion"),
+        Just("$setIntersection"),
+        Just("$setDifference"),
+        Just("$setEquals"),
+        Just("$setIsSubset"),
+    ];
+    let some = prop_oneof![Just("$maxN"), Just("$minN")];
+    let extreme = prop_oneof![Just("$min"), Just("$max")];
+    let (of_sets, of_some, sorted) = (list.clone(), list.clone(), list.clone());
+    prop_oneof![
+        (sets, values(), any::<bool>()).prop_map(move |(operator, values, swapped)| {
+            let values = Bson::from(doc! { "$literal": values });
+            let mut operands = vec![of_sets.clone().into(), values];
+            if swapped {
+                operands.reverse();
+            }
+            doc! { operator: operands }
+        }),
+        (some, 1..4)
+            .prop_map(move |(operator, n)| doc! { operator: { "n": n, "input": of_some.clone() } }),
+        (extreme, value())
+            .prop_map(|(operator, value)| doc! { operator: ["$a", { "$literal": value }, "$b"] }),
+        any::<bool>().prop_map(move |down| {
+            let by = if down { -1 } else { 1 };
+            doc! { "$sortArray": { "input": sorted.clone(), "sortBy": by } }
+        }),
+        Just(
+            doc! { "$sortArray": { "input": [{ "x": "$a" }, { "x": "$b" }], "sortBy": { "x": 1 } } }
+        ),
+        value()
+            .prop_map(move |value| doc! { "$indexOfArray": [list.clone(), { "$literal": value }] }),
+    ]
+}
+
 fn stage() -> impl Strategy<Value = Document> {
     let accumulator = prop_oneof!["\\$min", "\\$max", "\\$addToSet"];
     prop_oneof![
         filter().prop_map(|filter| doc! { "$match": filter }),
         Just(doc! { "$sort": { "a": 1, "b": -1 } }),
         accumulator.prop_map(|one| doc! { "$group": { "_id": "$a", "of": { one: "$b" } } }),
+        Just(doc! { "$group": { "_id": "$a", "of": { "$setUnion": ["$b", "A", "a"] } } }),
         Just(doc! { "$sortByCount": "$a" }),
+        of_arrays().prop_map(|expr| doc! { "$set": { "a": expr } }),
         Just(doc! { "$set": { "a": { "$cmp": ["$a", "$b"] } } }),
         Just(
             doc! { "$replaceWith": { "a": "$b", "b": { "$in": ["a", { "$ifNull": ["$c", ["A"]] }] } } }
@@ -304,4 +344,48 @@ fn expressions_projections_and_updates_by_a_pipeline_have_a_collation() {
         .apply(&document)
         .expect("it is valid");
     assert_eq!(after.get_i32("a").ok(), Some(1));
+}
+
+#[test]
+fn searches_in_texts_compare_their_bytes() {
+    let document = raw(&doc! { "_id": 1, "a": "xX" });
+    let evaluate = |expr: Document| {
+        let projection = Projection::parse(&doc! { "is": expr }).expect("a projection");
+        let projected = projection
+            .collated(Some(&ignoring_case()))
+            .apply(&document)
+            .expect("a document");
+        Document::try_from(&*projected)
+            .expect("a document")
+            .remove("is")
+    };
+    for (expr, expected) in [
+        (doc! { "$indexOfCP": ["$a", "X"] }, Bson::Int32(1)),
+        (doc! { "$indexOfBytes": ["$a", "X"] }, Bson::Int32(1)),
+        (doc! { "$strcasecmp": ["é", "É"] }, Bson::Int32(1)),
+        (doc! { "$split": ["$a", "X"] }, vec!["x", ""].into()),
+        (
+            doc! { "$replaceOne": { "input": "$a", "find": "X", "replacement": "y" } },
+            "xy".into(),
+        ),
+        (
+            doc! { "$replaceAll": { "input": "$a", "find": "X", "replacement": "y" } },
+            "xy".into(),
+        ),
+        (
+            doc! { "$trim": { "input": "$a", "chars": "X" } },
+            "x".into(),
+        ),
+        (
+            doc! { "$regexMatch": { "input": "$a", "regex": "^X" } },
+            false.into(),
+        ),
+        (
+            doc! { "$regexFind": { "input": "$a", "regex": "X" } },
+            doc! { "match": "X", "idx": 1, "captures": [] }.into(),
+        ),
+        (doc! { "$toLower": "$a" }, "xx".into()),
+    ] {
+        assert_eq!(evaluate(expr.clone()), Some(expected), "{expr}");
+    }
 }
