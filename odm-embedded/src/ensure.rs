@@ -103,14 +103,15 @@ fn declare_one(
     for wanted in &spec.indexes {
         let indexes = named.entry(wanted.name.clone()).or_default();
         steps::many(1 + indexes.len());
-        let known = indexes.iter().find(|index| index.spec == *wanted);
+        let is_wanted = |index: &Index| index.spec == *wanted && index.other_rules.is_none();
+        let known = indexes.iter().find(|index| is_wanted(index));
         let known = known.map(|index| (index.tree, index.build.is_some()));
         if let Some((_, false)) = known {
             continue;
         }
         // An abandoned build of another index with this name is removed.
         let is_in_the_way = |index: &mut Index| {
-            index.spec != *wanted
+            !is_wanted(index)
                 && index.build.is_some()
                 && !building.contains(&index.tree)
                 && !awaited(index.tree)
@@ -268,7 +269,8 @@ fn fill_one(
     Ok(is_last)
 }
 
-/// Puts the indexes in these trees in force, once they have all entries, and removes the obsolete ones.
+/// Puts the indexes in these trees in force, once they have all entries, and removes the obsolete ones, and those of other rules, which are
+/// built anew.
 pub(super) fn finish(
     work: &mut Work,
     collections: &[CollectionSpec],
@@ -283,7 +285,7 @@ pub(super) fn finish(
             .collection(&spec.name)
             .into_iter()
             .flat_map(|found| &found.indexes);
-        let indexes = indexes.filter(|index| obsolete.has(index));
+        let indexes = indexes.filter(|index| obsolete.has(index) || index.other_rules.is_some());
         removed.extend(indexes.map(|index| index.tree));
     }
     if built.is_empty() && removed.is_empty() {

@@ -157,7 +157,10 @@ impl Embedded {
     /// [`Locked`](odm_store::ErrorKind::Locked) if the file is already open, in this process or in another;
     /// [`Corrupt`](odm_store::ErrorKind::Corrupt) if it is not a store, is damaged, or has a format that this version does not read, or if
     /// its log is missing or another's, or has lost synced records, which [`Builder::salvage`] can open; [`Io`](odm_store::ErrorKind::Io)
-    /// if it cannot be opened, its folder does not exist, or a new one would take the place of a file of another store.
+    /// if it cannot be opened, its folder does not exist, or a new one would take the place of a file of another store;
+    /// [`DuplicateKey`](odm_store::ErrorKind::DuplicateKey) if a unique index with a collation was made by other rules, in another version
+    /// of the library, and documents have the same key by the present ones; [`Schema`](odm_store::ErrorKind::Schema) if the program is built
+    /// without the collation of an index.
     pub async fn open(path: impl AsRef<Path>) -> Result<Embedded> {
         Embedded::builder().open(path).await
     }

@@ -22,6 +22,9 @@ pub(super) const RECORD: &[u8] = b"catalog";
 /// The name of the record of the format.
 pub(super) const FORMAT_RECORD: &[u8] = b"format";
 
+/// The field of a stored collation with the version of its rules.
+const VERSION: &str = "version";
+
 /// All collections and their indexes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Schema {
@@ -51,6 +54,8 @@ pub(super) struct Index {
     /// How far the index is built; `None` once it is in force. Until then exactly the documents up to that point have entries, also
     /// documents that are written meanwhile.
     pub(super) build: Option<Build>,
+    /// The version of its collation's rules, if it is not that of this library: its keys are of no use then, until it is built anew.
+    pub(super) other_rules: Option<String>,
 }
 
 /// The progress of the build of an index.
@@ -69,6 +74,7 @@ impl Index {
             multikey: vec![false; spec.keys.len()],
             spec,
             build: Some(Build::default()),
+            other_rules: None,
         }
     }
 
@@ -86,6 +92,12 @@ impl Index {
 impl Collection {
     /// The indexes that queries use.
     pub(super) fn in_force(&self) -> impl Iterator<Item = &Index> {
+        let declared = self.declared();
+        declared.filter(|index| index.other_rules.is_none())
+    }
+
+    /// The indexes whose builds have ended.
+    fn declared(&self) -> impl Iterator<Item = &Index> {
         self.indexes.iter().filter(|index| index.build.is_none())
     }
 }
@@ -100,10 +112,28 @@ impl Schema {
         self.collections.values().map(|collection| &**collection)
     }
 
-    /// The collections with their indexes that are in force, in the order of the names of both.
+    /// The collections that have indexes of other versions of the rules of collations, with those that are to be built anew.
+    pub(super) fn of_other_rules(&self) -> Vec<CollectionSpec> {
+        let is_other = |index: &&Index| index.other_rules.is_some();
+        let collections = self.collections();
+        let collections = collections
+            .filter(|collection| collection.indexes.iter().any(|index| is_other(&index)));
+        let specs = collections.map(|collection| {
+            let indexes = collection.declared().filter(is_other);
+            CollectionSpec {
+                name: collection.name.clone(),
+                indexes: indexes.map(|index| index.spec.clone()).collect(),
+                obsolete: Vec::new(),
+            }
+        });
+        specs.collect()
+    }
+
+    /// The collections with their indexes that are in force, in the order of the names of both. A store that is read only has those of other
+    /// rules, too.
     pub(super) fn specs(&self) -> Vec<CollectionSpec> {
         let specs = self.collections().map(|collection| {
-            let indexes = collection.in_force().map(|index| index.spec.clone());
+            let indexes = collection.declared().map(|index| index.spec.clone());
             let mut indexes: Vec<IndexSpec> = indexes.collect();
             indexes.sort_by(|a, b| a.name.cmp(&b.name));
             CollectionSpec {
@@ -249,6 +279,14 @@ impl Schema {
         };
         for collection in record.collections {
             let indexes = collection.indexes.into_iter().map(|index| {
+                let (collation, other_rules) = match &index.collation {
+                    Some(form) => {
+                        let (collation, other_rules) =
+                            collation(&collection.name, &index.name, form)?;
+                        (Some(collation), other_rules)
+                    }
+                    None => (None, None),
+                };
                 Ok(Index {
                     tree: tree(index.tree)?,
                     multikey: index.keys.iter().map(|key| key.multikey).collect(),
@@ -256,11 +294,9 @@ impl Schema {
                         to: build.to.bytes,
                         documents: build.documents as u64,
                     }),
+                    other_rules,
                     spec: IndexSpec {
-                        collation: match &index.collation {
-                            Some(form) => Some(collation(&collection.name, &index.name, form)?),
-                            None => None,
-                        },
+                        collation,
                         name: index.name,
                         keys: index
                             .keys
@@ -380,7 +416,13 @@ impl From<&Index> for IndexRecord {
                 .filter
                 .as_ref()
                 .map(|filter| filter.form().clone()),
-            collation: index.spec.collation.as_ref().map(Collation::to_document),
+            collation: index.spec.collation.as_ref().map(|collation| {
+                let mut form = collation.to_document();
+                if let Some(version) = &index.other_rules {
+                    form.insert(VERSION, version);
+                }
+                form
+            }),
             build: index.build.as_ref().map(|build| BuildRecord {
                 to: Binary {
                     subtype: BinarySubtype::Generic,
@@ -392,17 +434,31 @@ impl From<&Index> for IndexRecord {
     }
 }
 
-/// The collation of an index. Its keys are of one version of the rules, so that another one would find other documents.
-fn collation(collection: &str, index: &str, form: &Document) -> Result<Collation> {
+/// The collation of an index, and the version of its keys if it is another one than this library's.
+fn collation(
+    collection: &str,
+    index: &str,
+    form: &Document,
+) -> Result<(Collation, Option<String>)> {
     let refused = |why: String| {
         let message = format!(
-            "index `{index}` of `{collection}` has the collation {form}, which this program cannot use: {why}; drop the index with the \
-             program that has made it, and make it again with this one"
+            "index `{index}` of `{collection}` has the collation {form}, which this program cannot use: {why}; or drop the index with the \
+             program that has made it"
         );
-        Error::new(ErrorKind::Schema, message).of_index(index)
+        Error::new(ErrorKind::Schema, message)
+            .at(collection, None, None)
+            .of_index(index)
     };
-    match Collation::parse(form) {
-        Ok(Some(collation)) => Ok(collation),
+    let mut form = form.clone();
+    let version = match form.remove(VERSION) {
+        Some(Bson::String(version)) => version,
+        _ => return Err(damaged("the collation of an index has no version")),
+    };
+    match Collation::parse(&form) {
+        Ok(Some(collation)) => {
+            let other_rules = Some(version).filter(|version| version != Collation::VERSION);
+            Ok((collation, other_rules))
+        }
         Ok(None) => Err(damaged("the collation of an index is the one of bytes")),
         Err(error) => Err(refused(error.to_string())),
     }

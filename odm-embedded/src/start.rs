@@ -6,7 +6,8 @@ use std::{
     thread,
 };
 
-use odm_store::{Error, ErrorKind, Result, StoreId};
+use odm_mql::Collation;
+use odm_store::{Error, ErrorKind, Result, Store, StoreId};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::{
@@ -89,6 +90,28 @@ impl Embedded {
         let store = Embedded {
             handle: Arc::new(handle),
         };
+        store.build_anew().await?;
         Ok((store, found))
+    }
+
+    /// Builds the indexes anew whose keys are of another version of the rules of collations. Until all are complete, the store keeps the
+    /// others, for the program that has made them.
+    async fn build_anew(&self) -> Result<()> {
+        let indexes = self.handle.published.get()?.schema.of_other_rules();
+        if indexes.is_empty() {
+            return Ok(());
+        }
+        let Err(error) = self.ensure(&indexes).await else {
+            return Ok(());
+        };
+        let place = format!(
+            "cannot open `{}`: its indexes with a collation were made by other rules than `{}`, and cannot be built anew; with the program \
+             that has made them, change a document that is named here, or drop the index",
+            self.handle.name,
+            Collation::VERSION
+        );
+        // Its error would be a consequence of this one.
+        let _ = self.close().await;
+        Err(error.met_in(&place))
     }
 }

@@ -1,10 +1,18 @@
-//! Plans of queries with a collation.
+//! Collations: plans of queries, and indexes.
+
+use std::fs;
 
 use bson::{Document, doc};
-use odm_store::{ErrorKind, Explain, Find, Reader, Store};
+use odm_store::{ErrorKind, Explain, Find, IndexSpec, Reader, Result, Store};
 
 use super::support::*;
-use crate::schema::{Collection, Index, Schema};
+use crate::{
+    Embedded,
+    disk::Disk,
+    engine::Engine,
+    layout::{META, Tree},
+    schema::{Collection, Index, RECORD, Schema},
+};
 
 async fn plan(reader: &dyn Reader, find: Find) -> Explain {
     reader.explain(&find).await.expect("a plan")
@@ -110,22 +118,25 @@ fn a_unique_index_with_a_collation_takes_equal_texts_once() {
     });
 }
 
-#[test]
-fn an_index_with_a_collation_is_stored_with_its_version_and_no_other_version_uses_it() {
-    let mut schema = Schema::default();
-    let index = Index {
-        build: None,
-        ..Index::new(2, collated(index("by_name", &[("name", 1)]), 2))
+/// A closed store of documents with one index, which another version of the rules has made: it has other entries, and perhaps another
+/// strength.
+async fn of_other_rules(spec: IndexSpec, names: &[&str], strength: i32) -> Disk {
+    let disk = Disk::default();
+    let store = open(&disk).await.expect("a store");
+    let made = store.ensure(&[collection("things", vec![spec])]).await;
+    made.expect("an index");
+    let documents = (0..)
+        .zip(names)
+        .map(|(id, name)| doc! { "_id": id, "name": name, "text": "x".repeat(200) });
+    let inserted = insert(&store, documents.collect()).await;
+    inserted.expect("an insert");
+    store.close().await.expect("a close");
+    let mut engine = Engine::open(disk.file(), "test".into(), 1 << 20).expect("an engine");
+    let record = {
+        let base = engine.newest().expect("a state");
+        let record = base.get(META, RECORD).expect("a record");
+        record.expect("a schema").to_vec()
     };
-    schema.set(Collection {
-        name: "things".to_owned(),
-        tree: 1,
-        indexes: vec![index],
-    });
-    assert_eq!(schema.format(), 5);
-    let record = schema.encode().expect("a record");
-    let read = Schema::decode(&record).expect("a schema");
-    assert_eq!(read.specs(), schema.specs());
     let mut record: Document = bson::deserialize_from_slice(&record).expect("a document");
     let collections = record.get_array_mut("collections").expect("an array");
     let things = collections[0].as_document_mut().expect("a collection");
@@ -133,8 +144,136 @@ fn an_index_with_a_collation_is_stored_with_its_version_and_no_other_version_use
     let index = indexes[0].as_document_mut().expect("an index");
     let form = index.get_document_mut("collation").expect("a collation");
     form.insert("version", "icu4x-1.0.0");
+    form.insert("strength", strength);
+    let tree = Tree::try_from(index.get_i64("tree").expect("a number")).expect("a tree");
     let record = bson::serialize_to_vec(&record).expect("a record");
-    let error = Schema::decode(&record).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Schema);
-    assert!(error.to_string().contains("make it again"), "{error}");
+    let changes = [
+        (META, RECORD, Some(&*record)),
+        (tree, b"other".as_slice(), Some(b"key".as_slice())),
+    ];
+    engine.commit(changes.into_iter(), true).expect("a commit");
+    drop(engine);
+    disk.after_exit()
+}
+
+async fn open(disk: &Disk) -> Result<Embedded> {
+    Embedded::builder().backend(disk.clone()).await
+}
+
+fn by_name(name: &str) -> Find {
+    Find {
+        filter: filter(doc! { "name": name }).collated(Some(&collation(2))),
+        ..find_all()
+    }
+}
+
+#[test]
+fn an_index_of_other_rules_is_built_anew_when_the_store_is_opened_whatever_fails_meanwhile() {
+    block_on(async {
+        let names = ["ann", "Ann", "bob"].repeat(40);
+        let stored = of_other_rules(collated(index("by_name", &[("name", 1)]), 2), &names, 2).await;
+        let check = async |disk: &Disk| {
+            let store = open(disk).await.expect("a store");
+            store.check().await.expect("sound indexes");
+            let reader = store.reader().expect("an open store");
+            let explained = plan(&*reader, by_name("ANN")).await;
+            assert_eq!(explained.index.as_deref(), Some("by_name"));
+            assert_eq!(found(&*reader, &by_name("ANN")).await.len(), 80);
+            assert_eq!(without_garbage(&store).indexes().count(), 1);
+            store.close().await.expect("a close");
+        };
+        let disk = stored.after_exit();
+        check(&disk).await;
+        let before = disk.operations();
+        check(&disk).await;
+        // Opening it again builds nothing.
+        let after = disk.operations();
+        let disk = stored.after_exit();
+        check(&disk).await;
+        let operations = disk.operations();
+        assert!(operations > after - before, "{operations} {before} {after}");
+        let mut failed = 0;
+        for at in 0..operations {
+            let disk = stored.after_exit();
+            disk.fail_after(at);
+            if let Ok(store) = open(&disk).await {
+                let _ = store.close().await;
+            } else {
+                failed += 1;
+            }
+            check(&disk.after_exit()).await;
+            check(&disk.after_power_loss()).await;
+            check(&disk.after_partial_loss(at as u64)).await;
+        }
+        assert!(failed > 5, "{failed}");
+    });
+}
+
+#[test]
+fn a_unique_index_with_equal_texts_by_the_present_rules_is_named_and_nothing_is_lost() {
+    block_on(async {
+        let spec = collated(unique("by_name", &[("name", 1)]), 3);
+        let stored = of_other_rules(spec, &["Ann", "bob", "ANN"], 2).await;
+        for _ in 0..2 {
+            let error = open(&stored).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::DuplicateKey);
+            let location = error.location().expect("a location");
+            assert_eq!(location.index.as_deref(), Some("by_name"));
+            for part in [
+                "cannot open `test`",
+                "`name` = \"ANN\"",
+                "`by_name`",
+                "drop the index",
+            ] {
+                assert!(error.to_string().contains(part), "{part}: {error}");
+            }
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("shop.odm");
+        fs::write(&path, stored.after_exit().bytes()).expect("a file");
+        let store = Embedded::open_read_only(&path).await.expect("a store");
+        let all = found(&*store.reader().expect("an open store"), &find_all()).await;
+        assert_eq!(all.len(), 3);
+    });
+}
+
+#[test]
+fn a_store_that_is_read_only_answers_without_the_index_of_other_rules() {
+    block_on(async {
+        let spec = collated(index("by_name", &[("name", 1)]), 2);
+        let stored = of_other_rules(spec.clone(), &["Ann", "bob", "ANN"], 2).await;
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("shop.odm");
+        fs::write(&path, stored.bytes()).expect("a file");
+        let store = Embedded::open_read_only(&path).await.expect("a store");
+        store.check_integrity().await.expect("sound documents");
+        let reader = store.reader().expect("an open store");
+        assert_eq!(plan(&*reader, by_name("ann")).await.index, None);
+        assert_eq!(found(&*reader, &by_name("ann")).await.len(), 2);
+        let listed = store.collections().await.expect("the collections");
+        assert_eq!(listed, [collection("things", vec![spec])]);
+    });
+}
+
+#[test]
+fn a_store_with_an_index_with_a_collation_has_format_5_and_the_version_of_its_rules() {
+    let mut schema = Schema::default();
+    let mut index = Index {
+        build: None,
+        ..Index::new(2, collated(index("by_name", &[("name", 1)]), 2))
+    };
+    for other_rules in [None, Some("icu4x-1.0.0".to_owned())] {
+        index.other_rules.clone_from(&other_rules);
+        schema.set(Collection {
+            name: "things".to_owned(),
+            tree: 1,
+            indexes: vec![index.clone()],
+        });
+        assert_eq!(schema.format(), 5);
+        let record = schema.encode().expect("a record");
+        let read = Schema::decode(&record).expect("a schema");
+        assert_eq!(read.specs(), schema.specs());
+        let (_, read) = read.indexes().next().expect("an index");
+        assert_eq!(read.other_rules, other_rules);
+    }
 }
