@@ -6,7 +6,7 @@ use bson::{
     spec::{BinarySubtype, ElementType},
 };
 
-use odm_mql::{Direction, Sort};
+use odm_mql::{Direction, Projection, Sort};
 use odm_store::{Error, ErrorKind, Result};
 
 use super::no_collation;
@@ -206,5 +206,35 @@ pub(super) fn total(sort: &Sort) -> Result<Sort> {
             "an order that ignores case is not supported on MongoDB: sort by a field with the folded text, `odm::fold_case(&name)`",
         )),
         false => Ok(sort.total()),
+    }
+}
+
+/// The form of a projection.
+pub(super) fn shown(projection: &Projection) -> Result<Document> {
+    match projection.collation() {
+        Some(_) => Err(no_collation()),
+        None => Ok(projection.to_document()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use odm_mql::Collation;
+
+    use super::*;
+
+    #[test]
+    fn an_order_and_a_projection_with_a_collation_are_refused() {
+        let collation = Collation::parse(&doc! { "locale": "en" }).expect("a collation");
+        let sort = Sort::parse(&doc! { "a": 1 }).expect("a sort");
+        assert!(total(&sort).is_ok());
+        let error = total(&sort.collated(collation.as_ref())).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidQuery);
+        let form = doc! { "a": { "$elemMatch": { "$eq": "x" } } };
+        let projection = Projection::parse(&form).expect("a projection");
+        assert_eq!(shown(&projection).expect("it is supported"), form);
+        let error = shown(&projection.collated(collation.as_ref())).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidQuery);
+        assert!(error.to_string().contains("collation"), "{error}");
     }
 }

@@ -14,7 +14,7 @@ use super::{
     Connection,
     error::{About, driver},
     explain,
-    filter::{after, all, total},
+    filter::{after, all, shown, total},
     reply::raw_number,
     session::MongoTransaction,
 };
@@ -49,7 +49,7 @@ impl MongoTransaction {
                     action = action.skip(skip.unsigned_abs());
                 }
                 if let Some(projection) = &find.projection {
-                    action = action.projection(projection.to_document());
+                    action = action.projection(shown(projection)?);
                 }
             }
             let sent = action.session(&mut *session).await;

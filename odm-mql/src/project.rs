@@ -213,6 +213,11 @@ impl Projection {
         }
     }
 
+    /// The collation by which texts are compared, if there is one.
+    pub fn collation(&self) -> Option<&Collation> {
+        self.collation.as_ref()
+    }
+
     /// Returns the projection in MongoDB's form, which does not contain collations.
     pub fn to_document(&self) -> Document {
         let value = |rule: &Rule| match rule {
