@@ -76,8 +76,6 @@ pub(crate) mod code {
     pub(crate) const ONLY_ON_REPLICA_SETS: i32 = 40_573;
     pub(crate) const STAGE_NOT_FIRST: i32 = 40_602;
     pub(crate) const OTHER_COMMAND: i32 = 40_606;
-    pub(crate) const OBJECT_EXPECTED: i32 = 40_228;
-    pub(crate) const ARRAY_EXPECTED: i32 = 5_858_203;
     pub(crate) const BAD_RESUME_TOKEN: i32 = 40_647;
     pub(crate) const SEVERAL_RESUME_OPTIONS: i32 = 40_674;
     pub(crate) const CURSOR_WITHOUT_SESSION: i32 = 50_736;
