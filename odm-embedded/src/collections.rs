@@ -1,5 +1,6 @@
 //! Changes of whole collections, which affect only the schema.
 
+use odm_mql::Collation;
 use odm_store::{CollectionChange, Error, ErrorKind, IndexSpec, Result};
 
 use super::{
@@ -14,7 +15,11 @@ impl Work {
         let mut schema = Schema::clone(&self.schema);
         for change in changes {
             match change {
-                CollectionChange::Create { name, indexes } => create(&mut schema, name, indexes)?,
+                CollectionChange::Create {
+                    name,
+                    indexes,
+                    collation,
+                } => create(&mut schema, name, indexes, collation.clone())?,
                 CollectionChange::Drop { name } => schema.remove(name),
                 CollectionChange::Replace { from, to } => {
                     if !schema.replace(from, to) {
@@ -31,7 +36,12 @@ impl Work {
 }
 
 /// Makes an empty collection. Its indexes are in force, since they have the entries of all documents: none.
-fn create(schema: &mut Schema, name: &str, specs: &[IndexSpec]) -> Result<()> {
+fn create(
+    schema: &mut Schema,
+    name: &str,
+    specs: &[IndexSpec],
+    collation: Option<Collation>,
+) -> Result<()> {
     check_name(name)?;
     schema.remove(name);
     let mut indexes: Vec<Index> = Vec::new();
@@ -53,6 +63,7 @@ fn create(schema: &mut Schema, name: &str, specs: &[IndexSpec]) -> Result<()> {
         name: name.to_owned(),
         tree,
         indexes,
+        collation,
     });
     Ok(())
 }

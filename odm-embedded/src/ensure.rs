@@ -82,7 +82,10 @@ fn declare_one(
     building: &mut BTreeSet<Tree>,
 ) -> Result<()> {
     let mut collection = match schema.collection(&spec.name) {
-        Some(collection) => Collection::clone(collection),
+        Some(collection) => {
+            check_collation(collection, spec)?;
+            Collection::clone(collection)
+        }
         None => {
             check_name(&spec.name)?;
             let tree = schema.new_tree()?;
@@ -90,6 +93,7 @@ fn declare_one(
                 name: spec.name.clone(),
                 tree,
                 indexes: Vec::new(),
+                collation: spec.collation.clone(),
             }
         }
     };
@@ -136,6 +140,24 @@ fn declare_one(
     collection.indexes.sort_unstable_by_key(|index| index.tree);
     schema.set(collection);
     Ok(())
+}
+
+/// Refuses another default collation than that of an existing collection.
+fn check_collation(collection: &Collection, spec: &CollectionSpec) -> Result<()> {
+    if spec.collation.is_none() || spec.collation == collection.collation {
+        return Ok(());
+    }
+    let show = |collation: &Option<odm_mql::Collation>| match collation {
+        Some(collation) => format!("with the default collation {collation}"),
+        None => "without a default collation".to_owned(),
+    };
+    let message = format!(
+        "collection `{}` exists {}, and is declared {}: it keeps its own",
+        spec.name,
+        show(&collection.collation),
+        show(&spec.collation)
+    );
+    Err(Error::new(ErrorKind::Schema, message).at(&spec.name, None, None))
 }
 
 /// The indexes of a collection that are to be removed, by their names.

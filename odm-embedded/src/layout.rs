@@ -31,7 +31,7 @@ pub(super) const FORMAT: i32 = 3;
 /// wrong entries.
 pub(super) const FORMAT_OF_INDEXES: i32 = 4;
 
-/// The format of stores with an index with a collation.
+/// The format of stores with a collection or an index with a collation.
 pub(super) const FORMAT_OF_COLLATIONS: i32 = 5;
 
 /// A key that is greater than all keys of a tree.

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
+    fmt,
     sync::Arc,
 };
 
@@ -41,6 +42,8 @@ pub(super) struct Collection {
     pub(super) name: String,
     pub(super) tree: Tree,
     pub(super) indexes: Vec<Index>,
+    /// The default collation.
+    pub(super) collation: Option<Collation>,
 }
 
 /// An index of a collection.
@@ -108,6 +111,10 @@ impl Schema {
         self.collections.get(name)
     }
 
+    pub(super) fn default_collation(&self, collection: &str) -> Option<Collation> {
+        self.collection(collection)?.collation.clone()
+    }
+
     pub(super) fn collections(&self) -> impl Iterator<Item = &Collection> {
         self.collections.values().map(|collection| &**collection)
     }
@@ -123,7 +130,7 @@ impl Schema {
             CollectionSpec {
                 name: collection.name.clone(),
                 indexes: indexes.map(|index| index.spec.clone()).collect(),
-                obsolete: Vec::new(),
+                ..CollectionSpec::default()
             }
         });
         specs.collect()
@@ -140,6 +147,7 @@ impl Schema {
                 name: collection.name.clone(),
                 indexes,
                 obsolete: Vec::new(),
+                collation: collection.collation.clone(),
             }
         });
         let mut specs: Vec<CollectionSpec> = specs.collect();
@@ -231,8 +239,14 @@ impl Schema {
         Ok(self.last_tree)
     }
 
-    /// The format that knows the kinds of all indexes.
+    /// The format that knows the kinds of all indexes, and the default collations.
     pub(super) fn format(&self) -> i32 {
+        if self
+            .collections()
+            .any(|collection| collection.collation.is_some())
+        {
+            return FORMAT_OF_COLLATIONS;
+        }
         let indexes = self
             .collections()
             .flat_map(|collection| &collection.indexes);
@@ -281,8 +295,8 @@ impl Schema {
             let indexes = collection.indexes.into_iter().map(|index| {
                 let (collation, other_rules) = match &index.collation {
                     Some(form) => {
-                        let (collation, other_rules) =
-                            collation(&collection.name, &index.name, form)?;
+                        let of = format!("index `{}` of `{}`", index.name, collection.name);
+                        let (collation, other_rules) = stored_collation(form, &of)?;
                         (Some(collation), other_rules)
                     }
                     None => (None, None),
@@ -310,9 +324,17 @@ impl Schema {
                     },
                 })
             });
+            let default = match &collection.collation {
+                // No keys depend on the version of its rules.
+                Some(form) => {
+                    Some(stored_collation(form, &format_args!("`{}`", collection.name))?.0)
+                }
+                None => None,
+            };
             schema.set(Collection {
                 indexes: indexes.collect::<Result<_>>()?,
                 tree: tree(collection.tree)?,
+                collation: default,
                 name: collection.name,
             });
         }
@@ -349,6 +371,8 @@ struct CollectionRecord {
     name: String,
     tree: i64,
     indexes: Vec<IndexRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    collation: Option<Document>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -391,6 +415,7 @@ impl From<&Collection> for CollectionRecord {
             name: collection.name.clone(),
             tree: collection.tree.into(),
             indexes: collection.indexes.iter().map(IndexRecord::from).collect(),
+            collation: collection.collation.as_ref().map(Collation::to_document),
         }
     }
 }
@@ -434,33 +459,28 @@ impl From<&Index> for IndexRecord {
     }
 }
 
-/// The collation of an index, and the version of its keys if it is another one than this library's.
-fn collation(
-    collection: &str,
-    index: &str,
-    form: &Document,
-) -> Result<(Collation, Option<String>)> {
-    let refused = |why: String| {
-        let message = format!(
-            "index `{index}` of `{collection}` has the collation {form}, which this program cannot use: {why}; or drop the index with the \
-             program that has made it"
-        );
-        Error::new(ErrorKind::Schema, message)
-            .at(collection, None, None)
-            .of_index(index)
+/// A stored collation, and the version of its rules if it is another one than this library's. `of` is what has it, for messages.
+fn stored_collation(form: &Document, of: &dyn fmt::Display) -> Result<(Collation, Option<String>)> {
+    let mut parsed = form.clone();
+    let Some(Bson::String(version)) = parsed.remove(VERSION) else {
+        return Err(damaged(format_args!(
+            "the collation of {of} has no version"
+        )));
     };
-    let mut form = form.clone();
-    let version = match form.remove(VERSION) {
-        Some(Bson::String(version)) => version,
-        _ => return Err(damaged("the collation of an index has no version")),
-    };
-    match Collation::parse(&form) {
+    match Collation::parse(&parsed) {
         Ok(Some(collation)) => {
             let other_rules = Some(version).filter(|version| version != Collation::VERSION);
             Ok((collation, other_rules))
         }
-        Ok(None) => Err(damaged("the collation of an index is the one of bytes")),
-        Err(error) => Err(refused(error.to_string())),
+        Ok(None) => Err(damaged(format_args!(
+            "the collation of {of} is the one of bytes"
+        ))),
+        Err(error) => {
+            let message = format!(
+                "{of} has the collation {form}, which this program cannot use: {error}; or remove it with the program that has made it"
+            );
+            Err(Error::new(ErrorKind::Schema, message))
+        }
     }
 }
 

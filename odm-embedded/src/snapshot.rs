@@ -8,6 +8,7 @@ use std::{
 
 use async_trait::async_trait;
 use bson::RawBson;
+use odm_mql::Collation;
 use odm_store::{
     Aggregate, Cost, Each, Error, Explain, Feed, Find, FindByKey, Reader, Result, metrics,
 };
@@ -84,6 +85,10 @@ impl Reader for Snapshot {
 
     async fn index_of(&self, find: &Find) -> Result<Option<String>> {
         Ok(self.reading().index_of(find))
+    }
+
+    async fn default_collation(&self, collection: &str) -> Result<Option<Collation>> {
+        Ok(self.schema.default_collation(collection))
     }
 }
 

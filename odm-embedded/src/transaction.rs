@@ -10,6 +10,7 @@ use std::{
 
 use async_trait::async_trait;
 use bson::RawBson;
+use odm_mql::Collation;
 use odm_store::{
     Aggregate, CollectionChange, CollectionSpec, CollectionWrites, Cost, DeleteWrite, Deleted,
     Durability, Each, Error, ErrorKind, Explain, FeedChanges, Find, FindByKey, Locks, Reader,
@@ -158,6 +159,11 @@ impl Reader for EmbeddedTransaction {
     async fn index_of(&self, find: &Find) -> Result<Option<String>> {
         self.begin_call()?;
         Ok(self.work.reading().index_of(find))
+    }
+
+    async fn default_collation(&self, collection: &str) -> Result<Option<Collation>> {
+        self.begin_call()?;
+        Ok(self.work.schema.default_collation(collection))
     }
 }
 

@@ -317,6 +317,7 @@ impl Work {
             name: name.to_owned(),
             tree,
             indexes: Vec::new(),
+            collation: None,
         });
         self.set_schema(schema)?;
         self.existing(name)

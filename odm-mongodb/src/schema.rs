@@ -102,7 +102,7 @@ pub(super) async fn specs(database: &Database) -> Result<Vec<CollectionSpec>> {
         specs.push(CollectionSpec {
             name: name.to_owned(),
             indexes,
-            obsolete: Vec::new(),
+            ..CollectionSpec::default()
         });
     }
     specs.sort_by(|a, b| a.name.cmp(&b.name));
@@ -122,6 +122,13 @@ pub(super) async fn ensure(connection: &Connection, collections: &[CollectionSpe
     let mut obsolete = Vec::new();
     for spec in collections {
         check_name(&spec.name)?;
+        if spec.collation.is_some() {
+            let message = format!(
+                "`{}` has a default collation, which is not supported on MongoDB by this library",
+                spec.name
+            );
+            return Err(Error::new(ErrorKind::Schema, message).at(&spec.name, None, None));
+        }
         for index in &spec.indexes {
             check_name(&index.name)?;
             for (path, _) in &index.keys {

@@ -1,6 +1,7 @@
 //! Changes of whole collections, on stores that can make them.
 
 use bson::doc;
+use odm_mql::Collation;
 use odm_store::{
     CollectionChange, CollectionSpec, ErrorKind, Store, Transaction, TransactionOptions,
 };
@@ -11,6 +12,7 @@ fn create(name: &str) -> CollectionChange {
     CollectionChange::Create {
         name: name.to_owned(),
         indexes: vec![unique("by n", &["n"])],
+        collation: None,
     }
 }
 
@@ -154,4 +156,50 @@ pub async fn nothing_of_a_failed_change_of_collections_is_made(store: impl Store
     assert_eq!(stored(&store).await, [raw(doc! { "_id": 1 })]);
     let listed = store.collections().await.unwrap();
     assert!(listed.iter().all(|spec| spec.name != "beside"));
+}
+
+pub async fn a_collection_keeps_its_default_collation(store: impl Store) {
+    let of = |locale: &str| {
+        let collation = Collation::parse(&doc! { "locale": locale });
+        collation.expect("a collation")
+    };
+    let spec = |collation: Option<Collation>| CollectionSpec {
+        name: THINGS.to_owned(),
+        collation,
+        ..CollectionSpec::default()
+    };
+    let default = async || {
+        let reader = store.reader().unwrap();
+        reader.default_collation(THINGS).await.unwrap()
+    };
+    assert_eq!(default().await, None);
+    if !store.capabilities().collations {
+        assert_fails(store.ensure(&[spec(of("de"))]).await, ErrorKind::Schema);
+        return;
+    }
+    store.ensure(&[spec(of("de"))]).await.unwrap();
+    store.ensure(&[spec(None)]).await.unwrap();
+    assert_eq!(default().await, of("de"));
+    assert_fails(store.ensure(&[spec(of("sv"))]).await, ErrorKind::Schema);
+    insert_all(&store, [doc! { "_id": 1 }]).await;
+    assert_eq!(store.collections().await.unwrap(), [spec(of("de"))]);
+    assert_eq!(default().await, of("de"));
+    if !store.capabilities().changes_collections {
+        return;
+    }
+    let create = CollectionChange::Create {
+        name: "beside".to_owned(),
+        indexes: Vec::new(),
+        collation: of("sv"),
+    };
+    commit(&store, async |transaction| {
+        let changes = [create.clone(), replace_by("beside")];
+        transaction.change_collections(&changes).await?;
+        let default = transaction.default_collation(THINGS).await?;
+        assert_eq!(default, of("sv"));
+        Ok(())
+    })
+    .await
+    .unwrap();
+    assert_eq!(default().await, of("sv"));
 }

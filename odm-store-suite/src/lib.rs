@@ -213,6 +213,7 @@ macro_rules! store_suite {
             collections {
                 a_collection_takes_the_place_of_another_with_the_indexes_of_it
                 nothing_of_a_failed_change_of_collections_is_made
+                a_collection_keeps_its_default_collation
             }
             limits {
                 a_document_of_16_mib_is_stored_and_a_larger_one_is_refused

@@ -74,7 +74,7 @@ pub async fn an_index_with_other_keys_or_options_under_one_name_is_refused(store
     let others = CollectionSpec {
         name: "others".to_owned(),
         indexes: vec![unique("i", &["c"])],
-        obsolete: vec![],
+        ..CollectionSpec::default()
     };
     store.ensure(&[others]).await.expect("the index is created");
 }
@@ -265,7 +265,7 @@ pub async fn names_that_are_empty_or_have_a_nul_are_refused(store: impl Store) {
         let collection = CollectionSpec {
             name: name.to_owned(),
             indexes: vec![],
-            obsolete: vec![],
+            ..CollectionSpec::default()
         };
         assert_fails(store.ensure(&[collection]).await, ErrorKind::Schema);
     }

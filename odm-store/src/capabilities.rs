@@ -24,8 +24,9 @@ pub struct Capabilities {
     /// Indexes and orders can [ignore case](crate::IndexSpec::case_insensitive). Without it such an index is a
     /// [`Schema`](crate::ErrorKind::Schema) error, and such an order an [`InvalidQuery`](crate::ErrorKind::InvalidQuery).
     pub ignores_case: bool,
-    /// Filters, orders, projections, updates and indexes can have [collations](odm_mql::Collation). Without it a query with one is an
-    /// [`InvalidQuery`](crate::ErrorKind::InvalidQuery).
+    /// Filters, orders, projections, updates and indexes can have [collations](odm_mql::Collation), and collections default ones. Without it
+    /// a query with one is an [`InvalidQuery`](crate::ErrorKind::InvalidQuery), and such an index or collection a
+    /// [`Schema`](crate::ErrorKind::Schema) error.
     pub collations: bool,
     /// Transactions can [change whole collections](crate::Transaction::change_collections). With this, a migration builds new collections beside
     /// the old ones, and replaces these by one commit. Without it, a migration changes documents in place, so that an interrupted one has

@@ -18,6 +18,10 @@ pub struct CollectionSpec {
     pub indexes: Vec<IndexSpec>,
     /// Indexes that were declared and are no longer. An index in both lists is not obsolete.
     pub obsolete: Vec<IndexSpec>,
+    /// Its default collation, which [`Reader::default_collation`](crate::Reader::default_collation) returns. A new collection gets it. An
+    /// existing one keeps its own: with another one here the store refuses it as a [`Schema`](ErrorKind::Schema) error, and `None` is no
+    /// other one.
+    pub collation: Option<Collation>,
 }
 
 /// A change of a whole collection, for [`Transaction::change_collections`](crate::Transaction::change_collections).
@@ -29,8 +33,10 @@ pub enum CollectionChange {
         name: String,
         /// Its indexes, besides the one on `_id`.
         indexes: Vec<IndexSpec>,
+        /// Its default collation.
+        collation: Option<Collation>,
     },
-    /// Give a collection the name of another one, which is removed.
+    /// Give a collection the name of another one, which is removed. It keeps its indexes and its default collation.
     Replace {
         /// The collection.
         from: String,

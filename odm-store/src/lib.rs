@@ -304,6 +304,15 @@ pub trait Reader: Send + Sync {
     /// It is asked for the event of a query that has run. A store that would need a request to know it MAY
     /// return `None`.
     async fn index_of(&self, find: &Find) -> Result<Option<String>>;
+
+    /// Returns the collation that a collection was [created](CollectionSpec::collation) with, for who compares its texts by no collation of
+    /// their own. No read of the store uses it.
+    ///
+    /// The default returns `None`, for a store without [`Capabilities::collations`].
+    async fn default_collation(&self, collection: &str) -> Result<Option<odm_mql::Collation>> {
+        let _ = collection;
+        Ok(None)
+    }
 }
 
 /// Receives documents. The first argument is a position, whose meaning the method states.

@@ -10,6 +10,7 @@ use std::{
 
 use async_trait::async_trait;
 use bson::RawBson;
+use odm_mql::Collation;
 
 use odm_store::{
     Aggregate, Capabilities, CollectionSpec, CollectionWrites, Cost, DeleteWrite, Deleted,
@@ -217,6 +218,10 @@ macro_rules! reads {
 
         async fn index_of(&$self, find: &Find) -> Result<Option<String>> {
             $reader.index_of(&$self.names.of_find(find)).await
+        }
+
+        async fn default_collation(&$self, collection: &str) -> Result<Option<Collation>> {
+            $reader.default_collation(&$self.names.of(collection)).await
         }
         }
     };

@@ -3,7 +3,7 @@
 use std::fs;
 
 use bson::{Document, doc};
-use odm_store::{ErrorKind, Explain, Find, IndexSpec, Reader, Result, Store};
+use odm_store::{CollectionSpec, ErrorKind, Explain, Find, IndexSpec, Reader, Result, Store};
 
 use super::support::*;
 use crate::{
@@ -268,6 +268,7 @@ fn a_store_with_an_index_with_a_collation_has_format_5_and_the_version_of_its_ru
             name: "things".to_owned(),
             tree: 1,
             indexes: vec![index.clone()],
+            collation: None,
         });
         assert_eq!(schema.format(), 5);
         let record = schema.encode().expect("a record");
@@ -276,4 +277,32 @@ fn a_store_with_an_index_with_a_collation_has_format_5_and_the_version_of_its_ru
         let (_, read) = read.indexes().next().expect("an index");
         assert_eq!(read.other_rules, other_rules);
     }
+}
+
+#[test]
+fn a_collection_has_its_default_collation_after_it_was_opened_again() {
+    block_on(async {
+        let disk = Disk::default();
+        let store = open(&disk).await.expect("a store");
+        let spec = CollectionSpec {
+            collation: Some(collation(1)),
+            ..collection("things", vec![])
+        };
+        let made = store.ensure(&[spec.clone()]).await;
+        made.expect("a collection");
+        assert_eq!(without_garbage(&store).format(), 5);
+        for disk in [disk.after_power_loss(), {
+            store.close().await.expect("a close");
+            disk
+        }] {
+            let store = open(&disk).await.expect("a store");
+            let reader = store.reader().expect("an open store");
+            let default = reader.default_collation("things").await.expect("a read");
+            assert_eq!(default, spec.collation);
+            let none = reader.default_collation("others").await.expect("a read");
+            assert_eq!(none, None);
+            let listed = store.collections().await.expect("the collections");
+            assert_eq!(listed, [spec.clone()]);
+        }
+    });
 }

@@ -40,6 +40,7 @@ async fn what_a_collection_has_replaced_is_swept_and_the_store_is_sound_at_every
         let create = CollectionChange::Create {
             name: "beside".into(),
             indexes: specs[0].indexes.clone(),
+            collation: None,
         };
         change(&store, &[create]).await;
         let replace = CollectionChange::Replace {

@@ -89,7 +89,7 @@ pub(super) fn collection(name: &str, indexes: Vec<IndexSpec>) -> CollectionSpec 
     CollectionSpec {
         name: name.to_owned(),
         indexes,
-        obsolete: Vec::new(),
+        ..CollectionSpec::default()
     }
 }
 

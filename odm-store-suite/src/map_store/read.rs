@@ -168,4 +168,9 @@ impl Reader for State {
     async fn index_of(&self, _find: &Find) -> Result<Option<String>> {
         Ok(None)
     }
+
+    async fn default_collation(&self, collection: &str) -> Result<Option<odm_mql::Collation>> {
+        let collection = self.collection(collection);
+        Ok(collection.and_then(|collection| collection.collation.clone()))
+    }
 }

@@ -57,6 +57,8 @@ struct LastLocks {
 pub(super) struct Collection {
     documents: BTreeMap<Key, Arc<RawDocumentBuf>>,
     indexes: Vec<Index>,
+    /// The default collation.
+    pub(super) collation: Option<odm_mql::Collation>,
 }
 
 #[derive(Debug, Clone)]
@@ -80,6 +82,7 @@ impl State {
                 name: name.clone(),
                 indexes,
                 obsolete: Vec::new(),
+                collation: collection.collation.clone(),
             }
         });
         specs.collect()
@@ -162,7 +165,14 @@ impl State {
 
     /// Creates the missing indexes of a collection, and removes the obsolete ones.
     pub(super) fn ensure(&mut self, spec: &CollectionSpec) -> Result<()> {
+        let is_new = self.collection(&spec.name).is_none();
         let collection = self.collection_or_new(&spec.name)?;
+        if is_new {
+            collection.collation.clone_from(&spec.collation);
+        } else if spec.collation.is_some() && spec.collation != collection.collation {
+            let message = format!("`{}` exists with another default collation", spec.name);
+            return Err(Error::new(ErrorKind::Schema, message).at(&spec.name, None, None));
+        }
         collection.indexes.retain(|index| {
             !spec.obsolete.contains(&index.spec) || spec.indexes.contains(&index.spec)
         });

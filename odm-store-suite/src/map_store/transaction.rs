@@ -201,6 +201,10 @@ impl Reader for MapTransaction {
     async fn index_of(&self, find: &Find) -> Result<Option<String>> {
         self.state.index_of(find).await
     }
+
+    async fn default_collation(&self, collection: &str) -> Result<Option<odm_mql::Collation>> {
+        self.state.default_collation(collection).await
+    }
 }
 
 #[async_trait]

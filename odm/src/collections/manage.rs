@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use odm_mql::Collation;
 use odm_store::{CollectionChange, CollectionSpec, Error, ErrorKind, IndexSpec, Result};
 
 use super::{Collection, Collections};
@@ -24,6 +25,8 @@ pub struct CollectionInfo {
     pub name: String,
     /// Its indexes, besides the one on `_id`, in the order of their names.
     pub indexes: Vec<IndexSpec>,
+    /// Its default collation: see [`Collection::default_collation`].
+    pub collation: Option<Collation>,
     /// The names of the databases whose models need it.
     pub databases: BTreeSet<String>,
 }
@@ -53,6 +56,7 @@ impl Collections {
         let all = all.map(|(spec, databases)| CollectionInfo {
             name: spec.name,
             indexes: spec.indexes,
+            collation: spec.collation,
             databases,
         });
         Ok(all.collect())
@@ -82,11 +86,70 @@ impl Collection {
     /// `Schema` if its name is empty or has a NUL; `InvalidQuery` if it is the library's own, and in a transaction of a store that cannot
     /// change whole collections.
     pub async fn create(&self) -> Result<()> {
+        self.create_with(None).await
+    }
+
+    /// Creates the collection with a default collation: see [`default_collation`](Collection::default_collation). It keeps it until it is
+    /// removed, also under another name.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// # #[cfg(feature = "collation")] {
+    /// use odm::{Collections, bson::doc, mql::Collation};
+    ///
+    /// let english = Collation::parse(&doc! { "locale": "en", "strength": 2 })?.expect("it is not `simple`");
+    /// let people = Collections::of(&shop).collection("people");
+    /// people.create_collated(english.clone()).await?;
+    /// assert_eq!(people.default_collation().await?, Some(english));
+    /// # }
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`create`](Collection::create), and `Schema` if the collection exists with another default collation, or the store has
+    /// no [collations](odm_store::Capabilities::collations).
+    pub async fn create_collated(&self, collation: Collation) -> Result<()> {
+        self.create_with(Some(collation)).await
+    }
+
+    async fn create_with(&self, collation: Option<Collation>) -> Result<()> {
         self.check_creatable()?;
-        match self.session.bound() {
-            Some(bound) => self.session.create_in(bound, &self.name, None).await,
-            None => self.ensure(Vec::new(), Vec::new()).await,
+        if let Some(bound) = self.session.bound() {
+            return self
+                .session
+                .create_in(bound, &self.name, None, collation)
+                .await;
         }
+        let spec = CollectionSpec {
+            name: self.name.clone(),
+            collation,
+            ..CollectionSpec::default()
+        };
+        self.session.store().ensure(&[spec]).await
+    }
+
+    /// Returns the default collation of the collection. `None` if it has none, or does not exist.
+    ///
+    /// It is the one by which clients of `odm-server` compare texts where they state no collation. The operations of `Collections` and of
+    /// repositories do not use it by themselves: filters, orders, updates and indexes have a collation if they are given one.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::doc, mql::Filter};
+    ///
+    /// let parts = Collections::of(&shop).collection("parts");
+    /// let collation = parts.default_collation().await?;
+    /// let bolts = Filter::parse(&doc! { "name": "Bolt" })?.collated(collation.as_ref());
+    /// println!("{} bolts", parts.find(bolts).count().await?);
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The errors of a read.
+    pub async fn default_collation(&self) -> Result<Option<Collation>> {
+        self.session.default_collation(&self.name).await
     }
 
     /// Creates an index, unless there is an equal one of its name. The models of databases are not concerned: an `open` neither uses its
@@ -116,7 +179,7 @@ impl Collection {
         self.check_creatable()?;
         if let Some(bound) = self.session.bound() {
             let index = Some(index);
-            return self.session.create_in(bound, &self.name, index).await;
+            return self.session.create_in(bound, &self.name, index, None).await;
         }
         let lock = lock_of(self.session.store());
         let _opening = lock.lock().await;
@@ -227,6 +290,7 @@ impl Collection {
             name: self.name.clone(),
             indexes,
             obsolete,
+            collation: None,
         };
         self.session.store().ensure(&[spec]).await
     }

@@ -207,7 +207,7 @@ async fn empty_store(indexes_of: impl Fn(&str) -> Vec<IndexSpec>) -> Embedded {
     let specs = COLLECTIONS.map(|name| CollectionSpec {
         name: name.to_owned(),
         indexes: indexes_of(name),
-        obsolete: Vec::new(),
+        ..CollectionSpec::default()
     });
     store.ensure(&specs).await.unwrap();
     store

@@ -7,6 +7,7 @@ use std::{
 
 use async_trait::async_trait;
 use bson::RawBson;
+use odm_mql::Collation;
 use odm_store::{
     Aggregate, Cost, Each, Error, ErrorKind, Explain, Find, FindByKey, Reader, Result, Transaction,
 };
@@ -228,6 +229,10 @@ impl Reader for LockedTransaction<'_> {
 
     async fn index_of(&self, find: &Find) -> Result<Option<String>> {
         self.observe(self.transaction().index_of(find).await)
+    }
+
+    async fn default_collation(&self, collection: &str) -> Result<Option<Collation>> {
+        self.observe(self.transaction().default_collation(collection).await)
     }
 }
 

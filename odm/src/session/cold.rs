@@ -9,6 +9,7 @@ use std::{
 
 use async_trait::async_trait;
 use bson::{RawBson, RawDocument, RawDocumentBuf};
+use odm_mql::Collation;
 use odm_mql::{Filter, Projection, Test, key, path};
 use odm_store::{
     Aggregate, Cost, Each, Error, ErrorKind, Explain, Find, FindByKey, Reader, ReaderExt, Result,
@@ -316,6 +317,10 @@ impl Reader for ColdReader<'_> {
             None => self.stored().index_of(find).await,
             Some(split) => self.stored().index_of(&split.find(find)).await,
         }
+    }
+
+    async fn default_collation(&self, collection: &str) -> Result<Option<Collation>> {
+        self.stored().default_collation(collection).await
     }
 }
 

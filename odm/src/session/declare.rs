@@ -1,5 +1,6 @@
 //! Collections and indexes that a transaction makes.
 
+use odm_mql::Collation;
 use odm_store::{CollectionSpec, IndexSpec, Result};
 
 use super::{AbortOnDrop, Bound, Session, bound::dropped};
@@ -16,18 +17,42 @@ impl Session {
         }
     }
 
-    /// Makes a collection in the transaction of the session, if it is not there, and an index of it. Both are there from the commit on, and
-    /// the commit loses a conflict if collections or indexes of the store were changed meanwhile.
+    /// The default collation of a collection, in the state that the session reads.
+    pub(crate) async fn default_collation(&self, collection: &str) -> Result<Option<Collation>> {
+        if !self.store.capabilities().collations {
+            return Ok(None);
+        }
+        if let Some(snapshot) = &self.snapshot
+            && let Some(reader) = snapshot.reader()?
+        {
+            return reader.default_collation(collection).await;
+        }
+        match &self.bound {
+            Some(bound) => {
+                bound
+                    .lock()
+                    .await?
+                    .get_mut()
+                    .default_collation(collection)
+                    .await
+            }
+            None => self.store.reader()?.default_collation(collection).await,
+        }
+    }
+
+    /// Makes a collection in the transaction of the session with a default collation, if it is not there, and an index of it. Both are there
+    /// from the commit on, and the commit loses a conflict if collections or indexes of the store were changed meanwhile.
     pub(crate) async fn create_in(
         &self,
         bound: &Bound,
         name: &str,
         index: Option<IndexSpec>,
+        collation: Option<Collation>,
     ) -> Result<()> {
         let mut locked = bound.lock().await?;
         let is_new = locked.get_mut().has_made(name).await?;
         let mut aborting = AbortOnDrop::new(bound, dropped());
-        let created = catalog::create_in(locked.get_mut(), name, index, is_new).await;
+        let created = catalog::create_in(locked.get_mut(), name, index, collation, is_new).await;
         aborting.disarm();
         if created? {
             bound.is_unrepeatable();

@@ -88,7 +88,7 @@ pub(crate) fn collections() -> Vec<CollectionSpec> {
     let collection = |name: &str, indexes| CollectionSpec {
         name: name.to_owned(),
         indexes,
-        obsolete: Vec::new(),
+        ..CollectionSpec::default()
     };
     vec![
         collection("plain", Vec::new()),

@@ -53,9 +53,11 @@ impl UnitOfWork for Stage {
         put(transaction, &owner.id, &owner).await?;
         let mut all = transaction.collections().await?.into_iter();
         let replaced = all.find(|spec| spec.name == self.collection);
+        let replaced = replaced.unwrap_or_default();
         let create = CollectionChange::Create {
             name: staged_name(&self.collection),
-            indexes: replaced.map(|spec| spec.indexes).unwrap_or_default(),
+            indexes: replaced.indexes,
+            collation: replaced.collation,
         };
         transaction.change_collections(&[create]).await?;
         match is_new {

@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
+use odm_mql::Collation;
 use odm_store::{
     CollectionChange, Durability, Error, ErrorKind, Find, IndexSpec, Reader, Result, Store,
     Transaction, UnitOfWork,
@@ -116,23 +117,31 @@ pub(crate) async fn change_whole(
     store.run(Arc::new(change), Durability::Immediate).await
 }
 
-/// Makes a collection in a transaction, if it is not there, and an index of it. Returns whether anything was made. `is_new` says whether
-/// only the transaction can have made the collection.
+/// Makes a collection in a transaction with a default collation, if it is not there, and an index of it. Returns whether anything was made.
+/// `is_new` says whether only the transaction can have made the collection.
 ///
 /// # Errors
 ///
 /// `InvalidQuery`, with MongoDB's code, if the index is one of a collection that others can see or that has documents; `Schema` if there is
-/// another index of its name.
+/// another index of its name, or the collection is there with another default collation.
 pub(crate) async fn create_in(
     transaction: &mut dyn Transaction,
     name: &str,
     index: Option<IndexSpec>,
+    collation: Option<Collation>,
     is_new: bool,
 ) -> Result<bool> {
     let mut all = transaction.collections().await?.into_iter();
     let existing = all.find(|spec| spec.name == name);
-    let mut indexes = match (existing, &index) {
-        (None, _) => Vec::new(),
+    if let Some(existing) = &existing
+        && collation.is_some()
+        && collation != existing.collation
+    {
+        let message = format!("collection `{name}` exists with another default collation");
+        return Err(Error::new(ErrorKind::Schema, message).at(name, None, None));
+    }
+    let (mut indexes, collation) = match (existing, &index) {
+        (None, _) => (Vec::new(), collation),
         (Some(_), None) => return Ok(false),
         (Some(existing), Some(index)) if existing.indexes.contains(index) => return Ok(false),
         (Some(_), Some(_)) if !is_new => return Err(refused_index(name, "existing")),
@@ -145,13 +154,14 @@ pub(crate) async fn create_in(
             if transaction.count(&find).await?.0 > 0 {
                 return Err(refused_index(name, "non-empty"));
             }
-            existing.indexes
+            (existing.indexes, existing.collation)
         }
     };
     indexes.extend(index);
     let create = CollectionChange::Create {
         name: name.to_owned(),
         indexes,
+        collation,
     };
     transaction.change_collections(&[create]).await?;
     Ok(true)
