@@ -26,6 +26,8 @@ pub(crate) struct Arguments<'a> {
     variables: Variables,
     /// The collation of the command or the part, once it is taken.
     collation: Option<Collation>,
+    /// That of the collection, for a command or a part that states none.
+    default_collation: Option<Collation>,
 }
 
 /// A type of arguments.
@@ -49,6 +51,7 @@ impl<'a> Arguments<'a> {
             sequences: Vec::new(),
             variables: Variables::default(),
             collation: None,
+            default_collation: None,
         })
     }
 
@@ -70,13 +73,22 @@ impl<'a> Arguments<'a> {
         &self.variables
     }
 
+    /// Gives the arguments the default collation of the collection.
+    pub(crate) fn with_default_collation(self, default_collation: Option<Collation>) -> Self {
+        Arguments {
+            default_collation,
+            ..self
+        }
+    }
+
     /// Takes the collation, by which the filter, the sort and the projection that are taken after it compare texts.
     pub(crate) fn take_collation(&mut self) -> Result<()> {
         let collation = self.document("collation")?;
         // Some drivers send an empty one.
-        if let Some(collation) = collation.filter(|collation| !collation.is_empty()) {
-            self.collation = Collation::parse(&collation)?;
-        }
+        self.collation = match collation.filter(|collation| !collation.is_empty()) {
+            Some(collation) => Collation::parse(&collation)?,
+            None => self.default_collation.clone(),
+        };
         Ok(())
     }
 
@@ -96,9 +108,11 @@ impl<'a> Arguments<'a> {
         self.fields.iter().any(|(field, _)| *field == name)
     }
 
-    fn with_variables(self, variables: &Variables) -> Self {
+    /// The arguments as a part of these.
+    fn within(self, whole: &Arguments<'_>) -> Self {
         Arguments {
-            variables: variables.clone(),
+            variables: whole.variables.clone(),
+            default_collation: whole.default_collation.clone(),
             ..self
         }
     }
@@ -221,7 +235,7 @@ impl<'a> Arguments<'a> {
         let path = self.path(name);
         let nested = document.map(|document| Arguments::of(path, document));
         let nested = nested.transpose()?;
-        Ok(nested.map(|nested| nested.with_variables(&self.variables)))
+        Ok(nested.map(|nested| nested.within(self)))
     }
 
     /// Takes documents, from an array or from a sequence outside of the body.
@@ -248,9 +262,9 @@ impl<'a> Arguments<'a> {
         let path = self.path(name);
         let documents = self.documents(name)?;
         let documents = documents.ok_or_else(|| self.missing(name))?;
-        let nested = documents.into_iter().map(|document| {
-            Ok(Arguments::of(path.clone(), document)?.with_variables(&self.variables))
-        });
+        let nested = documents
+            .into_iter()
+            .map(|document| Ok(Arguments::of(path.clone(), document)?.within(self)));
         nested.collect()
     }
 
@@ -321,8 +335,9 @@ impl<'a> Arguments<'a> {
         CommandError::new(code::NOT_IMPLEMENTED, message)
     }
 
-    /// Takes the collation, which can only be the one of bytes.
+    /// Takes the collation, which can only be the one of bytes, and is that by default.
     pub(crate) fn simple_collation(&mut self) -> Result<()> {
+        self.default_collation = None;
         self.take_collation()?;
         let Some(collation) = &self.collation else {
             return Ok(());

@@ -93,6 +93,15 @@ impl Command {
     const fn new(name: &'static str, access: Access, run: Run) -> Self {
         Command { name, access, run }
     }
+
+    async fn run_in<'a>(
+        &self,
+        context: Context<'a>,
+        arguments: Arguments<'a>,
+    ) -> Result<RawDocumentBuf> {
+        let arguments = namespace::collated(context, arguments).await?;
+        (self.run)(context, arguments).await
+    }
 }
 
 /// What a command runs in.
@@ -409,7 +418,7 @@ async fn run_in_session<'a>(
     arguments: Arguments<'a>,
 ) -> Result<RawDocumentBuf> {
     let Some(session) = context.session else {
-        return (command.run)(context, arguments).await;
+        return command.run_in(context, arguments).await;
     };
     context.state.sessions.touch(session.id)?;
     if let Some(part) = session.retryable(0, 0) {
@@ -418,10 +427,10 @@ async fn run_in_session<'a>(
             .sessions
             .turn(session.id, part.command)
             .await?;
-        return (command.run)(context, arguments).await;
+        return command.run_in(context, arguments).await;
     }
     if session.starts.is_none() || END_OF_TRANSACTION.contains(&command.name) {
-        return (command.run)(context, arguments).await;
+        return command.run_in(context, arguments).await;
     }
     let sessions = &context.state.sessions;
     let data = (context.database, context.collections());
@@ -433,7 +442,7 @@ async fn run_in_session<'a>(
         unit: unit.as_ref(),
         ..context
     };
-    let result = (command.run)(context, arguments).await;
+    let result = command.run_in(context, arguments).await;
     if let Ok(reply) = &result
         && reply.get("writeErrors")?.is_none()
     {

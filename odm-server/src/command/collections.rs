@@ -109,10 +109,16 @@ async fn list_collections(
         if !context.can_read(&collection.name) {
             continue;
         }
+        let options = match &collection.collation {
+            Some(collation) => {
+                rawdoc! { "collation": RawDocumentBuf::try_from(&collation.to_document())? }
+            }
+            None => rawdoc! {},
+        };
         let full = rawdoc! {
             "name": collection.name.as_str(),
             "type": "collection",
-            "options": {},
+            "options": options,
             "info": { "readOnly": false },
             "idIndex": { "v": 2, "key": { "_id": 1 }, "name": "_id_" },
         };
@@ -128,7 +134,8 @@ async fn list_collections(
 
 async fn create(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
     let collection = namespace::take_writable(context, &mut arguments, "create")?;
-    arguments.simple_collation()?;
+    arguments.take_collation()?;
+    let collation = arguments.collation().cloned();
     arguments.refuse_true("capped")?;
     arguments.refuse_true("temp")?;
     for name in [
@@ -155,7 +162,10 @@ async fn create(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
     if namespace::exists(context.writable()?, collection.name()).await? {
         return Err(exists(context, collection.name()));
     }
-    collection.create().await?;
+    match collation {
+        Some(collation) => collection.create_collated(collation).await?,
+        None => collection.create().await?,
+    }
     Ok(rawdoc! {})
 }
 

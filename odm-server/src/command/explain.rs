@@ -61,6 +61,7 @@ async fn explain(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<R
     if generic.snapshot.is_some() {
         return Err(no_snapshot("Command explain"));
     }
+    let inner = namespace::collated(context, inner).await?;
     let Explained { query, last } = explained(context, inner)?;
     let (name, filter) = (query.collection, query.filter.clone());
     let collation = query.collation.clone();

@@ -66,6 +66,36 @@ pub(super) async fn exists(collections: &Collections, name: &str) -> Result<bool
     Ok(all.iter().any(|collection| collection.name == name))
 }
 
+/// Commands whose texts are compared by the default collation of their collection, unless they state another one.
+const COLLATED: [&str; 9] = [
+    "find",
+    "count",
+    "distinct",
+    "aggregate",
+    "update",
+    "delete",
+    "findAndModify",
+    "findandmodify",
+    "createIndexes",
+];
+
+/// Gives a command the default collation of the collection that it names.
+pub(super) async fn collated<'a>(
+    context: Context<'_>,
+    arguments: Arguments<'a>,
+) -> Result<Arguments<'a>> {
+    let command = arguments.name();
+    if !COLLATED.contains(&command) {
+        return Ok(arguments);
+    }
+    let (Some(name), Some(collections)) = (arguments.look::<&str>(command), context.collections())
+    else {
+        return Ok(arguments);
+    };
+    let collation = collections.collection(name).default_collation().await?;
+    Ok(arguments.with_default_collation(collation))
+}
+
 /// The collection to change, which a command names.
 pub(super) fn take_writable(
     context: Context<'_>,

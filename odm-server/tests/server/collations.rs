@@ -289,8 +289,121 @@ fn an_index_has_the_collation_that_it_is_made_with() {
             doc! { "partialFilterExpression": { "title": "a" }, "collation": ignoring_case() };
         let partial = index(doc! { "title": 1 }, "partial", partial);
         assert_eq!(served.refused(partial).await.0, 238);
-        let default = doc! { "create": "others", "collation": ignoring_case() };
-        assert_eq!(served.refused(default).await.0, 238);
+        Ok(())
+    });
+}
+
+#[test]
+fn commands_without_a_collation_have_the_default_one_of_their_collection() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        let create = |name: &str, collation: Document| {
+            served.run(doc! { "create": name, "collation": collation })
+        };
+        create("notes", ignoring_case()).await.unwrap();
+        let again = doc! { "create": "notes", "collation": { "locale": "de" } };
+        assert_eq!(served.refused(again).await.0, 48);
+        create("plain", doc! { "locale": "simple" }).await.unwrap();
+        let bad = doc! { "create": "bad", "collation": { "locale": "xx" } };
+        assert_eq!(served.refused(bad).await.0, 2);
+        let options = async |name: &str| {
+            let list = doc! { "listCollections": 1, "filter": { "name": name } };
+            let listed = served.run(list).await.unwrap();
+            let listed = listed.inner("cursor").list("firstBatch")[0].clone();
+            listed.as_document().unwrap().inner("options").clone()
+        };
+        let collation = options("notes").await.inner("collation").clone();
+        assert_eq!(
+            (collation.text("locale"), collation.number("strength")),
+            ("en", 2)
+        );
+        assert_eq!(options("plain").await, doc! {});
+        notes(&served).await;
+
+        let simple = || doc! { "locale": "simple" };
+        let commands = [
+            doc! { "find": "notes", "filter": { "title": "A" } },
+            doc! { "aggregate": "notes", "pipeline": [{ "$match": { "title": "A" } }], "cursor": {} },
+            doc! { "aggregate": "plain", "cursor": {}, "pipeline": [
+                { "$lookup": { "from": "notes", "as": "of", "let": {}, "pipeline": [{ "$match": { "title": "A" } }] } },
+                { "$unwind": "$of" },
+            ] },
+        ];
+        served
+            .collection("plain")
+            .insert_one(doc! { "_id": 1 })
+            .await
+            .unwrap();
+        // `$lookup` has the collation of its `aggregate`.
+        for (command, expected) in commands.into_iter().zip([2, 2, 1]) {
+            let number = async |command: Document| {
+                let reply = served.run(command).await.unwrap();
+                reply.inner("cursor").list("firstBatch").len()
+            };
+            assert_eq!(number(command.clone()).await, expected, "{command}");
+            let mut other = command;
+            other.insert("collation", simple());
+            assert_eq!(number(other.clone()).await, 1, "{other}");
+        }
+        let count = |fields: Document| {
+            let mut command = doc! { "count": "notes", "query": { "title": "A" } };
+            command.extend(fields);
+            served.run(command)
+        };
+        assert_eq!(count(doc! {}).await.unwrap().number("n"), 2);
+        assert_eq!(
+            count(doc! { "collation": simple() })
+                .await
+                .unwrap()
+                .number("n"),
+            1
+        );
+        let distinct = doc! { "distinct": "notes", "key": "title" };
+        assert_eq!(served.run(distinct).await.unwrap().list("values").len(), 3);
+
+        let update = doc! { "q": { "title": "A" }, "u": { "$inc": { "n": 1 } }, "multi": true };
+        let update = doc! { "update": "notes", "updates": [update] };
+        assert_eq!(served.run(update).await.unwrap().number("nModified"), 2);
+        let found = doc! { "findAndModify": "notes", "query": { "title": "C" }, "remove": true };
+        let found = served.run(found).await.unwrap();
+        assert_eq!(found.inner("value").text("title"), "c");
+        let delete = doc! { "q": { "title": "B" }, "limit": 0, "collation": simple() };
+        let delete = doc! { "delete": "notes", "deletes": [delete] };
+        assert_eq!(served.run(delete).await.unwrap().number("n"), 1);
+        let delete = doc! { "delete": "notes", "deletes": [{ "q": { "title": "B" }, "limit": 0 }] };
+        assert_eq!(served.run(delete).await.unwrap().number("n"), 1);
+
+        let by_title = doc! { "key": { "title": 1 }, "name": "by_title" };
+        let by_bytes = doc! { "key": { "title": 1 }, "name": "by_bytes", "collation": simple() };
+        let indexes = doc! { "createIndexes": "notes", "indexes": [by_title, by_bytes] };
+        served.run(indexes).await.unwrap();
+        let rename = doc! { "renameCollection": "shop.notes", "to": "shop.renamed" };
+        let admin = served.client.database("admin");
+        admin.run_command(rename).await.unwrap();
+        assert!(options("renamed").await.contains_key("collation"));
+        let listed = served.run(doc! { "listIndexes": "renamed" }).await.unwrap();
+        let indexes = listed.inner("cursor").list("firstBatch");
+        let collated = |name: &str| {
+            let mut indexes = indexes.iter().filter_map(|index| index.as_document());
+            let index = indexes.find(|index| index.text("name") == name).unwrap();
+            index.contains_key("collation")
+        };
+        assert!(collated("by_title") && !collated("by_bytes"));
+        let find = doc! { "find": "renamed", "filter": { "title": "A" } };
+        let explained = served.run(doc! { "explain": find }).await.unwrap();
+        let planner = explained.inner("queryPlanner");
+        assert_eq!(
+            planner
+                .inner("winningPlan")
+                .inner("inputStage")
+                .text("indexName"),
+            "by_title"
+        );
+        assert_eq!(planner.inner("collation"), &collation);
+        // A change stream has none.
+        let watch =
+            doc! { "aggregate": "renamed", "pipeline": [{ "$changeStream": {} }], "cursor": {} };
+        served.run(watch).await.unwrap();
         Ok(())
     });
 }
