@@ -369,7 +369,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// `Io` if the writer fails; `Encode` for a document that an import could not read back: if it is nested over 100 levels deep, or has a
     /// name that is a type of extended JSON, such as `$date`.
     fn export<'w>(&self, writer: impl AsyncWrite + Unpin + Send + 'w) -> Export<'w> {
-        Export::new(self.session(), scope_of::<Self>(), writer)
+        Export::new(self.session(), TransferScope::of::<Self>(), writer)
     }
 
     /// Stores the documents of an [`export`](Database::export) of this version of the database, in a database that has none of them.
@@ -396,7 +396,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// has no export, an incomplete one, or one of another database, another version or unknown collections; for documents, the errors of
     /// an [import of files](ImportFiles#errors).
     fn import<'r>(&self, reader: impl AsyncBufRead + Unpin + Send + 'r) -> Import<'r> {
-        Import::new(self.session(), scope_of::<Self>(), reader)
+        Import::new(self.session(), TransferScope::of::<Self>(), reader)
     }
 
     /// Stores the documents of files of mongoexport and mongodump; [`ImportFiles`] describes the files and how their documents are written.
@@ -408,7 +408,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// # Ok(()) });
     /// ```
     fn import_files<'r>(&self) -> ImportFiles<'r> {
-        ImportFiles::new(self.session(), scope_of::<Self>())
+        ImportFiles::new(self.session(), TransferScope::of::<Self>())
     }
 
     /// Copies all documents of the database into another store: from the embedded one to a server, and back. Awaiting it returns the
@@ -439,7 +439,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// `Schema` if a backfill is [pending](Database::pending_backfills) in the source; `InvalidQuery` into a transaction; the errors of an
     /// [`import`](Database::import), with the number of the document.
     fn copy_to(&self, other: &Self) -> CopyTo {
-        CopyTo::new(self.session(), other.session(), scope_of::<Self>())
+        CopyTo::new(self.session(), other.session(), TransferScope::of::<Self>())
     }
 
     /// Deletes the documents that have expired, of the models with `#[document(expires(..))]`, and returns their
@@ -526,8 +526,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// A field with `refresh = "later"` that is not refreshed yet is no finding: [`Progress::deferred`](crate::Progress::deferred) counts
     /// it. If its refresh has failed, it is a finding ([`FailedRefresh`](crate::Problem::FailedRefresh)).
     ///
-    /// A store that is only written through this library has no findings, unless a document was
-    /// inserted without its cold part, or a backfill is [pending](Database::pending_backfills).
+    /// A store that is only written through this library has no findings, unless a backfill is [pending](Database::pending_backfills).
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -594,13 +593,5 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// ```
     fn begin(&self) -> impl Future<Output = Result<TransactionGuard<Self>>> + Send {
         async move { TransactionGuard::new(self).await }
-    }
-}
-
-/// The collections of a database, for its exports, imports and copies.
-fn scope_of<D: Database>() -> TransferScope {
-    TransferScope::Models {
-        version: D::VERSION,
-        models: D::models(),
     }
 }

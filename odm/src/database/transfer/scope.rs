@@ -5,6 +5,7 @@ use odm_store::{Error, ErrorKind, Result};
 use super::line::Head;
 use crate::{
     catalog::{self, Catalog},
+    database::Database,
     model::{FieldKind, Model},
     session::Session,
 };
@@ -29,6 +30,14 @@ pub(super) struct TransferredCollection {
 }
 
 impl TransferScope {
+    /// The collections of a database.
+    pub(crate) fn of<D: Database>() -> Self {
+        TransferScope::Models {
+            version: D::VERSION,
+            models: D::models(),
+        }
+    }
+
     /// The collections whose documents are passed. Cold parts are passed with their documents.
     pub(super) async fn collections(
         &self,
