@@ -175,7 +175,7 @@ impl<'m> Generator<'m> {
             unreachable!("a model is a document")
         };
         if self.is_rare() {
-            // A document without its cold part is stored, and an audit finds it.
+            // A document without its cold part is refused, which its schema does not say.
             let is_kept = |name: &str| name == "_id" || model.cold.contains(&name);
             let names = whole.keys().filter(|name| !is_kept(name)).cloned();
             let names: Vec<String> = names.collect();

@@ -36,7 +36,7 @@ pub(crate) use audit::{AuditScope, Checked, check, is_of_documents};
 pub use audit::{Finding, Problem};
 pub use derived::DerivedKind;
 pub(crate) use derived::{children_of, shown};
-pub(crate) use import::{Imported, ImportedDocuments};
+pub(crate) use import::{ImportOrigin, Imported, ImportedDocuments};
 pub use outbox::{DeferredRefreshes, FailedRefresh};
 pub(crate) use outbox::{
     RefreshError, Retry, Waiting, deferred_refreshes, has_records, has_waiting, newest_waiting,

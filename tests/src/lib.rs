@@ -256,6 +256,7 @@ pub struct OnMongoDb;
 /// A write to the store beneath, without consequences, which the library does not know of.
 enum Beneath {
     Insert(RawDocumentBuf),
+    Remove(RawDocumentBuf),
     Update(mql::Filter, mql::Update),
 }
 
@@ -269,11 +270,12 @@ impl UnitOfWork for Unmaintained {
     async fn run(&self, transaction: &mut dyn Transaction) -> odm::Result<()> {
         match &self.write {
             Beneath::Insert(document) => {
-                let batch = CollectionWrites {
-                    collection: &self.collection,
-                    writes: vec![DocumentWrite::Insert(document)],
-                };
-                transaction.apply(&[batch]).await.map(drop)
+                let write = DocumentWrite::Insert(document);
+                self.apply(transaction, write).await
+            }
+            Beneath::Remove(document) => {
+                let write = DocumentWrite::Remove(document);
+                self.apply(transaction, write).await
             }
             Beneath::Update(filter, update) => {
                 let write = UpdateWrite {
@@ -286,6 +288,20 @@ impl UnitOfWork for Unmaintained {
                 transaction.update(&write).await.map(drop)
             }
         }
+    }
+}
+
+impl Unmaintained {
+    async fn apply(
+        &self,
+        transaction: &mut dyn Transaction,
+        write: DocumentWrite<'_>,
+    ) -> odm::Result<()> {
+        let batch = CollectionWrites {
+            collection: &self.collection,
+            writes: vec![write],
+        };
+        transaction.apply(&[batch]).await.map(drop)
     }
 }
 
@@ -316,4 +332,13 @@ pub async fn behind_the_back(
 pub async fn insert_behind_the_back(store: &impl Store, collection: &str, document: Document) {
     let document = RawDocumentBuf::try_from(&document).unwrap();
     beneath(store, collection, Beneath::Insert(document)).await;
+}
+
+/// Removes a document in the store itself.
+pub async fn remove_behind_the_back(
+    store: &impl Store,
+    collection: &str,
+    document: RawDocumentBuf,
+) {
+    beneath(store, collection, Beneath::Remove(document)).await;
 }

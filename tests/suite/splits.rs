@@ -5,6 +5,7 @@ mod both;
 mod found;
 mod history;
 mod reads;
+mod refused;
 mod returned;
 mod writes;
 
@@ -27,7 +28,7 @@ struct Movie {
     details: Cold<Details>,
     release_year: i32,
     /// Under the `_id` of the movie itself.
-    #[split(collection = "movie_scripts", key = "_id")]
+    #[split(collection = "movie_scripts", key = "_id", optional)]
     script: Cold<Script>,
     #[version]
     revision: i64,

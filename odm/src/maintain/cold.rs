@@ -27,7 +27,7 @@ pub(super) use update::{MatchedPages, matching, pages_of, update};
 ///
 /// # Errors
 ///
-/// `Invalid` if a document lacks a cold part that is not optional.
+/// `Invalid` if a document lacks a cold part that is not optional, unless it is of another store.
 pub(super) async fn insert(
     unit: &mut Unit<'_>,
     collection: &str,
@@ -50,7 +50,8 @@ pub(super) async fn insert(
         let given: Vec<_> = given.collect();
         let is_given = |split: &Split| given.iter().any(|(of, _)| of.path == split.path);
         let mut splits = catalog.splits_of(collection);
-        if let Some(split) = splits.find(|split| !split.optional && !is_given(split)) {
+        let missing = splits.find(|split| !split.optional && !is_given(split));
+        if let Some(split) = missing.filter(|_| unit.policy.requires_cold_parts) {
             return Err(missing_part(split, id(&hot)));
         }
         for (split, value) in given {

@@ -19,11 +19,21 @@ use super::{
 };
 
 /// Documents of several collections, which may reference each other and stored documents.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct ImportedDocuments {
+    pub(crate) origin: ImportOrigin,
     pub(crate) documents: Vec<Imported>,
     /// The last numbers of sequences.
     pub(crate) last_numbers: Vec<(SequenceCounter, i64)>,
+}
+
+/// The program that has stored imported documents before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ImportOrigin {
+    /// The library, of which they are a copy or an export.
+    Library,
+    /// Another program.
+    Other,
 }
 
 /// A document that is imported.
@@ -45,7 +55,10 @@ impl Work for ImportedDocuments {
     type Outcome = Totals;
 
     fn policy(&self) -> Policy {
-        Policy::IMPORT
+        match self.origin {
+            ImportOrigin::Library => Policy::IMPORT,
+            ImportOrigin::Other => Policy::IMPORT_FILES,
+        }
     }
 
     fn step(&self) -> String {

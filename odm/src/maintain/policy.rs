@@ -7,6 +7,8 @@ pub(crate) struct Policy {
     pub(super) trusts_stored: bool,
     /// New documents were stored elsewhere before: their versions, times and frozen copies stay.
     pub(super) keeps_origin: bool,
+    /// New documents have all cold parts that are not optional.
+    pub(super) requires_cold_parts: bool,
     pub(super) references: ReferenceCheck,
 }
 
@@ -27,6 +29,7 @@ impl Policy {
     pub(super) const CHANGE: Self = Policy {
         trusts_stored: true,
         keeps_origin: false,
+        requires_cold_parts: true,
         references: ReferenceCheck::Added,
     };
     /// Whole documents from a caller.
@@ -34,10 +37,16 @@ impl Policy {
         references: ReferenceCheck::AddedInDocuments,
         ..Policy::CHANGE
     };
-    /// Documents of another store.
-    pub(super) const IMPORT: Self = Policy {
+    /// Documents from files of other programs.
+    pub(super) const IMPORT_FILES: Self = Policy {
         keeps_origin: true,
         ..Policy::DOCUMENTS
+    };
+    /// Documents of another store. Older versions of the library stored documents without their cold parts, which their audit finds, and
+    /// nobody can make up.
+    pub(super) const IMPORT: Self = Policy {
+        requires_cold_parts: false,
+        ..Policy::IMPORT_FILES
     };
     /// A repair, which assumes no stored value to be right.
     pub(super) const REPAIR: Self = Policy {

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     catalog::{Catalog, declare_as},
-    maintain::{AuditScope, Doc, Imported, SequenceCounter, importable},
+    maintain::{AuditScope, Doc, ImportOrigin, Imported, SequenceCounter, importable},
     repository::{Audit, AuditMode},
     session::Session,
     trace::Operation,
@@ -91,7 +91,8 @@ impl CopyTo {
             );
             return Err(Error::new(ErrorKind::Schema, message));
         }
-        let mut importer = Importer::new(self.target.clone(), self.on_progress);
+        let mut importer =
+            Importer::new(self.target.clone(), ImportOrigin::Library, self.on_progress);
         let mut last_there = None;
         loop {
             for collection in &collections {

@@ -19,7 +19,7 @@ use super::{
     scope::{TransferScope, TransferredCollection, unknown},
 };
 use crate::{
-    maintain::{Doc, Imported},
+    maintain::{Doc, ImportOrigin, Imported},
     model::Document,
     session::Session,
 };
@@ -180,7 +180,7 @@ impl<'r> ImportFiles<'r> {
         }
         // In this order fewer documents wait for documents that they refer to.
         files.sort_by_key(|(rank, ..)| *rank);
-        let mut importer = Importer::new(self.session, self.on_progress);
+        let mut importer = Importer::new(self.session, ImportOrigin::Other, self.on_progress);
         let mut read = 0;
         for (rank, file, reader) in files {
             let mut documents = Documents::open(file, reader).await?;

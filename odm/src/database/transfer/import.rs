@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     catalog::COUNTERS,
-    maintain::{self, Doc, Imported, SequenceCounter},
+    maintain::{self, Doc, ImportOrigin, Imported, SequenceCounter},
     session::Session,
 };
 
@@ -79,7 +79,7 @@ impl<'r> Import<'r> {
 
     async fn run(self) -> Result<u64> {
         let mut lines = LineReader::new(self.reader);
-        let mut importer = Importer::new(self.session, self.on_progress);
+        let mut importer = Importer::new(self.session, ImportOrigin::Library, self.on_progress);
         let catalog = importer.session.catalog();
         let check_collection = |lines: &LineReader<'_>, name: &str| {
             let checked = self.scope.check_collection(name, &catalog);
@@ -185,6 +185,7 @@ impl ImportBatch {
 /// An import while it runs.
 pub(super) struct Importer {
     pub(super) session: Session,
+    origin: ImportOrigin,
     /// How many documents were read.
     read: u64,
     /// The last numbers that are not recorded yet.
@@ -200,9 +201,14 @@ pub(super) struct Importer {
 }
 
 impl Importer {
-    pub(super) fn new(session: Session, on_progress: Box<OnTransferProgress>) -> Self {
+    pub(super) fn new(
+        session: Session,
+        origin: ImportOrigin,
+        on_progress: Box<OnTransferProgress>,
+    ) -> Self {
         Importer {
             session,
+            origin,
             read: 0,
             last_numbers: Vec::new(),
             waiting: ImportBatch::default(),
@@ -215,7 +221,7 @@ impl Importer {
 
     /// Begins again, with all documents from the first on.
     pub(super) fn again(self) -> Self {
-        let mut again = Importer::new(self.session, self.on_progress);
+        let mut again = Importer::new(self.session, self.origin, self.on_progress);
         again.progress.documents = self.progress.documents;
         again.own = self.progress.documents;
         again
@@ -338,6 +344,7 @@ impl Importer {
     async fn store_unit(&mut self, unit: &[usize]) -> Result<()> {
         let sent = unit.iter().map(|&at| &self.waiting.documents[at]);
         let import = maintain::ImportedDocuments {
+            origin: self.origin,
             documents: sent.clone().map(|sent| sent.imported.clone()).collect(),
             last_numbers: self.last_numbers.clone(),
         };
