@@ -2,6 +2,7 @@
 
 mod declared;
 mod manage;
+mod transfers;
 
 use std::time::Duration;
 

@@ -17,6 +17,21 @@ impl Session {
         }
     }
 
+    /// The databases that were opened on the store, each with its newest version, in the state that the session reads.
+    pub(crate) async fn databases(&self) -> Result<Vec<(String, u32)>> {
+        catalog::declared_versions(self.source().await?.reader()).await
+    }
+
+    /// Whether collections may have been removed, or got other names, since the state that the session reads.
+    pub(crate) async fn has_other_collections(&self) -> Result<bool> {
+        if self.bound.is_some() {
+            return Ok(false);
+        }
+        // Whoever changes whole collections begins a new epoch.
+        let is_current = catalog::is_current(&self.catalog(), &*self.store.reader()?).await?;
+        Ok(!is_current)
+    }
+
     /// The default collation of a collection, in the state that the session reads.
     pub(crate) async fn default_collation(&self, collection: &str) -> Result<Option<Collation>> {
         if !self.store.capabilities().collations {

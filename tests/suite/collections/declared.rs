@@ -48,14 +48,14 @@ struct Locker {
 
 #[derive(Debug, Database)]
 #[database(name = "desk", version = 1)]
-struct Desk {
+pub(super) struct Desk {
     lockers: Repository<Locker>,
     tickets: Repository<Ticket>,
     notes: Repository<Note>,
 }
 
 /// A later version of the program, in which tickets expire a day later.
-mod later {
+pub(super) mod later {
     use super::*;
 
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -79,7 +79,7 @@ mod later {
 
     #[derive(Debug, Database)]
     #[database(name = "desk", version = 2)]
-    pub(super) struct Desk {
+    pub(in super::super) struct Desk {
         tickets: Repository<Ticket>,
         notes: Repository<Note>,
     }

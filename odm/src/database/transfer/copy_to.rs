@@ -80,10 +80,10 @@ impl CopyTo {
             self.target.current_catalog().await?;
         }
         // One state of the data, until the end.
-        let (source, _ending) = self.source.snapshot()?;
-        let catalog = source.current_catalog().await?;
-        let collections = self.scope.collections(&source, &catalog).await?;
-        let collections = stored_collections(&catalog, &collections);
+        let state = self.scope.state(&self.source).await?;
+        let source = &state.session;
+        let catalog = source.catalog();
+        let collections = stored_collections(&catalog, &state.collections);
         let is_own = |field: &&String| collections.contains(&catalog.holder_of(field).to_owned());
         if let Some(field) = catalog.pending().iter().find(is_own) {
             let message = format!(
@@ -96,7 +96,7 @@ impl CopyTo {
         let mut last_there = None;
         loop {
             for collection in &collections {
-                check_stored(&source, &self.target, collection).await?;
+                check_stored(source, &self.target, collection).await?;
             }
             let mut copier = Copier {
                 source: source.clone(),
@@ -105,7 +105,7 @@ impl CopyTo {
                 bytes: 0,
                 number: 0,
             };
-            let copied = pass(source.clone(), &self.scope, &mut copier).await;
+            let copied = pass(&state, &mut copier).await;
             importer = copier.importer;
             match copied {
                 // The last unit of a dropped call may be stored after the check above, and so may units of another call.

@@ -18,7 +18,7 @@ use super::{
     extended_json::check_read_back,
     line::{FORMAT, Head, write_document},
     order::{Exported, in_order, targets},
-    scope::TransferScope,
+    scope::{TransferScope, TransferState, only},
 };
 use crate::{
     catalog::COUNTERS,
@@ -87,8 +87,8 @@ impl<'w> Export<'w> {
             on_progress: self.on_progress,
         };
         // One state of the data, until the end.
-        let (session, _ending) = self.session.snapshot()?;
-        pass(session, &self.scope, &mut lines).await?;
+        let state = self.scope.state(&self.session).await?;
+        pass(&state, &mut lines).await?;
         Ok(lines.progress.documents)
     }
 }
@@ -124,16 +124,11 @@ pub(super) trait Sink: Send {
     async fn end(&mut self) -> Result<()>;
 }
 
-/// Passes all documents in the state of a session.
-pub(super) async fn pass<S: Sink>(
-    session: Session,
-    scope: &TransferScope,
-    sink: &mut S,
-) -> Result<()> {
-    let catalog = session.catalog();
-    let collections = scope.collections(&session, &catalog).await?;
-    let collections = in_order(&collections, &catalog);
-    let (database, version) = scope.database(&session).await?;
+/// Passes all documents of a state.
+pub(super) async fn pass<S: Sink>(state: &TransferState, sink: &mut S) -> Result<()> {
+    let session = state.session.clone();
+    let collections = in_order(&state.collections, &session.catalog());
+    let (database, version) = only(state.databases.clone());
     let mut exporter = Exporter {
         ahead: collections.iter().map(|_| HashSet::new()).collect(),
         passed: None,

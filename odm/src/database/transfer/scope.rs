@@ -7,7 +7,7 @@ use crate::{
     catalog::{self, Catalog},
     database::Database,
     model::{FieldKind, Model},
-    session::Session,
+    session::{Session, SnapshotGuard},
 };
 
 /// The collections of a transfer.
@@ -29,12 +29,52 @@ pub(super) struct TransferredCollection {
     pub(super) cold: Vec<String>,
 }
 
+/// One state of the data, with its collections and databases, until it is dropped.
+pub(super) struct TransferState {
+    /// The session that reads it.
+    pub(super) session: Session,
+    pub(super) collections: Vec<TransferredCollection>,
+    /// The databases whose documents are passed, each with its version.
+    pub(super) databases: Vec<(String, u32)>,
+    _ending: SnapshotGuard,
+}
+
 impl TransferScope {
     /// The collections of a database.
     pub(crate) fn of<D: Database>() -> Self {
         TransferScope::Models {
             version: D::VERSION,
             models: D::models(),
+        }
+    }
+
+    /// Takes the state that is committed now, or that of the transaction or snapshot of a session.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidQuery` in a snapshot, if the collections in it are not known any more.
+    pub(super) async fn state(&self, session: &Session) -> Result<TransferState> {
+        loop {
+            let (state, ending) = session.snapshot()?;
+            let catalog = state.current_catalog().await?;
+            let collections = self.collections(&state, &catalog).await?;
+            // No snapshot has a list of its collections: the present one is that of the snapshot if none was removed or renamed since.
+            if matches!(self, TransferScope::Models { .. })
+                || !state.has_other_collections().await?
+            {
+                return Ok(TransferState {
+                    databases: self.databases(&state).await?,
+                    session: state,
+                    collections,
+                    _ending: ending,
+                });
+            }
+            if session.has_own_state() {
+                return Err(Error::new(
+                    ErrorKind::InvalidQuery,
+                    "collections or databases on the store were changed since the snapshot began: begin a new one",
+                ));
+            }
         }
     }
 
@@ -58,7 +98,7 @@ impl TransferScope {
         match self {
             TransferScope::Models { models, .. } => Ok(of_models(models)),
             TransferScope::Store => {
-                let specs = session.store().collections().await?.into_iter();
+                let specs = session.collections().await?.into_iter();
                 let names = specs.map(|spec| spec.name);
                 let names =
                     names.filter(|name| !catalog::is_own(name) && catalog.split_in(name).is_none());
@@ -74,23 +114,19 @@ impl TransferScope {
         }
     }
 
-    /// The database that an export names, with its version. That of a whole store is the only database that was opened on it.
-    pub(super) async fn database(&self, session: &Session) -> Result<(String, u32)> {
+    /// The databases that an export names, each with its version: those that were opened on a whole store.
+    async fn databases(&self, session: &Session) -> Result<Vec<(String, u32)>> {
         match self {
-            TransferScope::Models { version, .. } => Ok((session.database().to_owned(), *version)),
-            TransferScope::Store => {
-                let mut declared = catalog::declared_versions(&*session.store().reader()?).await?;
-                Ok(match declared.len() {
-                    1 => declared.swap_remove(0),
-                    _ => (String::new(), 0),
-                })
+            TransferScope::Models { version, .. } => {
+                Ok(vec![(session.database().to_owned(), *version)])
             }
+            TransferScope::Store => session.databases().await,
         }
     }
 
     /// Checks that the documents of an export are those of the database.
     pub(super) async fn check(&self, head: &Head, session: &Session) -> Result<Result<(), String>> {
-        let (database, version) = self.database(session).await?;
+        let (database, version) = only(self.databases(session).await?);
         let is_of_any_database = matches!(self, TransferScope::Store) && head.database.is_empty();
         if is_of_any_database || (head.database == database && head.version == version) {
             return Ok(Ok(()));
@@ -139,6 +175,14 @@ impl TransferScope {
                 )),
             },
         }
+    }
+}
+
+/// The only database, or none.
+pub(super) fn only(mut databases: Vec<(String, u32)>) -> (String, u32) {
+    match databases.len() {
+        1 => databases.swap_remove(0),
+        _ => (String::new(), 0),
     }
 }
 
