@@ -13,6 +13,7 @@ use super::{
     pending::as_read,
     pipeline::Work,
     policy::Policy,
+    read_only,
     sequence::SequenceCounter,
     unit::{Doc, Totals, Unit, id},
     validation::{self, LeftBy},
@@ -78,6 +79,8 @@ impl Work for ImportedDocuments {
                 document,
                 parts,
             } = imported;
+            // A database may have been declared since the import began.
+            read_only::check_collection(unit.catalog, collection)?;
             if parts.is_empty() {
                 let of = documents.entry(collection).or_default();
                 of.push(document.clone());

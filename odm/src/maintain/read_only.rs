@@ -6,18 +6,24 @@ use odm_store::{Error, ErrorKind, Result};
 use super::write::{OnConflict, Write};
 use crate::catalog::{Catalog, without_positions};
 
+/// Refuses a write to a collection of cold parts.
+pub(super) fn check_collection(catalog: &Catalog, collection: &str) -> Result<()> {
+    let Some(split) = catalog.split_in(collection) else {
+        return Ok(());
+    };
+    let message = format!(
+        "collection `{}` has the cold parts of `{}`, which are written with their documents: write to `{}`",
+        split.cold, split.hot, split.hot
+    );
+    Err(Error::new(ErrorKind::InvalidQuery, message).at(&split.cold, None, None))
+}
+
 /// Refuses an update that names a read-only field, and a write to a collection of cold parts.
 ///
 /// An update may set a value that encloses such a field: the field in it is ignored, and computed.
 pub(super) fn check(catalog: &Catalog, write: &Write) -> Result<()> {
-    let is_repair = matches!(write, Write::Repair { .. });
-    let mut splits = catalog.splits().iter();
-    if let Some(split) = splits.find(|split| split.cold == write.collection() && !is_repair) {
-        let message = format!(
-            "collection `{}` has the cold parts of `{}`, which are written with their documents: write to `{}`",
-            split.cold, split.hot, split.hot
-        );
-        return Err(Error::new(ErrorKind::InvalidQuery, message).at(&split.cold, None, None));
+    if !matches!(write, Write::Repair { .. }) {
+        check_collection(catalog, write.collection())?;
     }
     // A document that an upsert inserts must match its filter.
     let (named, upsert) = match write {

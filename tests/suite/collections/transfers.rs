@@ -1,5 +1,7 @@
 //! Exports, imports and copies of all that a store has, by a program without models.
 
+use std::time::Duration;
+
 use odm::{
     Collections, Embedded, ErrorKind,
     bson::{RawDocumentBuf, doc, rawdoc},
@@ -7,8 +9,10 @@ use odm::{
     prelude::*,
 };
 use tests::{on_embedded_stores, on_every_store};
+use tokio::io::AsyncWriteExt;
 
 use super::{
+    Library,
     declared::{Desk, later},
     filled,
 };
@@ -57,5 +61,51 @@ on_embedded_stores! {
         assert_eq!(exported(&snapshot).await.unwrap_err().kind(), ErrorKind::InvalidQuery);
         drop(snapshot);
         assert!(exported(&collections).await.unwrap().contains(r#""database":"desk","version":2"#));
+    }
+}
+
+const COLD_LINE: &str =
+    r#"{"collection":"notes_of_shelves","document":{"_id":1,"shelf":1,"text":"dusty"}}"#;
+
+on_every_store! {
+    async fn a_database_that_is_opened_later_is_followed_by_exports_and_imports(store: AnyStore) {
+        let collections = Collections::open(store.clone()).await.unwrap();
+        let (library, _) = filled(store).await;
+        let lines = exported(&collections).await.unwrap();
+        assert!(lines.starts_with(r#"{"export":1,"database":"library","version":1,"documents":6"#), "{lines}");
+        // Cold parts come with their documents, and shelves before the books that refer to them.
+        assert!(!lines.contains("notes_of_shelves") && lines.contains("dusty"), "{lines}");
+        assert!(lines.lines().nth(1).unwrap().contains(r#""collection":"shelves""#), "{lines}");
+
+        let head = r#"{"export":1,"database":"library","version":1,"documents":1}"#;
+        let other = in_memory().await;
+        let of_other = Collections::open(other.clone()).await.unwrap();
+        let files = Collections::open(other.clone()).await.unwrap();
+        let _library = Library::open(other).await.unwrap();
+        let error = of_other.import(format!("{head}\n{COLD_LINE}").as_bytes()).await.unwrap_err();
+        assert!(error.to_string().starts_with("line 2: collection `notes_of_shelves` has the cold parts"), "{error}");
+        let file = r#"{"_id":1,"shelf":1,"text":"dusty"}"#;
+        let error = files.import_files().file_into("notes_of_shelves", file.as_bytes()).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidImport, "{error}");
+        library.audit().await.unwrap();
+    }
+
+    async fn a_database_that_is_opened_during_an_import_is_followed(store: AnyStore) {
+        let collections = Collections::open(store.clone()).await.unwrap();
+        let (mut writer, reader) = tokio::io::duplex(1 << 10);
+        let head = r#"{"export":1,"database":"","version":0,"documents":1}"#;
+        let import = async { collections.import(tokio::io::BufReader::new(reader)).await };
+        let open = async {
+            writer.write_all(format!("{head}\n{COLD_LINE}\n").as_bytes()).await.unwrap();
+            // The import reads the line, and waits for more of them before it stores a unit.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            let library = Library::open(store.clone()).await.unwrap();
+            drop(writer);
+            library
+        };
+        let (imported, library) = tokio::join!(import, open);
+        let error = imported.unwrap_err();
+        assert!(error.to_string().contains("`notes_of_shelves`"), "{error}");
+        assert_eq!(library.audit().await.unwrap(), []);
     }
 }

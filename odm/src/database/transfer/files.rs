@@ -147,6 +147,8 @@ impl<'r> ImportFiles<'r> {
     }
 
     async fn run(self) -> Result<u64> {
+        // Databases may have been declared since the last operation.
+        self.session.follow_catalog().await?;
         let catalog = self.session.catalog();
         let has_several = self.files.len() > 1;
         for (at, (name, _)) in self.files.iter().enumerate() {

@@ -78,6 +78,8 @@ impl<'r> Import<'r> {
     }
 
     async fn run(self) -> Result<u64> {
+        // Databases may have been declared since the last operation.
+        self.session.follow_catalog().await?;
         let mut lines = LineReader::new(self.reader);
         let mut importer = Importer::new(self.session, ImportOrigin::Library, self.on_progress);
         let catalog = importer.session.catalog();
