@@ -7,7 +7,8 @@ use crate::database::{CopyTo, Export, Import, ImportFiles, TransferScope};
 
 impl Collections {
     /// Writes all documents of the store as lines of JSON, as [`Database::export`](crate::Database::export) does those of a database.
-    /// The export names the only database that was opened on the store, or none, and can be imported by a program with its models, too.
+    /// The export names the databases that were opened on the store, with their versions. An export of one can be imported by a program with
+    /// its models, too.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -27,7 +28,8 @@ impl Collections {
     }
 
     /// Stores the documents of an [`export`](Collections::export), as [`Database::import`](crate::Database::import) does. The store must
-    /// have none of them, and the database that the export names, in the same version: a program with the models opens it once before.
+    /// have none of them, and the databases that the export names, in the same versions: a program with the models opens each once before. An
+    /// export that names none can be imported into a store whose databases do not need its collections.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

@@ -1,5 +1,7 @@
 //! Collections and indexes that a transaction makes.
 
+use std::collections::BTreeSet;
+
 use odm_mql::Collation;
 use odm_store::{CollectionSpec, IndexSpec, Result};
 
@@ -20,6 +22,13 @@ impl Session {
     /// The databases that were opened on the store, each with its newest version, in the state that the session reads.
     pub(crate) async fn databases(&self) -> Result<Vec<(String, u32)>> {
         catalog::declared_versions(self.source().await?.reader()).await
+    }
+
+    /// The names of the databases whose models need a collection.
+    pub(crate) async fn declaring(&self, collection: &str) -> Result<BTreeSet<String>> {
+        let source = self.source().await?;
+        let declaring = catalog::declaring(source.reader(), &[collection]).await?;
+        Ok(declaring.into_iter().flatten().collect())
     }
 
     /// Whether collections may have been removed, or got other names, since the state that the session reads.

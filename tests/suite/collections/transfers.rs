@@ -8,7 +8,7 @@ use odm::{
     mql::Filter,
     prelude::*,
 };
-use tests::{on_embedded_stores, on_every_store};
+use tests::{AnyStore, on_embedded_stores, on_every_store};
 use tokio::io::AsyncWriteExt;
 
 use super::{
@@ -107,5 +107,56 @@ on_every_store! {
         let error = imported.unwrap_err();
         assert!(error.to_string().contains("`notes_of_shelves`"), "{error}");
         assert_eq!(library.audit().await.unwrap(), []);
+    }
+}
+
+/// A store with the tickets of a desk and the books of a library.
+async fn both(store: AnyStore) -> (Collections, Desk) {
+    let (_, collections) = filled(store.clone()).await;
+    let desk = Desk::open(store).await.unwrap();
+    collections.collection("tickets").insert([rawdoc! { "_id": 1 }]).await.unwrap();
+    (collections, desk)
+}
+
+async fn refused_import(into: &Collections, lines: &str, says: &str) {
+    let error = into.import(lines.as_bytes()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidImport, "{error}");
+    assert!(error.to_string().contains(says), "{error}");
+}
+
+on_every_store! {
+    async fn an_export_of_several_databases_names_all_and_is_imported_where_all_are(store: AnyStore) {
+        let (collections, _desk) = both(store).await;
+        let lines = exported(&collections).await.unwrap();
+        let head = r#"{"export":1,"database":"","version":0,"databases":{"desk":1,"library":1},"documents":7"#;
+        assert!(lines.starts_with(head), "{lines}");
+
+        let target = in_memory().await;
+        let copy = Collections::open(target.clone()).await.unwrap();
+        let library = Library::open(target.clone()).await.unwrap();
+        refused_import(&copy, &lines, "the store does not have `desk`").await;
+        let desk = Desk::open(target).await.unwrap();
+        assert_eq!(copy.import(lines.as_bytes()).await.unwrap(), 7);
+        assert_eq!((desk.audit().await.unwrap(), library.audit().await.unwrap()), (vec![], vec![]));
+
+        let target = in_memory().await;
+        let _library = Library::open(target.clone()).await.unwrap();
+        let later = later::Desk::open(target.clone()).await.unwrap();
+        let copy = Collections::open(target).await.unwrap();
+        refused_import(&copy, &lines, "version 1 of the database `desk` and version 1 of the database `library`, and the store has version 2 of `desk`").await;
+        assert_eq!(copy.collection("books").find(Filter::default()).count().await.unwrap(), 0);
+        // A program that has one of them cannot tell which documents are its own.
+        let error = later.import(lines.as_bytes()).await.unwrap_err();
+        assert!(error.to_string().contains("and not of version 2 of `desk`"), "{error}");
+    }
+
+    async fn documents_of_no_database_are_not_imported_into_collections_of_one(store: AnyStore) {
+        let (collections, _desk) = both(store).await;
+        let of = |collection: &str| format!(
+            r#"{{"export":1,"database":"","version":0,"documents":1}}
+            {{"collection":"{collection}","document":{{"_id":77}}}}"#
+        );
+        refused_import(&collections, &of("tickets"), "line 2: collection `tickets` is of the database `desk`").await;
+        assert_eq!(collections.import(of("visits").as_bytes()).await.unwrap(), 1);
     }
 }

@@ -16,9 +16,9 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use super::{
     OnTransferProgress, TransferProgress,
     extended_json::check_read_back,
-    line::{FORMAT, Head, write_document},
+    line::{Head, write_document},
     order::{Exported, in_order, targets},
-    scope::{TransferScope, TransferState, only},
+    scope::{TransferScope, TransferState},
 };
 use crate::{
     catalog::COUNTERS,
@@ -128,7 +128,6 @@ pub(super) trait Sink: Send {
 pub(super) async fn pass<S: Sink>(state: &TransferState, sink: &mut S) -> Result<()> {
     let session = state.session.clone();
     let collections = in_order(&state.collections, &session.catalog());
-    let (database, version) = only(state.databases.clone());
     let mut exporter = Exporter {
         ahead: collections.iter().map(|_| HashSet::new()).collect(),
         passed: None,
@@ -136,7 +135,7 @@ pub(super) async fn pass<S: Sink>(state: &TransferState, sink: &mut S) -> Result
         collections,
         sink,
     };
-    exporter.head(database, version).await?;
+    exporter.head(&state.databases).await?;
     // An import numbers the documents that have no number after the last ones.
     exporter.counters().await?;
     for at in 0..exporter.collections.len() {
@@ -216,7 +215,7 @@ struct WaitingDocument {
 
 impl<S: Sink> Exporter<'_, S> {
     /// Counts the documents.
-    async fn head(&mut self, database: String, version: u32) -> Result<()> {
+    async fn head(&mut self, databases: &[(String, u32)]) -> Result<()> {
         let operation = Operation::begin("export", "");
         let view = self.session.reader("", &[]).await?;
         let mut sequences = BTreeMap::new();
@@ -236,13 +235,7 @@ impl<S: Sink> Exporter<'_, S> {
         }
         drop(view);
         self.session.record(operation, cost);
-        let head = Head {
-            export: FORMAT,
-            database,
-            version,
-            documents,
-            sequences,
-        };
+        let head = Head::new(databases, documents, sequences);
         self.sink.begin(head).await
     }
 

@@ -1,6 +1,6 @@
 //! The import: documents in units of a bounded size; the documents that one refers to are stored before it or in the same unit.
 
-use std::{fmt, future::IntoFuture};
+use std::{collections::HashSet, fmt, future::IntoFuture};
 
 use futures_core::future::BoxFuture;
 use odm_store::{Error, ErrorKind, Result};
@@ -91,10 +91,15 @@ impl<'r> Import<'r> {
         let checked = self.scope.check(&head, &importer.session).await?;
         checked.map_err(|why| lines.invalid(&why))?;
         importer.progress.of = head.documents;
-        for (name, last) in head.sequences {
-            check_collection(&lines, &name)?;
+        let mut checked = HashSet::new();
+        for (name, last) in &head.sequences {
+            check_collection(&lines, name)?;
+            let session = &importer.session;
+            let declared = self.scope.check_declared(name, &head, session).await?;
+            declared.map_err(|why| lines.invalid(&why))?;
+            checked.insert(name.clone());
             importer
-                .last_number(SequenceCounter::of_ids(&name), last)
+                .last_number(SequenceCounter::of_ids(name), *last)
                 .await?;
         }
         let mut read = 0;
@@ -113,6 +118,12 @@ impl<'r> Import<'r> {
             }
             read += 1;
             check_collection(&lines, &name)?;
+            if !checked.contains(&name) {
+                let session = &importer.session;
+                let declared = self.scope.check_declared(&name, &head, session).await?;
+                declared.map_err(|why| lines.invalid(&why))?;
+                checked.insert(name.clone());
+            }
             let imported = Imported {
                 collection: name,
                 document: Doc::new(document),

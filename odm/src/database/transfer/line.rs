@@ -24,9 +24,13 @@ pub(super) const LONGEST: u64 = 256 << 20;
 pub(super) struct Head {
     /// The version of the format.
     pub(super) export: u32,
+    /// The only database, or an empty name.
     pub(super) database: String,
     /// The version of its models.
     pub(super) version: u32,
+    /// The versions of all databases, if there are several.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) databases: BTreeMap<String, u32>,
     /// How many documents there are.
     pub(super) documents: u64,
     /// The last numbers that collections with `#[id(sequence)]` were given.
@@ -35,6 +39,35 @@ pub(super) struct Head {
 }
 
 impl Head {
+    pub(super) fn new(
+        databases: &[(String, u32)],
+        documents: u64,
+        sequences: BTreeMap<String, i64>,
+    ) -> Self {
+        let (database, version) = match databases {
+            [only] => only.clone(),
+            _ => (String::new(), 0),
+        };
+        let several = databases.iter().filter(|_| databases.len() > 1);
+        Head {
+            export: FORMAT,
+            database,
+            version,
+            databases: several.cloned().collect(),
+            documents,
+            sequences,
+        }
+    }
+
+    /// The databases of the documents, each with its version.
+    pub(super) fn named(&self) -> Vec<(&str, u32)> {
+        let only = Some((self.database.as_str(), self.version));
+        let only = only.filter(|(name, _)| !name.is_empty());
+        let several = self.databases.iter();
+        let several = several.map(|(name, version)| (name.as_str(), *version));
+        only.into_iter().chain(several).collect()
+    }
+
     pub(super) fn write(&self, to: &mut Vec<u8>) -> Result<()> {
         serde_json::to_writer(&mut *to, self).map_err(unwritable)?;
         to.push(b'\n');

@@ -124,33 +124,72 @@ impl TransferScope {
         }
     }
 
-    /// Checks that the documents of an export are those of the database.
+    /// Checks that the databases of an export are there, in the same versions.
     pub(super) async fn check(&self, head: &Head, session: &Session) -> Result<Result<(), String>> {
-        let (database, version) = only(self.databases(session).await?);
-        let is_of_any_database = matches!(self, TransferScope::Store) && head.database.is_empty();
-        if is_of_any_database || (head.database == database && head.version == version) {
-            return Ok(Ok(()));
-        }
-        let there = match (self, database.as_str()) {
-            (TransferScope::Models { .. }, database) => {
+        let named = head.named();
+        let why = match self {
+            TransferScope::Models { version, .. } => {
+                let database = session.database();
+                if named == [(database, *version)] {
+                    return Ok(Ok(()));
+                }
                 format!(
                     "not of version {version} of `{database}`; import it by a program that has that version"
                 )
             }
-            (TransferScope::Store, "") => {
-                "the store has none, or several; open it once by a program that has that version"
-                    .to_owned()
-            }
-            (TransferScope::Store, database) => {
-                format!(
-                    "the store has version {version} of `{database}`; import it into a store of that version"
-                )
+            TransferScope::Store => {
+                let there = session.databases().await?;
+                let version_of = |database: &str| {
+                    let mut there = there.iter().filter(|(name, _)| name == database);
+                    there.next().map(|(_, version)| *version)
+                };
+                let mut named = named.iter().copied();
+                let other =
+                    named.find(|(database, version)| version_of(database) != Some(*version));
+                let Some((database, version)) = other else {
+                    return Ok(Ok(()));
+                };
+                match version_of(database) {
+                    Some(there) => format!(
+                        "the store has version {there} of `{database}`; import it into a store of version {version}"
+                    ),
+                    None => format!(
+                        "the store does not have `{database}`; open it once by a program that has that version"
+                    ),
+                }
             }
         };
-        Ok(Err(format!(
-            "the export is of version {} of the database `{}`, and {there}",
-            head.version, head.database
-        )))
+        let named = named
+            .iter()
+            .map(|(database, version)| format!("version {version} of the database `{database}`"));
+        let named: Vec<String> = named.collect();
+        let of = match named.as_slice() {
+            [] => "no database".to_owned(),
+            named => named.join(" and "),
+        };
+        Ok(Err(format!("the export is of {of}, and {why}")))
+    }
+
+    /// Checks that a database of the export declares a collection of a whole store, if any database does: the documents have the form of
+    /// its version.
+    pub(super) async fn check_declared(
+        &self,
+        name: &str,
+        head: &Head,
+        session: &Session,
+    ) -> Result<Result<(), String>> {
+        if matches!(self, TransferScope::Models { .. }) {
+            return Ok(Ok(()));
+        }
+        let declaring = session.declaring(name).await?;
+        let named = head.named();
+        let is_named = |database: &String| named.iter().any(|(name, _)| name == database);
+        match declaring.first() {
+            Some(database) if !declaring.iter().any(is_named) => Ok(Err(format!(
+                "collection `{name}` is of the database `{database}`, and the export does not say of which version its documents are"
+            ))),
+            Some(_) | None => Ok(Ok(())),
+        }
     }
 
     /// Checks that documents of a collection can be imported.
@@ -175,14 +214,6 @@ impl TransferScope {
                 )),
             },
         }
-    }
-}
-
-/// The only database, or none.
-pub(super) fn only(mut databases: Vec<(String, u32)>) -> (String, u32) {
-    match databases.len() {
-        1 => databases.swap_remove(0),
-        _ => (String::new(), 0),
     }
 }
 
