@@ -64,7 +64,8 @@ impl Collections {
     }
 
     /// Copies all documents of the store into another one, as [`Database::copy_to`](crate::Database::copy_to) does. A store on which no
-    /// database was opened gets the databases of this one, with their collections and indexes.
+    /// database was opened gets the databases of this one, with their collections and indexes. Another one must have the same databases, in
+    /// the same versions.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -79,7 +80,8 @@ impl Collections {
     ///
     /// # Errors
     ///
-    /// When it is awaited, the errors of [`Database::copy_to`](crate::Database::copy_to), and `Migrating` if a database is in a migration.
+    /// When it is awaited, the errors of [`Database::copy_to`](crate::Database::copy_to), `InvalidImport` if the other store has other
+    /// databases or versions of them, and `Migrating` if a database is in a migration.
     pub fn copy_to(&self, other: &Collections) -> CopyTo {
         CopyTo::new(&self.session, &other.session, TransferScope::Store)
     }

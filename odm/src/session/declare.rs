@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use odm_mql::Collation;
-use odm_store::{CollectionSpec, IndexSpec, Result};
+use odm_store::{CollectionSpec, IndexSpec, Result, Store};
 
 use super::{AbortOnDrop, Bound, Session, bound::dropped};
 use crate::catalog;
@@ -39,6 +39,13 @@ impl Session {
         // Whoever changes whole collections begins a new epoch.
         let is_current = catalog::is_current(&self.catalog(), &*self.store.reader()?).await?;
         Ok(!is_current)
+    }
+
+    /// Declares the databases of the state that the session reads on another store that has none.
+    pub(crate) async fn declare_on(&self, target: &dyn Store) -> Result<()> {
+        let collections = self.collections().await?;
+        let source = self.source().await?;
+        catalog::declare_as(source.reader(), &*self.store, collections, target).await
     }
 
     /// The default collation of a collection, in the state that the session reads.

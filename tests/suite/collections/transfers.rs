@@ -2,13 +2,8 @@
 
 use std::time::Duration;
 
-use odm::{
-    Collections, Embedded, ErrorKind,
-    bson::{RawDocumentBuf, doc, rawdoc},
-    mql::Filter,
-    prelude::*,
-};
-use tests::{AnyStore, on_embedded_stores, on_every_store};
+use odm::{Collections, Embedded, ErrorKind, bson::rawdoc, mql::Filter, prelude::*};
+use tests::{AnyStore, on_embedded_stores, on_every_store, stored};
 use tokio::io::AsyncWriteExt;
 
 use super::{
@@ -158,5 +153,89 @@ on_every_store! {
         );
         refused_import(&collections, &of("tickets"), "line 2: collection `tickets` is of the database `desk`").await;
         assert_eq!(collections.import(of("visits").as_bytes()).await.unwrap(), 1);
+    }
+}
+
+/// The names of the databases and the number of the recorded indexes in the catalog of a store.
+async fn declared(store: &Embedded) -> (Vec<String>, usize) {
+    let catalog = stored(store, "_odm_catalog").await;
+    let ids = catalog.iter().map(|of| of.get_str("_id").unwrap());
+    let databases = ids.filter_map(|id| id.strip_prefix("database ")).map(str::to_owned);
+    let indexes = catalog.iter().find(|of| of.get_str("_id").unwrap() == "indexes");
+    let indexes = indexes.map_or(0, |of| of.get_array("made").unwrap().into_iter().count());
+    (databases.collect(), indexes)
+}
+
+async fn refused_copy(source: &Collections, target: &Collections, says: &str) {
+    let error = source.copy_to(target).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidImport, "{error}");
+    assert!(error.to_string().contains(says), "{error}");
+}
+
+on_every_store! {
+    async fn a_copy_into_other_databases_or_versions_is_refused(store: AnyStore) {
+        let (source, _desk) = both(store).await;
+        for with_library in [false, true] {
+            let target = in_memory().await;
+            if with_library {
+                Library::open(target.clone()).await.unwrap();
+            }
+            let later = later::Desk::open(target.clone()).await.unwrap();
+            let copy = Collections::open(target).await.unwrap();
+            let says = "version 2 of the database `desk`";
+            refused_copy(&source, &copy, says).await;
+            for name in ["tickets", "books", "shelves"] {
+                assert_eq!(copy.collection(name).find(Filter::default()).count().await.unwrap(), 0);
+            }
+            later.audit().await.unwrap();
+        }
+        let target = in_memory().await;
+        let copy = Collections::open(target.clone()).await.unwrap();
+        let library = Library::open(target.clone()).await.unwrap();
+        // The tickets of the source would be of no database.
+        refused_copy(&source, &copy, "target has version 1 of the database `library`, and the source version 1 of the database `desk`").await;
+        let desk = Desk::open(target).await.unwrap();
+        assert_eq!(source.copy_to(&copy).await.unwrap().documents, 7);
+        assert_eq!((desk.audit().await.unwrap(), library.audit().await.unwrap()), (vec![], vec![]));
+    }
+
+    async fn a_refused_copy_declares_no_database_on_the_target(store: AnyStore) {
+        let (source, _desk) = both(store.clone()).await;
+        let target = in_memory().await;
+        let copy = Collections::open(target.clone()).await.unwrap();
+        // A document that the source lacks, and one that it has, of which nobody has computed the rest.
+        for (id, indexes) in [(99, 0), (1, 1)] {
+            copy.collection("tickets").insert([rawdoc! { "_id": id }]).await.unwrap();
+            refused_copy(&source, &copy, "target has other documents").await;
+            let (databases, recorded) = declared(&target).await;
+            assert_eq!((databases, recorded.min(1)), (vec![], indexes));
+            copy.collection("tickets").delete(Filter::default()).await.unwrap();
+        }
+        // The indexes that it has made are on record, so that they are not left for good.
+        let desk = Desk::open(target.clone()).await.unwrap();
+        assert_eq!(desk.audit().await.unwrap(), []);
+        let list = copy.list().await.unwrap();
+        let books = list.iter().find(|of| of.name == "books").unwrap();
+        assert_eq!(books.indexes, []);
+        drop(desk);
+
+        let (databases, _) = declared(&target).await;
+        assert_eq!(databases, ["desk"]);
+        let target = in_memory().await;
+        let copy = Collections::open(target.clone()).await.unwrap();
+        source.copy_to(&copy).await.unwrap();
+        assert_eq!(declared(&target).await.0, ["desk", "library"]);
+        assert_eq!(source.copy_to(&copy).await.unwrap().found, 7);
+    }
+
+    async fn a_source_with_a_pending_field_leaves_the_target_as_it_is(store: AnyStore) {
+        let source = Collections::open(store.clone()).await.unwrap();
+        source.collection("tickets").insert([rawdoc! { "_id": 1 }]).await.unwrap();
+        let desk = Desk::open(store).await.unwrap();
+        assert_eq!(desk.pending_backfills(), ["tickets.notes"]);
+        let target = in_memory().await;
+        let copy = Collections::open(target.clone()).await.unwrap();
+        assert_eq!(source.copy_to(&copy).await.unwrap_err().kind(), ErrorKind::Schema);
+        assert_eq!(declared(&target).await, (vec![], 0));
     }
 }

@@ -161,7 +161,7 @@ async fn check_declaration(
 }
 
 /// Records indexes as made before they are, so that an index whose declaration fails, by an error or a crash, is known to be obsolete.
-struct RecordIndexes(BTreeSet<OwnedIndex>);
+pub(super) struct RecordIndexes(pub(super) BTreeSet<OwnedIndex>);
 
 #[async_trait]
 impl UnitOfWork for RecordIndexes {

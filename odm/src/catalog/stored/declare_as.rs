@@ -1,38 +1,46 @@
 //! The declarations of one store on another, for a copy of all that a store has by a program that knows no model.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use odm_store::{Durability, Error, ErrorKind, Result, Store, Transaction, UnitOfWork};
+use bson::RawBson;
+use odm_mql::path;
+use odm_store::{
+    CollectionSpec, Durability, Error, ErrorKind, Find, Reader, ReaderExt, Result, Store,
+    Transaction, UnitOfWork, show,
+};
 
-use super::{Owner, indexes, indexes::OwnedIndex, is_own, next_epoch, owners, put};
+use super::{Owner, declare::RecordIndexes, indexes, is_own, next_epoch, owners, put};
 
-/// Declares the databases of a store on another one that has none, with all collections and indexes.
+/// Declares the databases of a state of a store on another one that has none, with the collections and indexes of that store.
 ///
 /// # Errors
 ///
-/// `Migrating` if a database of the source is in a migration.
-pub(crate) async fn declare_as(source: &dyn Store, target: &dyn Store) -> Result<()> {
-    if !owners(&*target.reader()?).await?.is_empty() {
-        return Ok(());
-    }
-    let reader = source.reader()?;
-    let owners = owners(&*reader).await?;
+/// `Migrating` if a database of the source is in a migration; `InvalidImport` if the other store has documents in a collection of the
+/// databases: nobody has computed what follows from them.
+pub(crate) async fn declare_as(
+    state: &dyn Reader,
+    source: &dyn Store,
+    mut collections: Vec<CollectionSpec>,
+    target: &dyn Store,
+) -> Result<()> {
+    let owners = owners(state).await?;
     if let Some(owner) = owners.iter().find(|owner| owner.migration.is_some()) {
         let message = format!("{} is in a migration: let its program end it", owner.id);
         return Err(Error::new(ErrorKind::Migrating, message));
     }
-    let made = indexes::made(&*reader).await?;
-    let mut specs = source.collections().await?;
-    specs.retain(|spec| !is_own(&spec.name));
-    target.ensure(&specs).await?;
-    let declare = DeclareAs { owners, made };
+    collections.retain(|spec| !is_own(&spec.name));
+    // An index is recorded before it is made, so the present record has all of them.
+    let made = indexes::made(&*source.reader()?).await?;
+    let record = Arc::new(RecordIndexes(made));
+    target.run(record, Durability::Immediate).await?;
+    target.ensure(&collections).await?;
+    let declare = DeclareAs { owners };
     target.run(Arc::new(declare), Durability::Immediate).await
 }
 
 struct DeclareAs {
     owners: Vec<Owner>,
-    made: BTreeSet<OwnedIndex>,
 }
 
 #[async_trait]
@@ -42,9 +50,29 @@ impl UnitOfWork for DeclareAs {
             return Ok(());
         }
         for owner in &self.owners {
+            for collection in owner.collections() {
+                refuse_documents(&*transaction, collection).await?;
+            }
             put(transaction, &owner.id, owner).await?;
         }
-        indexes::put_made(transaction, self.made.clone()).await?;
         next_epoch(transaction).await
     }
+}
+
+async fn refuse_documents(reader: &dyn Reader, collection: &str) -> Result<()> {
+    let find = Find {
+        collection: collection.to_owned(),
+        limit: Some(1),
+        ..Find::default()
+    };
+    let (found, _) = reader.find_all(&find).await?;
+    let Some(document) = found.first() else {
+        return Ok(());
+    };
+    let id = path::get(document, "_id").map_or(RawBson::Null, RawBson::from);
+    let message = format!(
+        "target has other documents: `{collection}` has one with `_id` = {}, and no database was opened there before; copy into a new store",
+        show(&id)
+    );
+    Err(Error::new(ErrorKind::InvalidImport, message).at(collection, None, Some(id)))
 }

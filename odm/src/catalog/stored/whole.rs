@@ -20,14 +20,19 @@ fn name_of(owner: &Owner) -> &str {
 }
 
 impl Owner {
-    /// Whether the models of the database need a collection.
-    fn declares(&self, collection: &str) -> bool {
+    /// The collections that the models of the database need. One can be among them several times.
+    pub(super) fn collections(&self) -> impl Iterator<Item = &str> {
         let relations = &self.relations;
         let declared = relations.collections.iter().map(|of| &of.name);
         let referenced = relations.edges.iter().map(|edge| &edge.to);
         let cold = relations.splits.iter().map(|split| &split.cold);
-        let mut all = declared.chain(referenced).chain(cold);
-        all.any(|name| name == collection)
+        let all = declared.chain(referenced).chain(cold);
+        all.map(String::as_str)
+    }
+
+    /// Whether the models of the database need a collection.
+    fn declares(&self, collection: &str) -> bool {
+        self.collections().any(|name| name == collection)
     }
 }
 

@@ -14,10 +14,11 @@ use super::{
     import::{Importer, UNIT, UNIT_BYTES},
     input_position::{At, InputPosition},
     line::Head,
-    scope::{TransferScope, TransferredCollection},
+    scope::{TransferScope, TransferState, TransferredCollection, shown},
 };
 use crate::{
-    catalog::{Catalog, declare_as},
+    catalog::Catalog,
+    database::lock_of,
     maintain::{AuditScope, Doc, ImportOrigin, Imported, SequenceCounter, importable},
     repository::{Audit, AuditMode},
     session::Session,
@@ -75,10 +76,6 @@ impl CopyTo {
                 "copy into a transaction or a snapshot: it has units of its own; call it outside",
             ));
         }
-        if matches!(self.scope, TransferScope::Store) {
-            declare_as(self.source.store(), self.target.store()).await?;
-            self.target.current_catalog().await?;
-        }
         // One state of the data, until the end.
         let state = self.scope.state(&self.source).await?;
         let source = &state.session;
@@ -90,6 +87,9 @@ impl CopyTo {
                 "pending field: `{field}` is not computed in all documents of the source; run `backfill()` there"
             );
             return Err(Error::new(ErrorKind::Schema, message));
+        }
+        if matches!(self.scope, TransferScope::Store) {
+            declare(&state, &self.target, &collections).await?;
         }
         let mut importer =
             Importer::new(self.target.clone(), ImportOrigin::Library, self.on_progress);
@@ -168,6 +168,29 @@ impl fmt::Debug for CopyTo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CopyTo").finish_non_exhaustive()
     }
+}
+
+/// Declares the databases of the source on the target, unless databases were opened there, which must be the same in the same versions.
+async fn declare(state: &TransferState, target: &Session, collections: &[String]) -> Result<()> {
+    if target.databases().await?.is_empty() {
+        // Nothing is declared if the copy would be refused.
+        for collection in collections {
+            check_stored(&state.session, target, collection).await?;
+        }
+        let lock = lock_of(target.store());
+        let _opening = lock.lock().await;
+        state.session.declare_on(target.store()).await?;
+    }
+    let there = target.databases().await?;
+    if there != state.databases {
+        let message = format!(
+            "target has {}, and the source {}: copy into a new store, or open the same versions there",
+            shown(&there),
+            shown(&state.databases)
+        );
+        return Err(Error::new(ErrorKind::InvalidImport, message));
+    }
+    target.current_catalog().await.map(drop)
 }
 
 /// The collections in which documents are stored, with those of their cold parts.

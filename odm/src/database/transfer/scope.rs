@@ -1,5 +1,7 @@
 //! The collections that an export, an import or a copy is about.
 
+use std::fmt;
+
 use odm_store::{Error, ErrorKind, Result};
 
 use super::line::Head;
@@ -159,14 +161,7 @@ impl TransferScope {
                 }
             }
         };
-        let named = named
-            .iter()
-            .map(|(database, version)| format!("version {version} of the database `{database}`"));
-        let named: Vec<String> = named.collect();
-        let of = match named.as_slice() {
-            [] => "no database".to_owned(),
-            named => named.join(" and "),
-        };
+        let of = shown(&named);
         Ok(Err(format!("the export is of {of}, and {why}")))
     }
 
@@ -214,6 +209,18 @@ impl TransferScope {
                 )),
             },
         }
+    }
+}
+
+/// Names databases, each with its version.
+pub(super) fn shown<S: fmt::Display>(databases: &[(S, u32)]) -> String {
+    let named = databases
+        .iter()
+        .map(|(database, version)| format!("version {version} of the database `{database}`"));
+    let named: Vec<String> = named.collect();
+    match named.as_slice() {
+        [] => "no database".to_owned(),
+        named => named.join(" and "),
     }
 }
 
