@@ -176,7 +176,7 @@ pub enum Error {
         /// The greatest number of bytes.
         limit: usize,
     },
-    /// A stage of a pipeline whose result is nested too deeply.
+    /// A projection, a stage of a pipeline or an operator of an expression whose result is nested too deeply.
     #[error("the result is a document nested deeper than {0} levels")]
     ResultTooDeep(usize),
     /// A stage of a pipeline that holds more than its memory.

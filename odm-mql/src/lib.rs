@@ -52,6 +52,7 @@
 
 mod collation;
 mod decimal;
+mod depth;
 #[doc(hidden)]
 pub mod diff;
 mod error;

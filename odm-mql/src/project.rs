@@ -259,7 +259,8 @@ impl Projection {
     /// [`Malformed`](Error::Malformed) if the document cannot be decoded;
     /// [`NoPosition`](Error::NoPosition) if the positional `$` meets an array, since this document was not
     /// matched by a filter; [`Expression`](Error::Expression) if an operator of a computed field does not
-    /// accept a value.
+    /// accept a value; [`TooLarge`](Error::TooLarge) and [`ResultTooDeep`](Error::ResultTooDeep) if the
+    /// computed fields make the document too large or nested too deeply.
     pub fn apply(&self, document: &RawDocument) -> Result<RawDocumentBuf, Error> {
         apply::apply(self, document, None)
     }

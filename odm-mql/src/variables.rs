@@ -8,7 +8,7 @@ use std::{
 use bson::{DateTime, Document, RawBson, RawDocumentBuf};
 
 use crate::{
-    Error, Expr,
+    Error, Expr, depth,
     error::code,
     expr::{at_path, in_elements},
     path,
@@ -58,7 +58,7 @@ impl Variables {
                 return Err(path::bad(path, reason, 4_890_500));
             }
             let value = expr.evaluate(&RawDocumentBuf::new())?;
-            variables.0.insert(name.clone(), value);
+            variables.keep(name.clone(), value)?;
         }
         Ok(variables)
     }
@@ -69,10 +69,17 @@ impl Variables {
     ///
     /// [`BadPath`](Error::BadPath) if the name does not begin with a lowercase letter of ASCII or with a letter beyond ASCII, if it has
     /// anything but such letters, uppercase ones, digits and `_`, or if it is that of a variable of the system.
-    /// [`NotSupported`](Error::NotSupported) if it is `CURRENT`, which MongoDB binds.
+    /// [`NotSupported`](Error::NotSupported) if it is `CURRENT`, which MongoDB binds. [`ResultTooDeep`](Error::ResultTooDeep) if the value is
+    /// nested too deeply.
     pub fn bind(&mut self, name: impl Into<String>, value: Option<RawBson>) -> Result<(), Error> {
         let name = name.into();
         check_name(&name)?;
+        self.keep(name, value)
+    }
+
+    /// A value of a request is decoded, which takes a frame of the stack for each level.
+    fn keep(&mut self, name: String, value: Option<RawBson>) -> Result<(), Error> {
+        value.as_ref().map_or(Ok(()), depth::check_value)?;
         self.0.insert(name, value);
         Ok(())
     }

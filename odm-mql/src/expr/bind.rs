@@ -9,7 +9,7 @@ use super::{
     scope::Scope,
 };
 use crate::{
-    Error,
+    Error, depth,
     error::code,
     number,
     types::{bad_as, unknown},
@@ -186,6 +186,8 @@ impl Bind {
         for element in array.into_iter().flatten() {
             values[1] = Some(element.into());
             values[0] = self.body_with(&values, scope)?;
+            // Each round can add levels.
+            values[0].as_ref().map_or(Ok(()), depth::check_value)?;
         }
         let [reduced, _] = values;
         Ok(reduced)

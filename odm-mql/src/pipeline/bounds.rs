@@ -1,8 +1,8 @@
 //! The bounds of documents, and of the memory of a run.
 
-use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{RawDocument, RawDocumentBuf};
 
-use crate::{Error, error::code, path, types::check_computed_size};
+use crate::{Error, depth, error::code, types::check_computed_size};
 
 /// The greatest number of bytes of a stored document.
 const MAX_STORED: usize = 16 << 20;
@@ -10,20 +10,11 @@ const MAX_STORED: usize = 16 << 20;
 /// The greatest number of bytes of a document that leaves a pipeline: MongoDB has some room for what is made of a stored one.
 const MAX_RESULT: usize = MAX_STORED + (16 << 10);
 
-/// The greatest depth of a document.
-const MAX_DEPTH: usize = 200;
-
-/// The fewest bytes of a level: a type, the end of a name, a length and an end.
-const MIN_LEVEL: usize = 7;
-
 /// The document that a stage has made, unless it is too large or too deep for the next stage.
 pub(super) fn made(document: RawDocumentBuf) -> Result<RawDocumentBuf, Error> {
-    let len = document.as_bytes().len();
-    check_computed_size(len)?;
-    match len > MAX_DEPTH * MIN_LEVEL && !is_within(&document, MAX_DEPTH) {
-        true => Err(Error::ResultTooDeep(MAX_DEPTH)),
-        false => Ok(document),
-    }
+    check_computed_size(document.as_bytes().len())?;
+    depth::check(&document)?;
+    Ok(document)
 }
 
 /// Checks a document that leaves a pipeline.
@@ -41,20 +32,6 @@ fn check_len(document: &RawDocument, limit: usize) -> Result<(), Error> {
         return Err(Error::TooLarge { limit });
     }
     Ok(())
-}
-
-/// Whether a document has at most so many levels, itself included.
-fn is_within(document: &RawDocument, levels: usize) -> bool {
-    let Some(levels) = levels.checked_sub(1) else {
-        return false;
-    };
-    path::fields(document).all(|(_, value)| match value {
-        RawBsonRef::Document(inner) => is_within(inner, levels),
-        // Its elements are the fields of a document.
-        RawBsonRef::Array(array) => RawDocument::from_bytes(array.as_bytes())
-            .is_ok_and(|elements| is_within(elements, levels)),
-        _ => true,
-    })
 }
 
 /// The memory that a stage of a run takes.

@@ -43,7 +43,7 @@ impl EachRun {
                 true => Passed::One(document),
                 false => Passed::Nothing,
             },
-            EachRun::Project(projection) => Passed::One(project(projection, &document)?),
+            EachRun::Project(projection) => Passed::One(projection.apply(&document)?),
             EachRun::ReplaceRoot(expr) => Passed::One(replace_root(expr, &document)?),
             EachRun::Unwind(unwind) => match unwind.unwind(document)? {
                 Unwound::Whole(None) => Passed::Nothing,
@@ -88,18 +88,6 @@ impl EachRun {
             | EachRun::Skip(_)
             | EachRun::Limit(_) => None,
         }
-    }
-}
-
-pub(super) fn project(
-    projection: &Projection,
-    document: &RawDocument,
-) -> Result<RawDocumentBuf, Error> {
-    let projected = projection.apply(document)?;
-    match projection.computes() {
-        true => made(projected),
-        // It has no field that the document does not have.
-        false => Ok(projected),
     }
 }
 

@@ -5,7 +5,7 @@ use bson::{Document, RawBsonRef, RawDocument, RawDocumentBuf};
 use super::{
     Stage,
     bounds::check_stored,
-    each::{project, replace_root},
+    each::replace_root,
     parse::{self, PipelineContext},
 };
 use crate::{
@@ -99,7 +99,7 @@ impl UpdatePipeline {
         for stage in &self.stages {
             after = match stage {
                 UpdateStage::Change(projection) | UpdateStage::Project(projection) => {
-                    project(projection, &after)?
+                    projection.apply(&after)?
                 }
                 UpdateStage::ReplaceRoot(expr) => replace_root(expr, &after)?,
             };

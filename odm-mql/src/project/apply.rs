@@ -6,7 +6,7 @@ use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, spec::ElementType}
 
 use super::{Mode, Projection, ProjectionNode, ProjectionNodes, Rule, Slice};
 use crate::{
-    Collation, Error, Expr, Test,
+    Collation, Error, Expr, Test, depth,
     types::check_computed_size,
     write::{Element, Name, Writer, elements, fields},
 };
@@ -29,7 +29,11 @@ pub(super) fn apply(
     };
     let open = projector.out.begin();
     projector.fields(document, &projection.tree)?;
-    projector.out.finish(open)
+    let projected = projector.out.finish(open)?;
+    if projection.computes() {
+        depth::check(&projected)?;
+    }
+    Ok(projected)
 }
 
 struct Projector<'p> {

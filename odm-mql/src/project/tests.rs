@@ -432,3 +432,21 @@ proptest! {
         prop_assert_eq!(projection.apply(&once).expect("a document"), once);
     }
 }
+
+#[test]
+fn a_computed_field_is_not_nested_without_bound() {
+    let nested = |input: Document| {
+        let reduce = doc! { "input": input, "initialValue": [], "in": ["$$value"] };
+        doc! { "a": { "$reduce": reduce }, "b": [["$$ROOT"]] }
+    };
+    let deep = Projection::parse(&nested(doc! { "$range": [0, "$n"] })).expect("a projection");
+    assert!(deep.apply(&raw(doc! { "n": 100 })).is_ok());
+    for n in [200, 20_000] {
+        let refused = deep.apply(&raw(doc! { "n": n }));
+        assert_eq!(refused, Err(Error::ResultTooDeep(200)), "{n}");
+    }
+    let wrapped = Projection::parse(&doc! { "x": [["$a"]] }).expect("a projection");
+    let inner = (0..197).fold(Bson::Array(Vec::new()), |inner, _| Bson::Array(vec![inner]));
+    let refused = wrapped.apply(&raw(doc! { "a": inner }));
+    assert_eq!(refused, Err(Error::ResultTooDeep(200)));
+}

@@ -43,6 +43,31 @@ fn a_variable_stands_for_its_value_and_a_path_in_it_goes_through_arrays() {
     );
 }
 
+/// A value that grows by a level with each element of a range.
+fn nested(levels: i32) -> Document {
+    doc! { "$reduce": { "input": { "$range": [0, levels] }, "initialValue": [], "in": ["$$value"] } }
+}
+
+#[test]
+fn a_value_that_is_nested_too_deeply_is_refused() {
+    let deep = Variables::parse(&doc! { "x": nested(20_000) });
+    assert_eq!(deep, Err(Error::ResultTooDeep(200)));
+    let wrapped = doc! { "x": nested(150), "y": nested(150), "z": [["$$x"]] };
+    let variables = variables(wrapped);
+    let filter = doc! { "$expr": { "$eq": ["$a", "$$z"] } };
+    Filter::parse_with(&filter, &variables)
+        .expect("a filter")
+        .to_document();
+    let chain = doc! { "x": nested(199), "y": ["$$x"], };
+    assert_eq!(Variables::parse(&chain), Err(Error::ResultTooDeep(200)));
+    let mut value = RawBson::Array(bson::RawArrayBuf::new());
+    for _ in 0..300 {
+        value = RawBson::Array(bson::RawArrayBuf::from_iter([value]));
+    }
+    let bound = Variables::default().bind("x", Some(value));
+    assert_eq!(bound, Err(Error::ResultTooDeep(200)));
+}
+
 #[test]
 fn a_variable_has_the_variables_before_it() {
     let variables = variables(doc! { "a": 2, "b": { "$multiply": ["$$a", 3] } });

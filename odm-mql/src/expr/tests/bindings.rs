@@ -26,6 +26,17 @@ fn variables_hold_in_the_expression_that_binds_them_and_inner_ones_hide_outer_on
 }
 
 #[test]
+fn a_reduction_does_not_nest_its_value_without_bound() {
+    let nested = |levels: i32| {
+        let input = doc! { "$range": [0, levels] };
+        doc! { "$size": [{ "$reduce": { "input": input, "initialValue": [], "in": ["$$value"] } }] }
+    };
+    assert_eq!(value(nested(150), doc! {}), Some(1.into()));
+    let deep = evaluated(nested(20_000), doc! {});
+    assert_eq!(deep, Err(Error::ResultTooDeep(200)));
+}
+
+#[test]
 fn elements_are_mapped_filtered_and_reduced() {
     let document = || doc! { "n": [1, 5, 2, null, 3], "by": 2, "text": "a" };
     for (expression, expected) in [
