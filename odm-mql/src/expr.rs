@@ -22,14 +22,20 @@ mod sort_array;
 mod texts;
 mod totals;
 mod trigonometry;
+mod work;
 mod zip;
 
 use std::borrow::Cow;
 
 use bson::{Bson, Document, RawBson, RawDocument};
+use odm_pattern::Steps;
 
-pub(super) use self::evaluate::{at_path, in_elements};
 use self::{bind::Bind, fields::FieldOf, named::Named, operator::Operator, scope::Scope};
+pub(super) use self::{
+    evaluate::{at_path, in_elements},
+    scope::part,
+    work::Work,
+};
 use crate::{
     Collation, Error, Variables,
     types::{MAX_NESTING, check_nesting, from_raw},
@@ -59,7 +65,9 @@ use crate::{
 /// Operators on dates have the time zones of IANA with the feature `time-zones`, as of the version of the library, and offsets from UTC
 /// without it. `$dateFromString` without a format reads what `$convert`
 /// reads. `$exp`, `$ln`, `$log`, `$log10`, `$pow`, `$sigmoid` and trigonometry refuse decimals, which MongoDB has with 34 digits. A set is in
-/// the order in which its elements were met. `$regexFind` and `$regexFindAll` search with a bounded number of steps.
+/// the order in which its elements were met. The operators with regular
+/// expressions search with a bounded number of steps for a document, and the evaluation of an expression for a document has a bound on its
+/// steps, with the code of an expired time, and on the memory of its values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expr(ExprNode, Option<Collation>);
 
@@ -146,18 +154,22 @@ impl Expr {
     ///
     /// # Errors
     ///
-    /// [`Expression`](Error::Expression) if an operator does not accept a value.
+    /// [`Expression`](Error::Expression) if an operator does not accept a value, or if the evaluation takes too many steps or too much
+    /// memory; [`ResultTooDeep`](Error::ResultTooDeep) if `$reduce` nests a value too deeply; [`RegexLimit`](Error::RegexLimit) if the
+    /// regular expressions need too many steps.
     pub fn evaluate(&self, document: &RawDocument) -> Result<Option<RawBson>, Error> {
-        self.evaluate_by(self.1.as_ref(), document)
+        self.evaluate_by(None, document, &Work::new(&Steps::default()))
     }
 
-    /// Returns the value with another collation.
+    /// Returns the value, with a collation in the place of its own one, within the work that is left for a document.
     pub(super) fn evaluate_by(
         &self,
         collation: Option<&Collation>,
         document: &RawDocument,
+        work: &Work<'_>,
     ) -> Result<Option<RawBson>, Error> {
-        evaluate::node(&self.0, Scope::of(document, collation))
+        let collation = collation.or(self.1.as_ref());
+        evaluate::node(&self.0, Scope::of(document, collation, work))
     }
 
     /// Whether the value for a document counts as true.
@@ -166,16 +178,17 @@ impl Expr {
     ///
     /// The errors of [`evaluate`](Expr::evaluate).
     pub fn holds(&self, document: &RawDocument) -> Result<bool, Error> {
-        self.holds_by(self.1.as_ref(), document)
+        self.holds_by(None, document, &Work::new(&Steps::default()))
     }
 
-    /// The same with another collation.
+    /// The same as [`evaluate_by`](Expr::evaluate_by).
     pub(super) fn holds_by(
         &self,
         collation: Option<&Collation>,
         document: &RawDocument,
+        work: &Work<'_>,
     ) -> Result<bool, Error> {
-        let value = self.evaluate_by(collation, document)?;
+        let value = self.evaluate_by(collation, document, work)?;
         Ok(value.is_some_and(|value| evaluate::truthy(value.as_raw_bson_ref())))
     }
 

@@ -19,6 +19,7 @@ use odm_pattern::Steps;
 use self::matches::Matcher;
 use crate::{
     Collation, Error, Expr, Schema, Variables,
+    expr::Work,
     types::{MAX_NESTING, bad},
     variables::Substitution,
 };
@@ -219,7 +220,8 @@ impl Filter {
         steps: &Steps,
         collation: Option<&Collation>,
     ) -> Result<bool, Error> {
-        let matcher = Matcher::new(steps).collated(collation);
+        let work = Work::new(steps);
+        let matcher = Matcher::new(&work).collated(collation);
         let matches = matcher.filter(self, document);
         matcher.finish(matches)
     }
@@ -228,7 +230,8 @@ impl Filter {
     /// projection and in an update.
     pub(super) fn position(&self, document: &RawDocument) -> Result<Option<usize>, Error> {
         let steps = Steps::default();
-        let matcher = Matcher::new(&steps);
+        let work = Work::new(&steps);
+        let matcher = Matcher::new(&work);
         if !matcher.filter(self, document) {
             return matcher.finish(false).map(|_| None);
         }
@@ -411,7 +414,8 @@ impl Test {
         steps: &Steps,
         collation: Option<&Collation>,
     ) -> Result<bool, Error> {
-        let matcher = Matcher::new(steps).collated(collation);
+        let work = Work::new(steps);
+        let matcher = Matcher::new(&work).collated(collation);
         let matches = matcher.value(self, value);
         matcher.finish(matches)
     }
@@ -433,7 +437,8 @@ impl Test {
         element: RawBsonRef<'_>,
     ) -> Result<bool, Error> {
         let steps = Steps::default();
-        let matcher = Matcher::new(&steps).collated(collation);
+        let work = Work::new(&steps);
+        let matcher = Matcher::new(&work).collated(collation);
         let matches = matcher.element(self, element);
         matcher.finish(matches)
     }

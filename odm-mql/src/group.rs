@@ -207,7 +207,9 @@ impl<'a> Item<'a> {
                 (element, path, path::lookup(element, path))
             }
             (ValueLocation::Element(Some(path)), Some(RawBsonRef::Array(array))) => {
-                return then(Some(expr::in_elements(array, path).as_raw_bson_ref()));
+                return then(Some(
+                    expr::in_elements(array, path, &mut 0).as_raw_bson_ref(),
+                ));
             }
             (ValueLocation::Element(Some(_)), _) => return then(None),
         };
@@ -216,7 +218,7 @@ impl<'a> Item<'a> {
             Lookup::Value(value) => then(Some(value)),
             Lookup::Array(array, None) => then(Some(RawBsonRef::Array(array))),
             Lookup::Array(_, Some(_)) => {
-                let value = expr::at_path(document, path);
+                let value = expr::at_path(document, path, &mut 0);
                 then(value.as_ref().map(RawBson::as_raw_bson_ref))
             }
         }

@@ -14,8 +14,8 @@ use bson::{RawArray, RawBsonRef, RawDocument};
 use crate::steps;
 use crate::{Error, error::code};
 
-pub(crate) use field::fields;
 pub use field::{elements, get, is_valid_beside};
+pub(crate) use field::{fields, get_counted};
 pub(super) use finder::FieldFinder;
 pub use index::compound_index_values;
 pub(super) use index::sort_values;

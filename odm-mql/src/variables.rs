@@ -7,12 +7,7 @@ use std::{
 
 use bson::{DateTime, Document, RawBson, RawDocumentBuf};
 
-use crate::{
-    Error, Expr, depth,
-    error::code,
-    expr::{at_path, in_elements},
-    path,
-};
+use crate::{Error, Expr, depth, error::code, expr::part, path};
 
 /// The variables of a caller, as MongoDB's commands have them in `let`: names with constant values, for which expressions have `$$name`, and
 /// `$$name.a.b` for a path in a value.
@@ -184,12 +179,8 @@ impl<'v> Substitution<'v> {
         let Some(value) = self.variables.0.get(name) else {
             return Ok(None);
         };
-        let value = match (value, path) {
-            (value, None) => value.clone(),
-            (Some(RawBson::Document(document)), Some(path)) => at_path(document, path),
-            (Some(RawBson::Array(array)), Some(path)) => Some(in_elements(array, path)),
-            _ => None,
-        };
+        let value = value.as_ref();
+        let value = value.and_then(|value| part(value, path, &mut 0));
         let bytes = value.as_ref().map_or(0, size);
         match self.left.get().checked_sub(bytes) {
             Some(left) => self.left.set(left),
@@ -206,7 +197,7 @@ impl<'v> Substitution<'v> {
 }
 
 /// The number of bytes of a value, if its type has no greatest number of them.
-fn size(value: &RawBson) -> usize {
+pub(super) fn size(value: &RawBson) -> usize {
     match value {
         RawBson::Document(document) => document.as_bytes().len(),
         RawBson::Array(array) => array.as_bytes().len(),

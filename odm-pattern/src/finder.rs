@@ -54,14 +54,13 @@ impl Finder {
     ///
     /// [`Limit`](Error::Limit) if the result is unknown after the remaining steps.
     pub fn is_match(&self, text: &str, steps: &Steps) -> Result<bool, Error> {
-        match self
-            .linear
-            .as_ref()
-            .and_then(|linear| linear.is_match(text))
-        {
-            Some(is_match) => Ok(is_match),
-            None => Ok(self.find(text, 0, steps)?.is_some()),
+        if let Some(linear) = &self.linear {
+            self.take(steps, linear.cost(text, text.len()))?;
+            if let Some(is_match) = linear.is_match(text) {
+                return Ok(is_match);
+            }
         }
+        Ok(self.find(text, 0, steps)?.is_some())
     }
 
     /// Finds the first match that begins at this byte or later.
@@ -70,27 +69,63 @@ impl Finder {
     ///
     /// [`Limit`](Error::Limit) if the result is unknown after the remaining steps.
     pub fn find(&self, text: &str, from: usize, steps: &Steps) -> Result<Option<Found>, Error> {
-        // Most expressions find the begin of a match, or that there is none, in a time that is linear in the text.
-        let from = match &self.linear {
-            Some(linear) => match linear.begin_of_match(text, from) {
-                Some(None) => return Ok(None),
-                Some(Some(begin)) => begin,
-                None => from,
-            },
-            None => from,
+        let begin = match &self.linear {
+            Some(linear) => self.begin(linear, text, from, steps)?,
+            None => Some(from),
+        };
+        let Some(from) = begin else {
+            return Ok(None);
         };
         let found = machine::find(&self.program, text, from, steps);
-        let found = found.map_err(|exceeded| Error::Limit {
-            pattern: self.source.clone(),
-            reason: match exceeded {
-                Exceeded::Steps => "too many steps".to_owned(),
-                Exceeded::Memory => "too much memory".to_owned(),
-            },
+        let found = found.map_err(|exceeded| {
+            self.limit(match exceeded {
+                Exceeded::Steps => "too many steps",
+                Exceeded::Memory => "too much memory",
+            })
         })?;
         Ok(found.map(|found| Found {
             groups: (1..=self.groups).map(|group| found.group(group)).collect(),
             place: found.place,
         }))
+    }
+
+    /// Where the first match begins at the earliest, if there is one. Most expressions tell it in a time that is linear in the text: the
+    /// first search where the first match begins, and a later one whether there is another match.
+    fn begin(
+        &self,
+        linear: &Linear,
+        text: &str,
+        from: usize,
+        steps: &Steps,
+    ) -> Result<Option<usize>, Error> {
+        if from == 0 {
+            self.take(steps, linear.cost(text, text.len()))?;
+            return Ok(linear.begin_of_match(text).unwrap_or(Some(from)));
+        }
+        let least_end = linear.least_end(text, from);
+        let searched = match least_end {
+            Some(end) => end.unwrap_or(text.len()).saturating_sub(from),
+            None => 0,
+        };
+        self.take(steps, linear.cost(text, searched))?;
+        Ok(match least_end {
+            Some(None) => None,
+            _ => Some(from),
+        })
+    }
+
+    fn take(&self, steps: &Steps, many: u64) -> Result<(), Error> {
+        if steps.take(many) {
+            return Ok(());
+        }
+        Err(self.limit("too many steps"))
+    }
+
+    fn limit(&self, reason: &str) -> Error {
+        Error::Limit {
+            pattern: self.source.clone(),
+            reason: reason.to_owned(),
+        }
     }
 }
 

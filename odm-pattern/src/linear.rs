@@ -22,6 +22,8 @@ const MAX_SIZE: usize = 1 << 20;
 const MAX_REPEAT: u32 = 1_000;
 /// The greatest product of the length of a text and the states of an expression for which any algorithm is fast enough.
 const MAX_STEPS: usize = 1 << 22;
+/// How many bytes, times the states, are searched in the time of a step of a backtracking search.
+const STEPS_OF_BACKTRACKING: usize = 256;
 /// The memory for the sets of states of a search, and how often it may be used up.
 const CACHE: usize = 1 << 20;
 const MAX_CLEARS: usize = 4;
@@ -84,17 +86,37 @@ impl Linear {
         let found = dfa.try_search_fwd(&mut dfa.create_cache(), &input).ok()?;
         Some(found.is_some())
     }
-}
 
-impl Linear {
-    /// The begin of the first match from a byte on, if there is one; `None` if the search takes too many steps.
-    pub(super) fn begin_of_match(&self, text: &str, from: usize) -> Option<Option<usize>> {
+    /// The steps of a backtracking search that a search of so many bytes of a text takes as long as.
+    pub(super) fn cost(&self, text: &str, bytes: usize) -> u64 {
+        let states = self.nfa.states().len();
+        let steps = match text.len().saturating_mul(states) <= MAX_STEPS {
+            true => bytes.saturating_mul(states),
+            false => bytes.saturating_add(MAX_STEPS),
+        };
+        (steps / STEPS_OF_BACKTRACKING) as u64
+    }
+
+    /// The begin of the first match, if there is one; `None` if the search takes too many steps.
+    pub(super) fn begin_of_match(&self, text: &str) -> Option<Option<usize>> {
         if text.len().saturating_mul(self.nfa.states().len()) > MAX_STEPS {
-            let is_nowhere = from == 0 && self.is_match(text) == Some(false);
+            let is_nowhere = self.is_match(text) == Some(false);
             return is_nowhere.then_some(None);
         }
-        let found = self.regex.find(Input::new(text).range(from..));
+        let found = self.regex.find(text);
         Some(found.map(|found| found.start()))
+    }
+
+    /// The least end of the matches that begin at a byte or later, if there is one; `None` if the search takes too many steps.
+    ///
+    /// A search for the begin could pass by this end, up to the end of the text at each match, so that all matches took a quadratic time.
+    pub(super) fn least_end(&self, text: &str, from: usize) -> Option<Option<usize>> {
+        if text.len().saturating_mul(self.nfa.states().len()) > MAX_STEPS {
+            return None;
+        }
+        let input = Input::new(text).range(from..).earliest(true);
+        let found = self.regex.search_half(&input);
+        Some(found.map(|found| found.offset()))
     }
 }
 

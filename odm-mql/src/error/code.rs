@@ -10,12 +10,14 @@ pub const INVALID_BSON: i32 = 22;
 pub(crate) const PATH_NOT_VIABLE: i32 = 28;
 pub(crate) const CANNOT_BACKFILL_ARRAY: i32 = 34;
 pub(crate) const CONFLICTING_UPDATE_OPERATORS: i32 = 40;
+pub(crate) const MAX_TIME_EXPIRED: i32 = 50;
 pub const DOLLAR_PREFIXED_FIELD_NAME: i32 = 52;
 pub const INVALID_ID_FIELD: i32 = 53;
 pub(crate) const NOT_SINGLE_VALUE_FIELD: i32 = 54;
 pub(crate) const EMPTY_FIELD_NAME: i32 = 56;
 pub(crate) const IMMUTABLE_FIELD: i32 = 66;
 pub(crate) const INVALID_OPTIONS: i32 = 72;
+pub(crate) const EXCEEDED_MEMORY_LIMIT: i32 = 146;
 pub(crate) const INCOMPATIBLE_COLLATION_VERSION: i32 = 161;
 pub(crate) const INVALID_PIPELINE_OPERATOR: i32 = 168;
 pub(crate) const CANNOT_INDEX_PARALLEL_ARRAYS: i32 = 171;
@@ -40,6 +42,7 @@ const NAMES: &[(i32, &str)] = &[
     (PATH_NOT_VIABLE, "PathNotViable"),
     (CANNOT_BACKFILL_ARRAY, "CannotBackfillArray"),
     (CONFLICTING_UPDATE_OPERATORS, "ConflictingUpdateOperators"),
+    (MAX_TIME_EXPIRED, "MaxTimeMSExpired"),
     (DOLLAR_PREFIXED_FIELD_NAME, "DollarPrefixedFieldName"),
     (INVALID_ID_FIELD, "InvalidIdField"),
     (NOT_SINGLE_VALUE_FIELD, "NotSingleValueField"),
@@ -48,6 +51,7 @@ const NAMES: &[(i32, &str)] = &[
     (INVALID_OPTIONS, "InvalidOptions"),
     (112, "WriteConflict"),
     (121, "DocumentValidationFailure"),
+    (EXCEEDED_MEMORY_LIMIT, "ExceededMemoryLimit"),
     (
         INCOMPATIBLE_COLLATION_VERSION,
         "IncompatibleCollationVersion",

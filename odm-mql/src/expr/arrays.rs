@@ -54,7 +54,7 @@ pub(super) fn operator(
 
 /// The elements of all arrays, or null at the first null.
 pub(super) fn concat(operands: &[ExprNode], scope: Scope<'_>) -> Result<Option<RawBson>, Error> {
-    let mut all = RawArrayBuf::new();
+    let (mut all, held) = (RawArrayBuf::new(), scope.work.hold());
     for operand in operands {
         let value = node(operand, scope)?;
         if is_null(&value) {
@@ -67,6 +67,7 @@ pub(super) fn concat(operands: &[ExprNode], scope: Scope<'_>) -> Result<Option<R
             all.push(element);
         }
         check_size(all.as_bytes().len())?;
+        held.set(all.as_bytes().len())?;
     }
     Ok(Some(RawBson::Array(all)))
 }

@@ -4,7 +4,7 @@ use bson::{Bson, Document, RawArray, RawArrayBuf, RawBson};
 
 use super::{
     ExprNode,
-    evaluate::{check_size, is_null, node, truthy, type_of},
+    evaluate::{check_size, is_null, node, truthy, type_of, values},
     failed, parse,
     scope::Scope,
 };
@@ -99,25 +99,31 @@ impl Bind {
     }
 
     pub(super) fn evaluate(&self, scope: Scope<'_>) -> Result<Option<RawBson>, Error> {
-        let values = self.operands.iter().map(|operand| node(operand, scope));
         if self.binder == Binder::Let {
-            return self.body_with(&values.collect::<Result<Vec<_>, _>>()?, scope);
+            let (values, _held) = values(&self.operands, scope)?;
+            return self.body_with(&values, scope);
         }
-        let mut values = values.collect::<Result<Vec<_>, _>>()?.into_iter();
-        let (input, other) = (values.next().flatten(), values.next());
-        let limit = match (self.binder, &other) {
-            (Binder::Filter, Some(limit)) if is_null(limit) => None,
-            (Binder::Filter, Some(limit)) => Some(self::limit(limit)?),
+        let (input, others) = self.operands.split_at(1);
+        let (input, _held) = values(input, scope)?;
+        // The other operands are not evaluated without elements, except the first value of an empty array.
+        let input = match input.as_slice() {
+            [input] if !is_null(input) => self.array(input)?,
+            _ => return Ok(Some(RawBson::Null)),
+        };
+        if self.binder == Binder::Filter && input.into_iter().next().is_none() {
+            return Ok(Some(RawBson::Array(RawArrayBuf::new())));
+        }
+        let other = match others {
+            [other] => Some(node(other, scope)?),
             _ => None,
         };
-        if is_null(&input) {
-            return Ok(Some(RawBson::Null));
-        }
-        let array = self.array(&input)?;
-        match self.binder {
-            Binder::Let | Binder::Map => self.mapped(array, scope),
-            Binder::Filter => self.filtered(array, limit, scope),
-            Binder::Reduce => self.reduced(array, other.flatten(), scope),
+        match (self.binder, other) {
+            (Binder::Let | Binder::Map, _) => self.mapped(input, scope),
+            (Binder::Filter, Some(limit)) if !is_null(&limit) => {
+                self.filtered(input, self::limit(&limit)?, scope)
+            }
+            (Binder::Filter, _) => self.filtered(input, usize::MAX, scope),
+            (Binder::Reduce, first) => self.reduced(input, first.flatten(), scope),
         }
     }
 
@@ -142,16 +148,18 @@ impl Bind {
         values: &[Option<RawBson>],
         scope: Scope<'_>,
     ) -> Result<Option<RawBson>, Error> {
+        scope.work.take(1)?;
         let frame = scope.frame(&self.names, values);
         node(&self.body, scope.within(&frame))
     }
 
     fn mapped(&self, array: &RawArray, scope: Scope<'_>) -> Result<Option<RawBson>, Error> {
-        let mut mapped = RawArrayBuf::new();
+        let (mut mapped, held) = (RawArrayBuf::new(), scope.work.hold());
         for element in array.into_iter().flatten() {
             let value = self.body_with(&[Some(element.into())], scope)?;
             mapped.push(value.unwrap_or(RawBson::Null));
             check_size(mapped.as_bytes().len())?;
+            held.set(mapped.as_bytes().len())?;
         }
         Ok(Some(RawBson::Array(mapped)))
     }
@@ -159,10 +167,11 @@ impl Bind {
     fn filtered(
         &self,
         array: &RawArray,
-        limit: Option<usize>,
+        limit: usize,
         scope: Scope<'_>,
     ) -> Result<Option<RawBson>, Error> {
-        let (mut filtered, mut left) = (RawArrayBuf::new(), limit.unwrap_or(usize::MAX));
+        let (mut filtered, mut left) = (RawArrayBuf::new(), limit);
+        let held = scope.work.hold();
         for element in array.into_iter().flatten() {
             if left == 0 {
                 break;
@@ -170,6 +179,7 @@ impl Bind {
             let holds = self.body_with(&[Some(element.into())], scope)?;
             if holds.is_some_and(|holds| truthy(holds.as_raw_bson_ref())) {
                 filtered.push(element);
+                held.set(filtered.as_bytes().len())?;
                 left = left.saturating_sub(1);
             }
         }
@@ -182,12 +192,16 @@ impl Bind {
         first: Option<RawBson>,
         scope: Scope<'_>,
     ) -> Result<Option<RawBson>, Error> {
-        let mut values = [first, None];
+        let (mut values, mut held) = ([first, None], scope.work.hold());
+        held.add(&values[0])?;
         for element in array.into_iter().flatten() {
             values[1] = Some(element.into());
-            values[0] = self.body_with(&values, scope)?;
+            let value = self.body_with(&values, scope)?;
             // Each round can add levels.
-            values[0].as_ref().map_or(Ok(()), depth::check_value)?;
+            value.as_ref().map_or(Ok(()), depth::check_value)?;
+            held = scope.work.hold();
+            held.add(&value)?;
+            values[0] = value;
         }
         let [reduced, _] = values;
         Ok(reduced)

@@ -12,35 +12,51 @@ use super::{
     parts, powers,
     scope::Scope,
     sets, texts, totals, trigonometry,
+    work::Held,
 };
 use crate::steps;
 use crate::{Error, error::code, order, path, types, write::malformed};
 
+/// The value of an expression. It takes a step of the work, and more for the bytes of the value, and for the fields that are read.
 pub(super) fn node(node: &ExprNode, scope: Scope<'_>) -> Result<Option<RawBson>, Error> {
     steps::step();
+    scope.work.take(1)?;
+    let value = computed(node, scope)?;
+    scope.work.take_value(&value)?;
+    Ok(value)
+}
+
+fn computed(node: &ExprNode, scope: Scope<'_>) -> Result<Option<RawBson>, Error> {
     match node {
         ExprNode::Literal(value) => Ok(Some(value.clone())),
         ExprNode::Missing => Ok(None),
         ExprNode::Path(path) if path.is_empty() => {
             Ok(Some(RawBson::Document(scope.document.to_owned())))
         }
-        ExprNode::Path(path) => Ok(at_path(scope.document, path)),
+        ExprNode::Path(path) => {
+            let mut read = 0;
+            let value = at_path(scope.document, path, &mut read);
+            scope.work.take_fields(read)?;
+            Ok(value)
+        }
         ExprNode::Object(fields) => {
-            let mut object = RawDocumentBuf::new();
+            let (mut object, held) = (RawDocumentBuf::new(), scope.work.hold());
             for (name, node) in fields {
                 if let Some(value) = self::node(node, scope)? {
                     let name = CString::try_from(name.as_str()).map_err(malformed)?;
                     object.append(name, value);
                     check_size(object.as_bytes().len())?;
+                    held.set(object.as_bytes().len())?;
                 }
             }
             Ok(Some(RawBson::Document(object)))
         }
         ExprNode::Array(nodes) => {
-            let mut array = RawArrayBuf::new();
+            let (mut array, held) = (RawArrayBuf::new(), scope.work.hold());
             for node in nodes {
                 array.push(self::node(node, scope)?.unwrap_or(RawBson::Null));
                 check_size(array.as_bytes().len())?;
+                held.set(array.as_bytes().len())?;
             }
             Ok(Some(RawBson::Array(array)))
         }
@@ -62,14 +78,16 @@ pub(super) fn node(node: &ExprNode, scope: Scope<'_>) -> Result<Option<RawBson>,
         }
         ExprNode::Convert(convert) => converted(convert, scope),
         ExprNode::Field(field) => field.evaluate(scope),
-        ExprNode::Variable(name, path) => Ok(scope.variable(name, path.as_deref())),
+        ExprNode::Variable(name, path) => scope.variable(name, path.as_deref()),
         ExprNode::Bind(bind) => bind.evaluate(scope),
         ExprNode::Named(named) => named.evaluate(scope),
     }
 }
 
 fn converted(convert: &Convert, scope: Scope<'_>) -> Result<Option<RawBson>, Error> {
+    let held = scope.work.hold();
     let to = node(&convert.to, scope)?;
+    held.add(&to)?;
     let input = node(&convert.input, scope)?;
     let target = Target::new(&to)?;
     let other = |other: &Option<ExprNode>| match other {
@@ -87,17 +105,33 @@ fn converted(convert: &Convert, scope: Scope<'_>) -> Result<Option<RawBson>, Err
     }
 }
 
-/// Checks that a computed value is not larger than several documents: an expression can refer to a document any number of times.
+/// The most bytes of a computed value: those of several documents, since an expression can refer to a document any number of times.
+pub(super) const MAX_VALUE: usize = 64 << 20;
+
+/// Checks the number of bytes of a computed value.
 pub(super) fn check_size(bytes: usize) -> Result<(), Error> {
-    const MOST: usize = 64 << 20;
-    match bytes > MOST {
+    match bytes > MAX_VALUE {
         true => Err(Error::Expression {
             operator: "$literal",
-            reason: format!("a value has more than {MOST} bytes").into(),
+            reason: format!("a value has more than {MAX_VALUE} bytes").into(),
             code: code::OBJECT_TOO_LARGE,
         }),
         false => Ok(()),
     }
+}
+
+/// The values of operands, which are held together.
+pub(super) fn values<'s>(
+    operands: &[ExprNode],
+    scope: Scope<'s>,
+) -> Result<(Vec<Option<RawBson>>, Held<'s>), Error> {
+    let (mut values, held) = (Vec::with_capacity(operands.len()), scope.work.hold());
+    for operand in operands {
+        let value = node(operand, scope)?;
+        held.add(&value)?;
+        values.push(value);
+    }
+    Ok((values, held))
 }
 
 fn is_true(operand: &ExprNode, scope: Scope<'_>) -> Result<bool, Error> {
@@ -118,24 +152,26 @@ pub(super) fn truthy(value: RawBsonRef<'_>) -> bool {
 }
 
 /// The value at a path. Arrays on it give the values in their elements that are documents.
-pub(crate) fn at_path(document: &RawDocument, path: &str) -> Option<RawBson> {
+/// The fields that are read are added to those that were read.
+pub(crate) fn at_path(document: &RawDocument, path: &str, read: &mut u64) -> Option<RawBson> {
     steps::step();
     let (name, rest) = path::split(path);
-    let value = path::get(document, name)?;
+    let value = path::get_counted(document, name, read)?;
     match (value, rest) {
         (value, None) => Some(value.into()),
-        (RawBsonRef::Document(inner), Some(rest)) => at_path(inner, rest),
-        (RawBsonRef::Array(array), Some(rest)) => Some(in_elements(array, rest)),
+        (RawBsonRef::Document(inner), Some(rest)) => at_path(inner, rest, read),
+        (RawBsonRef::Array(array), Some(rest)) => Some(in_elements(array, rest, read)),
         _ => None,
     }
 }
 
 /// The array of the values at a path in the elements of an array that are documents.
-pub(crate) fn in_elements(array: &RawArray, path: &str) -> RawBson {
+pub(crate) fn in_elements(array: &RawArray, path: &str, read: &mut u64) -> RawBson {
     let mut values = RawArrayBuf::new();
     for element in array.into_iter().flatten() {
+        *read = read.saturating_add(1);
         if let RawBsonRef::Document(inner) = element
-            && let Some(value) = at_path(inner, path)
+            && let Some(value) = at_path(inner, path, read)
         {
             values.push(value);
         }
@@ -209,8 +245,7 @@ fn operator(
     if operator.family() == Family::Sets {
         return sets::operator(operator, operands, scope);
     }
-    let values = operands.iter().map(|operand| node(operand, scope));
-    let values = values.collect::<Result<Vec<_>, _>>()?;
+    let (values, _held) = values(operands, scope)?;
     if let (Some(target), [value]) = (operator.conversion(), values.as_slice()) {
         return match value {
             Some(value) if !is_nullish(value) => {

@@ -119,7 +119,8 @@ impl FieldOf {
     }
 
     pub(super) fn evaluate(&self, scope: Scope<'_>) -> Result<Option<RawBson>, Error> {
-        let input = node(&self.input, scope)?;
+        let (input, held) = (node(&self.input, scope)?, scope.work.hold());
+        held.add(&input)?;
         match (&self.value, input) {
             (None, Some(RawBson::Document(input))) => {
                 let found = input.get(&self.name).ok().flatten();

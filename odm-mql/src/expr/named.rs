@@ -6,7 +6,9 @@ use bson::{Bson, Document, RawBson};
 use odm_pattern::Finder;
 
 pub(super) use self::forms::{Form, NamedOperator};
-use super::{ExprNode, dates, evaluate, parse, regexes, scope::Scope, search, sort_array, zip};
+use super::{
+    ExprNode, dates, evaluate, parse, regexes, scope::Scope, search, sort_array, work::Held, zip,
+};
 use crate::{
     Collation, Error, PushSort,
     types::{bad_as, from_raw, to_raw, unknown},
@@ -34,6 +36,8 @@ enum Prepared {
 pub(super) struct Arguments<'a> {
     named: &'a Named,
     scope: Scope<'a>,
+    /// What is held of the values.
+    held: &'a Held<'a>,
 }
 
 impl Named {
@@ -160,7 +164,12 @@ impl Named {
 
     pub(super) fn evaluate(&self, scope: Scope<'_>) -> Result<Option<RawBson>, Error> {
         use NamedOperator::*;
-        let arguments = Arguments { named: self, scope };
+        let held = scope.work.hold();
+        let arguments = Arguments {
+            named: self,
+            scope,
+            held: &held,
+        };
         match self.form.operator {
             RegexMatch | RegexFind | RegexFindAll => regexes::evaluate(arguments),
             Trim | Ltrim | Rtrim => search::trim(arguments),
@@ -195,7 +204,11 @@ impl<'a> Arguments<'a> {
     /// The value of an argument, which is missing if the argument is.
     pub(super) fn value(self, place: usize) -> Result<Option<RawBson>, Error> {
         match self.named.arguments.get(place) {
-            Some(Some(node)) => evaluate::node(node, self.scope),
+            Some(Some(node)) => {
+                let value = evaluate::node(node, self.scope)?;
+                self.held.add(&value)?;
+                Ok(value)
+            }
             _ => Ok(None),
         }
     }

@@ -17,12 +17,13 @@ use crate::Error;
 /// elements.
 pub(super) fn merge(operands: &[ExprNode], scope: Scope<'_>) -> Result<Option<RawBson>, Error> {
     let mut objects = Vec::new();
-    let mut bytes = 0;
+    let (mut bytes, held) = (0, scope.work.hold());
     let mut add = |value: Option<RawBson>| match value {
         Some(RawBson::Document(object)) => {
             bytes += object.as_bytes().len();
             objects.push(object);
-            check_size(bytes)
+            check_size(bytes)?;
+            held.set(bytes)
         }
         value if is_null(&value) => Ok(()),
         value => {

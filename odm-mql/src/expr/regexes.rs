@@ -4,11 +4,14 @@ use bson::{RawArrayBuf, RawBson, RawDocumentBuf, raw::cstr};
 use odm_pattern::{Finder, Found, Steps};
 
 use super::{
-    evaluate::{check_size, is_null, type_of},
+    evaluate::{MAX_VALUE, check_size, is_null, type_of},
     failed,
     named::{Arguments, NamedOperator},
 };
 use crate::Error;
+
+/// The steps of the work that the compilation of an expression takes.
+const COMPILATION: u64 = 2_000;
 
 /// The value of `$regexMatch`, `$regexFind` or `$regexFindAll`.
 pub(super) fn evaluate(arguments: Arguments<'_>) -> Result<Option<RawBson>, Error> {
@@ -18,6 +21,7 @@ pub(super) fn evaluate(arguments: Arguments<'_>) -> Result<Option<RawBson>, Erro
         Some(finder) => Some(finder),
         None => {
             let regex = arguments.value(1)?;
+            arguments.scope().work.take(COMPILATION)?;
             made = self::finder(name, &regex, &arguments.value(2)?)?;
             made.as_ref()
         }
@@ -30,7 +34,7 @@ pub(super) fn evaluate(arguments: Arguments<'_>) -> Result<Option<RawBson>, Erro
             return Err(failed(name, reason, 51_104));
         }
     };
-    let (operator, steps) = (arguments.operator(), Steps::default());
+    let (operator, steps) = (arguments.operator(), arguments.scope().work.patterns());
     let (Some(text), Some(finder)) = (text, finder) else {
         return Ok(Some(match operator {
             NamedOperator::RegexMatch => RawBson::Boolean(false),
@@ -40,17 +44,17 @@ pub(super) fn evaluate(arguments: Arguments<'_>) -> Result<Option<RawBson>, Erro
     };
     match operator {
         NamedOperator::RegexMatch => {
-            let is_match = finder.is_match(&text, &steps)?;
+            let is_match = finder.is_match(&text, steps)?;
             Ok(Some(RawBson::Boolean(is_match)))
         }
-        NamedOperator::RegexFindAll => all(finder, &text, &steps),
+        NamedOperator::RegexFindAll => all(finder, &text, steps),
         _ => {
-            let found = finder.find(&text, 0, &steps)?;
-            let document = found.map(|found| {
-                let before = text[..found.place.start].chars().count();
-                RawBson::Document(document(&text, &found, before))
-            });
-            Ok(Some(document.unwrap_or(RawBson::Null)))
+            let Some(found) = finder.find(&text, 0, steps)? else {
+                return Ok(Some(RawBson::Null));
+            };
+            check_size(bytes(&found))?;
+            let before = text[..found.place.start].chars().count();
+            Ok(Some(RawBson::Document(document(&text, &found, before))))
         }
     }
 }
@@ -67,8 +71,10 @@ fn all(finder: &Finder, text: &str, steps: &Steps) -> Result<Option<RawBson>, Er
             .count()
             .saturating_add(characters);
         counted = place.start;
+        // A byte of the text can be in all groups.
+        check_all(all.as_bytes().len().saturating_add(bytes(&found)))?;
         all.push(document(text, &found, characters));
-        check_size(all.as_bytes().len())?;
+        check_all(all.as_bytes().len())?;
         from = if place.is_empty() {
             let next = text[place.end..].chars().next();
             place.end.saturating_add(next.map_or(1, char::len_utf8))
@@ -80,6 +86,20 @@ fn all(finder: &Finder, text: &str, steps: &Steps) -> Result<Option<RawBson>, Er
         }
     }
     Ok(Some(RawBson::Array(all)))
+}
+
+fn check_all(bytes: usize) -> Result<(), Error> {
+    if bytes > MAX_VALUE {
+        let reason = format!("its matches have more than {MAX_VALUE} bytes");
+        return Err(failed("$regexFindAll", reason, 51_151));
+    }
+    Ok(())
+}
+
+/// The bytes of the texts of a match and of its groups.
+fn bytes(found: &Found) -> usize {
+    let groups = found.groups.iter().flatten().map(ExactSizeIterator::len);
+    groups.fold(found.place.len(), usize::saturating_add)
 }
 
 /// A match as a document, after so many characters.

@@ -2,14 +2,19 @@
 
 use bson::{RawBson, RawDocument};
 
-use super::evaluate::{at_path, in_elements};
-use crate::Collation;
+use super::{
+    evaluate::{at_path, in_elements},
+    work::Work,
+};
+use crate::{Collation, Error};
 
 /// A document, with the variables that are bound around an expression, and the collation by which texts are compared.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scope<'a> {
     pub(super) document: &'a RawDocument,
     pub(super) collation: Option<&'a Collation>,
+    /// What is left of the work for the document.
+    pub(super) work: &'a Work<'a>,
     frame: Option<&'a Frame<'a>>,
 }
 
@@ -22,10 +27,15 @@ pub(super) struct Frame<'a> {
 }
 
 impl<'a> Scope<'a> {
-    pub(super) fn of(document: &'a RawDocument, collation: Option<&'a Collation>) -> Self {
+    pub(super) fn of(
+        document: &'a RawDocument,
+        collation: Option<&'a Collation>,
+        work: &'a Work<'a>,
+    ) -> Self {
         Scope {
             document,
             collation,
+            work,
             frame: None,
         }
     }
@@ -47,29 +57,39 @@ impl<'a> Scope<'a> {
         Scope {
             document: self.document,
             collation: self.collation,
+            work: self.work,
             frame: Some(frame),
         }
     }
 
     /// The value at a path in a variable. The parser has found the variable.
-    pub(super) fn variable(&self, name: &str, path: Option<&str>) -> Option<RawBson> {
-        let mut frame = self.frame;
+    pub(super) fn variable(
+        &self,
+        name: &str,
+        path: Option<&str>,
+    ) -> Result<Option<RawBson>, Error> {
+        let (mut frame, mut read) = (self.frame, 0_u64);
         while let Some(inner) = frame {
-            if let Some(at) = inner.names.iter().position(|other| other == name) {
-                return part(inner.values.get(at)?, path);
+            let found = inner.names.iter().position(|other| other == name);
+            read = read.saturating_add(found.unwrap_or(inner.names.len()) as u64);
+            if let Some(at) = found {
+                let value = inner.values.get(at).and_then(Option::as_ref);
+                let value = value.and_then(|value| part(value, path, &mut read));
+                self.work.take_fields(read)?;
+                return Ok(value);
             }
             frame = inner.outer;
         }
-        None
+        Ok(None)
     }
 }
 
-/// The value at a path in a value.
-pub(super) fn part(value: &Option<RawBson>, path: Option<&str>) -> Option<RawBson> {
-    match (value.as_ref()?, path) {
+/// The value at a path in a value. The fields that are read are added to those that were read.
+pub(crate) fn part(value: &RawBson, path: Option<&str>, read: &mut u64) -> Option<RawBson> {
+    match (value, path) {
         (value, None) => Some(value.clone()),
-        (RawBson::Document(document), Some(path)) => at_path(document, path),
-        (RawBson::Array(array), Some(path)) => Some(in_elements(array, path)),
+        (RawBson::Document(document), Some(path)) => at_path(document, path, read),
+        (RawBson::Array(array), Some(path)) => Some(in_elements(array, path, read)),
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use bson::{RawArray, RawArrayBuf, RawBson};
 
 use super::{
     ExprNode,
-    evaluate::{check_size, is_null, node, truthy, type_of},
+    evaluate::{check_size, is_null, truthy, type_of, values},
     failed,
     operator::Operator,
     scope::Scope,
@@ -22,8 +22,7 @@ pub(super) fn operator(
     operands: &[ExprNode],
     scope: Scope<'_>,
 ) -> Result<Option<RawBson>, Error> {
-    let values = operands.iter().map(|operand| node(operand, scope));
-    let values = values.collect::<Result<Vec<_>, _>>()?;
+    let (values, _held) = values(operands, scope)?;
     let set = |at: usize, code| array_of(operator, values.get(at).unwrap_or(&None), code);
     let boolean = |value| Ok(Some(RawBson::Boolean(value)));
     match operator {

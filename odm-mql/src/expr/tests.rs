@@ -1,5 +1,6 @@
 mod arrays;
 mod bindings;
+mod bounds;
 mod dates;
 mod joins;
 mod searches;

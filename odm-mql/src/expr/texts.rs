@@ -14,7 +14,7 @@ use crate::{Error, types};
 
 /// All texts, one after another, or null at the first null.
 pub(super) fn concat(operands: &[ExprNode], scope: Scope<'_>) -> Result<Option<RawBson>, Error> {
-    let mut all = String::new();
+    let (mut all, held) = (String::new(), scope.work.hold());
     for operand in operands {
         match node(operand, scope)? {
             Some(RawBson::String(text)) => all.push_str(&text),
@@ -25,6 +25,7 @@ pub(super) fn concat(operands: &[ExprNode], scope: Scope<'_>) -> Result<Option<R
             }
         }
         check_len(all.len())?;
+        held.set(all.len())?;
     }
     Ok(Some(RawBson::String(all)))
 }

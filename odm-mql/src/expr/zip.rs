@@ -1,10 +1,10 @@
 //! `$zip`: arrays as the columns of an array of arrays.
 
-use bson::{RawArrayBuf, RawBson};
+use bson::{RawArrayBuf, RawBson, RawBsonRef};
 
 use super::{
     ExprNode,
-    evaluate::{check_size, is_null, node, type_of},
+    evaluate::{check_size, is_null, node, type_of, values},
     failed,
     named::Arguments,
 };
@@ -44,13 +44,15 @@ pub(super) fn zip(arguments: Arguments<'_>) -> Result<Option<RawBson>, Error> {
     let name = arguments.name();
     let inputs = arguments.list(0).unwrap_or_default();
     let defaults = arguments.list(2).unwrap_or_default();
-    let mut columns = Vec::with_capacity(inputs.len());
+    let (mut arrays, held) = (
+        Vec::with_capacity(inputs.len()),
+        arguments.scope().work.hold(),
+    );
     for input in inputs {
-        match node(input, arguments.scope())? {
-            Some(RawBson::Array(array)) => {
-                let elements = array.into_iter().flatten().map(RawBson::from);
-                columns.push(elements.collect::<Vec<_>>());
-            }
+        let value = node(input, arguments.scope())?;
+        held.add(&value)?;
+        match value {
+            Some(RawBson::Array(array)) => arrays.push(array),
             value if is_null(&value) => return Ok(Some(RawBson::Null)),
             value => {
                 let reason = format!("its inputs must be arrays, not {}", type_of(&value));
@@ -58,21 +60,24 @@ pub(super) fn zip(arguments: Arguments<'_>) -> Result<Option<RawBson>, Error> {
             }
         }
     }
-    let defaults = defaults.iter().map(|value| node(value, arguments.scope()));
-    let defaults = defaults.collect::<Result<Vec<_>, _>>()?;
-    let lens = columns.iter().map(Vec::len);
-    let rows = if arguments.value(1)? == Some(RawBson::Boolean(true)) {
-        lens.max()
-    } else {
-        lens.min()
-    };
+    let lens = arrays
+        .iter()
+        .map(|array| array.into_iter().flatten().count());
+    let lens = lens.collect::<Vec<_>>();
+    let (least, most) = (lens.iter().min(), lens.iter().max());
+    let needed = if least == most { &[][..] } else { defaults };
+    let (defaults, _held) = values(needed, arguments.scope())?;
+    let is_longest = arguments.value(1)? == Some(RawBson::Boolean(true));
+    let rows = if is_longest { most } else { least };
+    let columns = arrays.iter().map(|array| array.into_iter().flatten());
+    let mut columns = columns.collect::<Vec<_>>();
     let mut zipped = RawArrayBuf::new();
-    for row in 0..rows.unwrap_or(0) {
+    for _ in 0..rows.copied().unwrap_or(0) {
         let mut values = RawArrayBuf::new();
-        for (at, column) in columns.iter().enumerate() {
-            let default = || defaults.get(at).cloned().flatten();
-            let value = column.get(row).cloned().or_else(default);
-            values.push(value.unwrap_or(RawBson::Null));
+        for (at, column) in columns.iter_mut().enumerate() {
+            let default = || defaults.get(at)?.as_ref().map(RawBson::as_raw_bson_ref);
+            let value = column.next().or_else(default);
+            values.push(value.unwrap_or(RawBsonRef::Null));
         }
         zipped.push(values);
         check_size(zipped.as_bytes().len())?;

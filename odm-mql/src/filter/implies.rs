@@ -4,7 +4,10 @@ use bson::{RawBson, RawBsonRef};
 use odm_pattern::Steps;
 
 use super::{Test, matches::Matcher};
-use crate::order::{compare, is_nan, same_type_bracket};
+use crate::{
+    expr::Work,
+    order::{compare, is_nan, same_type_bracket},
+};
 
 impl Test {
     /// Whether every value that passes this test is known to pass the other, by equality, ranges, types and existence alone. A document
@@ -52,7 +55,8 @@ fn is_passed_by(test: &Test, value: &RawBson) -> bool {
             | Test::Lte(_)
             | Test::Exists(true)
     );
-    is_known && Matcher::new(&Steps::default()).passes(test, Some(value.as_raw_bson_ref()))
+    is_known
+        && Matcher::new(&Work::new(&Steps::default())).passes(test, Some(value.as_raw_bson_ref()))
 }
 
 /// Whether a value is compared as a whole and does not equal a missing value.

@@ -4,11 +4,11 @@ use std::{cell::OnceCell, collections::HashSet};
 
 use bson::{RawArray, RawBson, RawBsonRef, RawDocument};
 
-use odm_pattern::Steps;
-
 use super::{Filter, Test, Values, bits, pattern};
 use crate::{
-    Collation, Error, key, number,
+    Collation, Error,
+    expr::Work,
+    key, number,
     order::{compare_by, equal_by, is_nan, same_type_bracket},
     path::{Leaf, visit},
     steps,
@@ -17,16 +17,17 @@ use crate::{
 /// A match in progress, with the first error that it met.
 pub(super) struct Matcher<'s> {
     failure: OnceCell<Error>,
-    steps: &'s Steps,
+    /// What is left of the work for the document.
+    work: &'s Work<'s>,
     /// By which texts are compared.
     collation: Option<&'s Collation>,
 }
 
 impl<'s> Matcher<'s> {
-    pub(super) fn new(steps: &'s Steps) -> Self {
+    pub(super) fn new(work: &'s Work<'s>) -> Self {
         Matcher {
             failure: OnceCell::new(),
-            steps,
+            work,
             collation: None,
         }
     }
@@ -36,9 +37,9 @@ impl<'s> Matcher<'s> {
         Matcher { collation, ..self }
     }
 
-    /// Another match with these steps, and with a collation.
+    /// Another match with the same work, and with a collation.
     pub(super) fn like<'m>(&'m self, collation: Option<&'m Collation>) -> Matcher<'m> {
-        Matcher::new(self.steps).collated(collation)
+        Matcher::new(self.work).collated(collation)
     }
 
     /// The answer, unless an error was met.
@@ -56,8 +57,10 @@ impl<'s> Matcher<'s> {
             Filter::Or(any) => any.iter().any(|one| self.filter(one, document)),
             Filter::Nor(none) => !none.iter().any(|one| self.filter(one, document)),
             Filter::Path(path, test) => self.test(test, &FieldSource { document, path }),
-            Filter::Expr(expr) => self.ok(expr.holds_by(self.collation, document)),
-            Filter::Schema(schema) => self.ok(schema.matches_within(document, self.steps)),
+            Filter::Expr(expr) => self.ok(expr.holds_by(self.collation, document, self.work)),
+            Filter::Schema(schema) => {
+                self.ok(schema.matches_within(document, self.work.patterns()))
+            }
             Filter::Collated(collation, filter) => {
                 let inner = self.like(Some(collation));
                 let matches = inner.filter(filter, document);
@@ -155,9 +158,9 @@ impl<'s> Matcher<'s> {
             Test::Bits(bits, positions) => {
                 value.is_some_and(|value| bits::pass(*bits, positions, value))
             }
-            Test::Regex(pattern) => {
-                value.is_some_and(|value| self.ok(pattern::matches(pattern, value, self.steps)))
-            }
+            Test::Regex(pattern) => value.is_some_and(|value| {
+                self.ok(pattern::matches(pattern, value, self.work.patterns()))
+            }),
             Test::Exists(exists) => value.is_some() == *exists,
             // These are tests of all values together.
             Test::Ne(_)

@@ -10,26 +10,42 @@ use crate::steps;
 #[inline]
 #[doc(hidden)]
 pub fn get<'a>(document: &'a RawDocument, name: &str) -> Option<RawBsonRef<'a>> {
-    match find(document.as_bytes(), name.as_bytes()) {
+    get_counted(document, name, &mut 0)
+}
+
+/// The same, which adds the fields that it reads to those that were read.
+#[inline]
+pub(crate) fn get_counted<'a>(
+    document: &'a RawDocument,
+    name: &str,
+    read: &mut u64,
+) -> Option<RawBsonRef<'a>> {
+    match find(document.as_bytes(), name.as_bytes(), read) {
         Some(found) => found,
-        None => get_slowly(document, name),
+        None => get_slowly(document, name, read),
     }
 }
 
 /// Finds any value that `bson` can read.
 #[cold]
-pub(super) fn get_slowly<'a>(document: &'a RawDocument, name: &str) -> Option<RawBsonRef<'a>> {
+pub(super) fn get_slowly<'a>(
+    document: &'a RawDocument,
+    name: &str,
+    read: &mut u64,
+) -> Option<RawBsonRef<'a>> {
     document
         .iter_elements()
         .flatten()
+        .inspect(|_| *read = read.saturating_add(1))
         .find(|element| element.key().as_str() == name)
         .and_then(|element| element.value().ok())
 }
 
 /// The value of a field, which may be missing. `None` if the bytes have an uncommon type or form, so that `bson` must read them.
-fn find<'a>(document: &'a [u8], name: &[u8]) -> Option<Option<RawBsonRef<'a>>> {
+fn find<'a>(document: &'a [u8], name: &[u8], read: &mut u64) -> Option<Option<RawBsonRef<'a>>> {
     let mut rest = document.get(4..)?;
     loop {
+        *read = read.saturating_add(1);
         let Some(field) = RawField::first_of(&mut rest)? else {
             return Some(None);
         };
@@ -272,10 +288,13 @@ mod tests {
         for value in values {
             let document = doc! { "before": value.clone(), "x": "found" };
             let document = RawDocumentBuf::try_from(document).expect("valid BSON");
-            let found = find(document.as_bytes(), b"x");
+            let found = find(document.as_bytes(), b"x", &mut 0);
             assert_eq!(found, Some(Some(RawBsonRef::String("found"))), "{value}");
-            assert_eq!(find(document.as_bytes(), b"y"), Some(None));
-            assert_eq!(get(&document, "before"), get_slowly(&document, "before"));
+            assert_eq!(find(document.as_bytes(), b"y", &mut 0), Some(None));
+            assert_eq!(
+                get(&document, "before"),
+                get_slowly(&document, "before", &mut 0)
+            );
         }
     }
 
@@ -341,7 +360,7 @@ mod tests {
         assert_eq!(bytes[end], 0);
         bytes[end] = 1;
         let document = RawDocument::from_bytes(&bytes).expect("a whole document");
-        assert_eq!(get(document, "x"), get_slowly(document, "x"));
+        assert_eq!(get(document, "x"), get_slowly(document, "x", &mut 0));
         assert_eq!(get(document, "x"), None);
     }
 
@@ -361,7 +380,7 @@ mod tests {
             }
             // Only whole documents are read: the length and the end are right.
             if let Ok(document) = RawDocument::from_bytes(&bytes) {
-                let (fast, slow) = (get(document, &name), get_slowly(document, &name));
+                let (fast, slow) = (get(document, &name), get_slowly(document, &name, &mut 0));
                 prop_assert_eq!(format!("{fast:?}"), format!("{slow:?}"));
             }
         }

@@ -70,7 +70,7 @@ impl<'n> FieldFinder<'n> {
                 .as_bytes()
                 .get(from..to)
                 .and_then(|value| read(kind, value))
-                .or_else(|| get_slowly(document, self.names[number])),
+                .or_else(|| get_slowly(document, self.names[number], &mut 0)),
             FieldPlace::Unknown => get(document, self.names[number]),
         }
     }

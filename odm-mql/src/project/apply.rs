@@ -4,9 +4,12 @@ use std::{collections::HashMap, ops::Range};
 
 use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, spec::ElementType};
 
+use odm_pattern::Steps;
+
 use super::{Mode, Projection, ProjectionNode, ProjectionNodes, Rule, Slice};
 use crate::{
     Collation, Error, Expr, Test, depth,
+    expr::Work,
     types::check_computed_size,
     write::{Element, Name, Writer, elements, fields},
 };
@@ -19,12 +22,14 @@ pub(super) fn apply(
     if projection.mode != Mode::Include && projection.tree.all.is_empty() {
         return Ok(document.to_owned());
     }
+    let steps = Steps::default();
     let mut projector = Projector {
         mode: projection.mode,
         positional: projection.positional(),
         position,
         whole: document,
         collation: projection.collation.as_ref(),
+        work: Work::new(&steps),
         out: Writer::with_capacity(document.as_bytes().len()),
     };
     let open = projector.out.begin();
@@ -41,6 +46,8 @@ struct Projector<'p> {
     /// The document that computed fields are computed from.
     whole: &'p RawDocument,
     collation: Option<&'p Collation>,
+    /// What is left of the work of the computed fields.
+    work: Work<'p>,
     /// The path of the positional `$`, and the position that `$` stands for.
     positional: Option<&'p str>,
     position: Option<usize>,
@@ -85,7 +92,7 @@ impl Projector<'_> {
 
     /// Writes the value of an expression, unless it is missing.
     fn compute(&mut self, name: &str, expr: &Expr) -> Result<(), Error> {
-        if let Some(value) = expr.evaluate_by(self.collation, self.whole)? {
+        if let Some(value) = expr.evaluate_by(self.collation, self.whole, &self.work)? {
             let value = value.as_raw_bson_ref();
             self.out.element(Name::Field(name), value);
             // Each element of an array can get a value that is as long as the whole document.
