@@ -69,6 +69,7 @@ pub(crate) mod code {
     pub(crate) const INTERRUPTED: i32 = 11_601;
     pub(crate) const CURSOR_IN_USE: i32 = 12_051;
     pub(crate) const DISTINCT_TOO_BIG: i32 = 17_217;
+    pub(crate) const OBJECT_EXPECTED: i32 = 40_228;
     pub(crate) const DUPLICATE_FIELD: i32 = 40_413;
     pub(crate) const MISSING_FIELD: i32 = 40_414;
     pub(crate) const UNKNOWN_FIELD: i32 = 40_415;
@@ -81,6 +82,7 @@ pub(crate) mod code {
     pub(crate) const CURSOR_WITHOUT_SESSION: i32 = 50_736;
     pub(crate) const CURSOR_OF_SESSION: i32 = 50_737;
     pub(crate) const CURSOR_OF_OTHER_SESSION: i32 = 50_738;
+    pub(crate) const ARRAY_EXPECTED: i32 = 5_858_203;
 }
 
 /// The names of the codes that the query language has no name for.
