@@ -4,7 +4,7 @@ use bson::{Bson, Document, RawArray, RawArrayBuf, RawBson};
 
 use super::{
     ExprNode,
-    evaluate::{check_size, is_null, node, truthy, type_of, values},
+    evaluate::{MAX_VALUE, is_null, node, truthy, type_of, values},
     failed, parse,
     scope::Scope,
 };
@@ -158,7 +158,11 @@ impl Bind {
         for element in array.into_iter().flatten() {
             let value = self.body_with(&[Some(element.into())], scope)?;
             mapped.push(value.unwrap_or(RawBson::Null));
-            check_size(mapped.as_bytes().len())?;
+            if mapped.as_bytes().len() > MAX_VALUE {
+                let reason = format!("its values have more than {MAX_VALUE} bytes");
+                let name = self.binder.name();
+                return Err(failed(name, reason, code::EXCEEDED_MEMORY_LIMIT));
+            }
             held.set(mapped.as_bytes().len())?;
         }
         Ok(Some(RawBson::Array(mapped)))

@@ -41,13 +41,14 @@ pub(super) fn evaluate(arguments: Arguments<'_>) -> Result<Option<RawBson>, Erro
 fn part(arguments: Arguments<'_>) -> Result<Option<RawBson>, Error> {
     use NamedOperator::*;
     let date = arguments.value(0)?;
-    let Some(zone) = zone(arguments, 1)? else {
-        return Ok(Some(RawBson::Null));
-    };
     if is_null(&date) {
         return Ok(Some(RawBson::Null));
     }
-    let moment = Moment::of(millis(arguments, &date, 16_006)?, &zone);
+    let millis = millis(arguments, &date, 16_006)?;
+    let Some(zone) = zone(arguments, 1)? else {
+        return Ok(Some(RawBson::Null));
+    };
+    let moment = Moment::of(millis, &zone);
     let part = match arguments.operator() {
         Year => moment.year,
         Month => moment.month,

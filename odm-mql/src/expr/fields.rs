@@ -29,7 +29,6 @@ impl FieldOf {
     /// Reads `{ field: .., input: .. }`, or only the name of a field of the whole document.
     pub(super) fn get(operand: &Bson, variables: &Substitution<'_>) -> Result<Self, Error> {
         let bad = |code, expected| bad_as(code, "$getField", expected);
-        let whole = || ExprNode::Path("".into());
         let (name, input) = match operand {
             Bson::Document(document) if !parse::is_operator(document) => {
                 if let Some(other) = other_key(document, &["field", "input"]) {
@@ -43,7 +42,8 @@ impl FieldOf {
                     .ok_or_else(|| bad(3_041_703, "an `input`"))?;
                 (field, parse::node(input, variables)?)
             }
-            name => (name, whole()),
+            // The variable can be bound.
+            name => (name, parse::node(&"$$CURRENT".into(), variables)?),
         };
         let name = parse::node(name, variables)?;
         Ok(FieldOf {

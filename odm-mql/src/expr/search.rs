@@ -1,5 +1,7 @@
 //! The operators of expressions that search in texts, cut them, and replace parts of them.
 
+use std::collections::BTreeSet;
+
 use bson::{RawArrayBuf, RawBson};
 
 use super::{
@@ -16,12 +18,14 @@ use crate::{
 };
 
 /// What `$trim` removes, unless it is told.
-const WHITESPACE: [char; 19] = [
+const WHITESPACE: [char; 20] = [
     '\0', '\t', '\n', '\u{b}', '\u{c}', '\r', ' ', '\u{a0}', '\u{1680}', '\u{2000}', '\u{2001}',
     '\u{2002}', '\u{2003}', '\u{2004}', '\u{2005}', '\u{2006}', '\u{2007}', '\u{2008}', '\u{2009}',
+    '\u{200a}',
 ];
-/// The last of them.
-const HAIR_SPACE: char = '\u{200a}';
+
+/// The most bytes of the characters that `$trim` is told to remove.
+const MAX_TRIMMED: usize = 4_096;
 
 /// The value of an operator that searches in a text or cuts it.
 pub(super) fn operator(
@@ -80,7 +84,7 @@ fn index_of(
     let start = range.first().map_or(Ok(0), place)?;
     let end = range.get(1).map_or(Ok(usize::MAX), place)?;
     let found = match operator {
-        Operator::IndexOfBytes => find(text.as_bytes(), part.as_bytes(), start, end),
+        Operator::IndexOfBytes => find(text, part, start, end),
         _ => find_chars(text, part, start, end),
     };
     let found = found.and_then(|found| i32::try_from(found).ok());
@@ -98,15 +102,17 @@ fn find_chars(text: &str, part: &str, start: usize, end: usize) -> Option<usize>
     (place < end).then_some(place)
 }
 
-/// The first place of a part within a range of bytes.
-fn find(all: &[u8], part: &[u8], start: usize, end: usize) -> Option<usize> {
-    let range = all.get(start..end.min(all.len()))?;
-    let found = if part.is_empty() {
-        Some(0)
-    } else {
-        range.windows(part.len()).position(|window| window == part)
-    };
-    found.map(|found| found.saturating_add(start))
+/// The first place of a part within a range of bytes, which can begin and end inside of characters.
+fn find(text: &str, part: &str, start: usize, end: usize) -> Option<usize> {
+    let end = end.min(text.len());
+    if part.is_empty() {
+        return (start <= end).then_some(start);
+    }
+    let is_place = |at: &usize| text.is_char_boundary(*at);
+    let start = (start..=end).find(is_place)?;
+    let end = (start..=end).rev().find(is_place)?;
+    let found = text.get(start..end)?.find(part)?;
+    start.checked_add(found)
 }
 
 /// A position from 0 on, as a whole number of 32 bits. The codes are for another value, and for a negative number.
@@ -217,12 +223,16 @@ pub(super) fn trim(arguments: Arguments<'_>) -> Result<Option<RawBson>, Error> {
     };
     let chars = match (arguments.has(1), text(1, 50_700)?) {
         (false, _) => None,
-        (true, Some(chars)) => Some(chars),
+        (true, Some(chars)) if chars.len() > MAX_TRIMMED => {
+            let reason = format!("its `chars` have more than {MAX_TRIMMED} bytes");
+            return Err(failed(name, reason, 12_066_800));
+        }
+        (true, Some(chars)) => Some(chars.chars().collect::<BTreeSet<_>>()),
         (true, None) => return Ok(Some(RawBson::Null)),
     };
     let is_removed = |char: char| match &chars {
-        Some(chars) => chars.contains(char),
-        None => WHITESPACE.contains(&char) || char == HAIR_SPACE,
+        Some(chars) => chars.contains(&char),
+        None => WHITESPACE.contains(&char),
     };
     let trimmed = match arguments.operator() {
         NamedOperator::Ltrim => input.trim_start_matches(is_removed),

@@ -6,8 +6,8 @@ use bson::{RawArray, RawArrayBuf, RawBson};
 
 use super::{
     ExprNode,
-    evaluate::{check_size, is_null, truthy, type_of, values},
-    failed,
+    arrays::array_of,
+    evaluate::{check_size, is_null, truthy, values},
     operator::Operator,
     scope::Scope,
 };
@@ -133,14 +133,4 @@ fn is_true(value: &RawBson) -> bool {
 fn keys(array: &RawArray, collation: Option<&Collation>) -> Keys {
     let elements = array.into_iter().flatten();
     elements.map(|it| key::of_by(collation, it)).collect()
-}
-
-fn array_of(operator: Operator, value: &Option<RawBson>, code: i32) -> Result<&RawArray, Error> {
-    match value {
-        Some(RawBson::Array(array)) => Ok(array),
-        other => {
-            let reason = format!("it needs arrays, not {}", type_of(other));
-            Err(failed(operator, reason, code))
-        }
-    }
 }

@@ -7,17 +7,18 @@ use bson::{
     raw::{CString, cstr},
 };
 
-use super::array_of;
+use super::{array_of, int};
 use crate::{
     Error,
+    error::code,
     expr::{
-        evaluate::{check_size, is_null, is_number, type_of},
+        evaluate::{MAX_VALUE, check_size, is_null, type_of},
         failed,
         operator::Operator,
         scope::Scope,
         search::position,
     },
-    number, order,
+    order,
     write::malformed,
 };
 
@@ -81,17 +82,7 @@ fn range(
     step: Option<&Option<RawBson>>,
 ) -> Result<Option<RawBson>, Error> {
     let operator = Operator::Range;
-    let int = |value: &Option<RawBson>, codes: (i32, i32)| {
-        if !is_number(value) {
-            let reason = format!("it needs numbers, not {}", type_of(value));
-            return Err(failed(operator, reason, codes.0));
-        }
-        let whole = value
-            .as_ref()
-            .and_then(|it| number::whole(it.as_raw_bson_ref()));
-        let int = whole.filter(|whole| i32::try_from(*whole).is_ok());
-        int.ok_or_else(|| failed(operator, "it needs whole numbers of 32 bits", codes.1))
-    };
+    let int = |value, (of_type, of_number)| int(operator, value, of_type, of_number);
     let mut at = int(start, (34_443, 34_444))?;
     let end = int(end, (34_445, 34_446))?;
     let step = step.map_or(Ok(1), |step| int(step, (34_447, 34_448)))?;
@@ -102,7 +93,10 @@ fn range(
     while step > 0 && at < end || step < 0 && at > end {
         // It is between two numbers of 32 bits.
         range.push(i32::try_from(at).unwrap_or_default());
-        check_size(range.as_bytes().len())?;
+        if range.as_bytes().len() > MAX_VALUE {
+            let reason = format!("its numbers have more than {MAX_VALUE} bytes");
+            return Err(failed(operator, reason, code::EXCEEDED_MEMORY_LIMIT));
+        }
         at = at.saturating_add(step);
     }
     Ok(Some(RawBson::Array(range)))

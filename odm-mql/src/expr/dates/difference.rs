@@ -2,50 +2,56 @@
 
 use bson::RawBson;
 
-use super::{
-    calendar::Moment,
-    millis,
-    unit::{Unit, start_of_week},
-    zone,
-    zone::Zone,
-};
+use super::{calendar::Moment, millis, unit::Unit, zone, zone::Zone};
 use crate::{
     Error,
-    error::code,
     expr::{evaluate::is_null, failed, named::Arguments},
 };
 
 /// How often a unit of time begins between two dates.
 pub(super) fn difference(arguments: Arguments<'_>) -> Result<Option<RawBson>, Error> {
-    let (start, end) = (arguments.value(0)?, arguments.value(1)?);
-    let unit = Unit::of(arguments, 2)?;
-    let zone = zone(arguments, 3)?;
-    let first_weekday = match unit {
-        Some(Unit::Week) => start_of_week(arguments, 4)?,
-        _ => Some(0),
-    };
-    let (Some(unit), Some(zone), Some(first_weekday)) = (unit, zone, first_weekday) else {
-        return Ok(Some(RawBson::Null));
-    };
-    if is_null(&start) || is_null(&end) {
-        return Ok(Some(RawBson::Null));
+    let null = Ok(Some(RawBson::Null));
+    let start = arguments.value(0)?;
+    if is_null(&start) {
+        return null;
     }
+    let end = arguments.value(1)?;
+    if is_null(&end) {
+        return null;
+    }
+    let Some(unit) = Unit::of(arguments, 2)? else {
+        return null;
+    };
+    let Some(first_weekday) = unit.first_weekday(arguments, 4)? else {
+        return null;
+    };
+    let Some(zone) = zone(arguments, 3)? else {
+        return null;
+    };
     let start = millis(arguments, &start, 5_166_307)?;
     let end = millis(arguments, &end, 5_166_307)?;
     let count = |at| begun(at, unit, first_weekday, &zone);
-    let difference = count(end).checked_sub(count(start));
-    let difference = difference.and_then(|difference| i64::try_from(difference).ok());
-    let range = || {
+    // Short units pass alike on all clocks. The clock can have been changed by a part of one, which is cut.
+    let changed = match unit.millis() {
+        Some(millis) if unit.is_short() => {
+            let change = zone.offset_at(start).saturating_sub(zone.offset_at(end));
+            i128::from(change.checked_div(millis).unwrap_or_default())
+        }
+        _ => 0,
+    };
+    let difference = count(end).saturating_sub(count(start));
+    let difference = i64::try_from(difference.saturating_add(changed));
+    let range = |_| {
         failed(
             arguments.name(),
             "the difference is out of range",
-            code::OVERFLOW,
+            5_166_308,
         )
     };
-    Ok(Some(RawBson::Int64(difference.ok_or_else(range)?)))
+    Ok(Some(RawBson::Int64(difference.map_err(range)?)))
 }
 
-/// The number of units that have begun, from a fixed time on.
+/// The number of units that have begun on the local clock, from a fixed time on.
 fn begun(at: i64, unit: Unit, first_weekday: i64, zone: &Zone) -> i128 {
     let local = Moment::of(at, zone);
     match (unit, unit.millis()) {
@@ -65,12 +71,6 @@ fn begun(at: i64, unit: Unit, first_weekday: i64, zone: &Zone) -> i128 {
             let shifted = local.days().saturating_add(4).saturating_sub(first_weekday);
             shifted.div_euclid(7).into()
         }
-        // Hours and shorter units pass alike on all clocks, and begin with the full ones of the local clock.
-        (_, Some(millis)) => {
-            let offset = i128::from(zone.offset_at(at).rem_euclid(millis));
-            i128::from(at)
-                .saturating_add(offset)
-                .div_euclid(millis.into())
-        }
+        (_, Some(millis)) => zone.local(at).div_euclid(millis.into()),
     }
 }

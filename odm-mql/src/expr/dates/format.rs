@@ -60,7 +60,7 @@ pub(super) fn items(format: &str) -> Option<Vec<Item>> {
 pub(super) fn to_string(arguments: Arguments<'_>) -> Result<Option<RawBson>, Error> {
     let name = arguments.name();
     let format = match arguments.value(1)? {
-        _ if !arguments.has(1) => None,
+        _ if !arguments.has(1) => Some(None),
         Some(RawBson::String(format)) => {
             let invalid = || failed(name, "its format has an unknown letter after `%`", 18_536);
             let items = items(&format).ok_or_else(invalid)?;
@@ -71,9 +71,9 @@ pub(super) fn to_string(arguments: Arguments<'_>) -> Result<Option<RawBson>, Err
             if !items.iter().all(is_known) {
                 return Err(invalid());
             }
-            Some(items)
+            Some(Some(items))
         }
-        value if is_null(&value) => return Ok(Some(RawBson::Null)),
+        value if is_null(&value) => None,
         value => {
             let reason = format!("its format is a text, not {}", type_of(&value));
             return Err(failed(name, reason, 18_533));
@@ -88,7 +88,7 @@ pub(super) fn to_string(arguments: Arguments<'_>) -> Result<Option<RawBson>, Err
             Ok(Some(RawBson::Null))
         };
     }
-    let Some(zone) = zone else {
+    let (Some(format), Some(zone)) = (format, zone) else {
         return Ok(Some(RawBson::Null));
     };
     let millis = millis(arguments, &date, 16_006)?;

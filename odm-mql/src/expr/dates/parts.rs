@@ -49,44 +49,34 @@ pub(in crate::expr) fn check(named: &Named) -> Result<(), Error> {
 
 /// The date of parts. Parts that are out of their range carry over to the larger ones.
 pub(super) fn from_parts(arguments: Arguments<'_>) -> Result<Option<RawBson>, Error> {
-    let name = arguments.name();
+    let (name, null) = (arguments.name(), Ok(Some(RawBson::Null)));
     let mut parts = [0; TIMEZONE];
-    let mut is_any_null = false;
-    for (place, part) in parts.iter_mut().enumerate() {
-        if !arguments.has(place) {
-            *part = i64::from(place < HOURS);
-            continue;
-        }
-        let value = arguments.value(place)?;
-        if is_null(&value) {
-            is_any_null = true;
-            continue;
-        }
-        let whole = value
-            .as_ref()
-            .and_then(|it| number::whole(it.as_raw_bson_ref()));
-        *part = whole.ok_or_else(|| {
-            let reason = format!("its parts are whole numbers, not {}", type_of(&value));
-            failed(name, reason, 40_515)
-        })?;
-        let is_year = place == YEAR || place == ISO_YEAR;
-        if is_year && !(1..=9_999).contains(part) {
-            return Err(failed(name, "its year must be within 1 and 9999", 40_523));
-        }
-        let is_long = place == SECONDS || place == MILLIS;
-        if !is_year && !is_long && i16::try_from(*part).is_err() {
-            return Err(failed(
-                name,
-                "a part must be within -32768 and 32767",
-                31_034,
-            ));
+    for place in [HOURS, MINUTES, SECONDS, MILLIS] {
+        match part(arguments, place)? {
+            Some(value) => parts[place] = value,
+            None => return null,
         }
     }
-    let (Some(zone), false) = (zone(arguments, TIMEZONE)?, is_any_null) else {
-        return Ok(Some(RawBson::Null));
+    let Some(zone) = zone(arguments, TIMEZONE)? else {
+        return null;
     };
-    let part = |place: usize| parts.get(place).copied().unwrap_or_default();
-    let days = if arguments.has(ISO_YEAR) {
+    let is_iso = arguments.has(ISO_YEAR);
+    let days = match is_iso {
+        true => [ISO_YEAR, ISO_WEEK, ISO_DAY],
+        false => [YEAR, MONTH, DAY_OF_MONTH],
+    };
+    for place in days {
+        match part(arguments, place)? {
+            Some(value) => parts[place] = value,
+            None => return null,
+        }
+    }
+    if !(1..=9_999).contains(&parts[days[0]]) {
+        let code = if is_iso { 31_095 } else { 40_523 };
+        return Err(failed(name, "its year must be within 1 and 9999", code));
+    }
+    let part = |place: usize| parts[place];
+    let days = if is_iso {
         let weeks = part(ISO_WEEK).saturating_sub(1).saturating_mul(7);
         let days = weeks.saturating_add(part(ISO_DAY)).saturating_sub(1);
         iso_year_start(part(ISO_YEAR)).saturating_add(days)
@@ -114,10 +104,36 @@ pub(super) fn from_parts(arguments: Arguments<'_>) -> Result<Option<RawBson>, Er
     }
 }
 
+/// The number in an argument, or `None` if it is null. Without the argument it is the first one.
+fn part(arguments: Arguments<'_>, place: usize) -> Result<Option<i64>, Error> {
+    if !arguments.has(place) {
+        return Ok(Some(i64::from(place < HOURS)));
+    }
+    let value = arguments.value(place)?;
+    if is_null(&value) {
+        return Ok(None);
+    }
+    let whole = value
+        .as_ref()
+        .and_then(|it| number::whole(it.as_raw_bson_ref()));
+    let part = whole.ok_or_else(|| {
+        let reason = format!("its parts are whole numbers, not {}", type_of(&value));
+        failed(arguments.name(), reason, 40_515)
+    })?;
+    let is_bounded = !matches!(place, YEAR | ISO_YEAR | SECONDS | MILLIS);
+    if is_bounded && i16::try_from(part).is_err() {
+        let reason = "a part must be within -32768 and 32767";
+        return Err(failed(arguments.name(), reason, 31_034));
+    }
+    Ok(Some(part))
+}
+
 /// The parts of a date as a document.
 pub(super) fn to_parts(arguments: Arguments<'_>) -> Result<Option<RawBson>, Error> {
     let value = arguments.value(0)?;
-    let zone = zone(arguments, 1)?;
+    let Some(zone) = zone(arguments, 1)? else {
+        return Ok(Some(RawBson::Null));
+    };
     let is_iso = match arguments.value(2)? {
         _ if !arguments.has(2) => Some(false),
         Some(RawBson::Boolean(is_iso)) => Some(is_iso),
@@ -127,7 +143,7 @@ pub(super) fn to_parts(arguments: Arguments<'_>) -> Result<Option<RawBson>, Erro
             return Err(failed(arguments.name(), reason, 40_521));
         }
     };
-    let (Some(zone), Some(is_iso), false) = (zone, is_iso, is_null(&value)) else {
+    let (Some(is_iso), false) = (is_iso, is_null(&value)) else {
         return Ok(Some(RawBson::Null));
     };
     let moment = Moment::of(millis(arguments, &value, 16_006)?, &zone);

@@ -23,16 +23,21 @@ const SPAN: i128 = u64::MAX as i128;
 
 /// The date after or before an amount of time. Days and longer units are counted on the local clock.
 pub(super) fn shift(arguments: Arguments<'_>) -> Result<Option<RawBson>, Error> {
+    let null = Ok(Some(RawBson::Null));
     let start = arguments.value(0)?;
-    let unit = Unit::of(arguments, 1)?;
-    let amount = arguments.value(2)?;
-    let zone = zone(arguments, 3)?;
-    let (Some(unit), Some(zone)) = (unit, zone) else {
-        return Ok(Some(RawBson::Null));
-    };
-    if is_null(&start) || is_null(&amount) {
-        return Ok(Some(RawBson::Null));
+    if is_null(&start) {
+        return null;
     }
+    let Some(unit) = Unit::of(arguments, 1)? else {
+        return null;
+    };
+    let amount = arguments.value(2)?;
+    if is_null(&amount) {
+        return null;
+    }
+    let Some(zone) = zone(arguments, 3)? else {
+        return null;
+    };
     let start = millis(arguments, &start, 5_166_403)?;
     let name = arguments.name();
     let whole = amount

@@ -5,7 +5,7 @@ use bson::RawBson;
 use super::{
     calendar::{DAY, Moment, days_of, weekday},
     date, millis,
-    unit::{Unit, start_of_week},
+    unit::Unit,
     zone,
     zone::Zone,
 };
@@ -24,60 +24,48 @@ const REFERENCE: i64 = 2000;
 
 /// The begin of the bin that a date is in, of a number of units.
 pub(super) fn truncate(arguments: Arguments<'_>) -> Result<Option<RawBson>, Error> {
+    let (name, null) = (arguments.name(), Ok(Some(RawBson::Null)));
     let at = arguments.value(0)?;
-    let unit = Unit::of(arguments, 1)?;
-    let size = arguments.value(2)?;
-    let zone = zone(arguments, 3)?;
-    let first_weekday = match unit {
-        Some(Unit::Week) => start_of_week(arguments, 4)?,
-        _ => Some(0),
-    };
-    let (Some(unit), Some(zone), Some(first_weekday)) = (unit, zone, first_weekday) else {
-        return Ok(Some(RawBson::Null));
-    };
-    if is_null(&at) || arguments.has(2) && is_null(&size) {
-        return Ok(Some(RawBson::Null));
+    if is_null(&at) {
+        return null;
     }
+    let size = match arguments.value(2)? {
+        _ if !arguments.has(2) => 1,
+        size if is_null(&size) => return null,
+        size => bin_size(arguments, &size)?,
+    };
+    let Some(unit) = Unit::of(arguments, 1)? else {
+        return null;
+    };
+    let Some(first_weekday) = unit.first_weekday(arguments, 4)? else {
+        return null;
+    };
+    let Some(zone) = zone(arguments, 3)? else {
+        return null;
+    };
     let at = millis(arguments, &at, 5_166_307)?;
-    let size = if arguments.has(2) {
-        bin_size(arguments, &size)?
-    } else {
-        1
-    };
-    let overflow = || {
-        failed(
-            arguments.name(),
-            "its bin size is out of range",
-            too_large(unit),
-        )
-    };
-    let begin = match (unit.months(), unit.millis()) {
-        (Some(months), _) => {
-            let size = months.checked_mul(size).filter(|size| *size <= MAX_MONTHS);
-            of_months(at, size.ok_or_else(overflow)?, &zone)
-        }
-        (None, Some(millis)) if unit.is_short() => {
-            let size = millis.checked_mul(size).ok_or_else(overflow)?;
-            of_millis(at, size, &zone)
-        }
+    if !unit.is_short() && size > MAX_SIZE {
+        return Err(failed(name, "its bin size is out of range", 5_439_006));
+    }
+    let overflow = || failed(name, "its bin size is out of range", 5_439_002);
+    let times = |units: i64| units.checked_mul(size).ok_or_else(overflow);
+    let (begin, out_of_range) = match (unit.months(), unit.millis().unwrap_or(DAY)) {
+        (Some(months), _) => (of_months(at, times(months)?, &zone), 5_166_406),
+        (None, millis) if unit.is_short() => (of_millis(at, times(millis)?, &zone), 5_439_001),
         (None, millis) => {
-            let size = millis.and_then(|millis| millis.checked_mul(size));
-            let days = size.ok_or_else(overflow)? / DAY;
-            of_days(at, days, unit, first_weekday, &zone)
+            let days = times(millis / DAY)?;
+            (of_days(at, days, unit, first_weekday, &zone), 5_166_406)
         }
     };
     let begin = begin.ok_or_else(|| {
-        failed(
-            arguments.name(),
-            "the begin of the bin is out of range",
-            5_439_005,
-        )
+        let reason = "the begin of the bin is out of range";
+        failed(name, reason, out_of_range)
     })?;
     Ok(date(begin))
 }
 
-/// The most months of a bin: those of 100,000,000,000 years.
-const MAX_MONTHS: i64 = 1_200_000_000_000;
+/// The greatest number of units of a bin, of days and longer units.
+const MAX_SIZE: i64 = 100_000_000_000;
 
 fn bin_size(arguments: Arguments<'_>, size: &Option<RawBson>) -> Result<i64, Error> {
     let whole = size
@@ -92,19 +80,6 @@ fn bin_size(arguments: Arguments<'_>, size: &Option<RawBson>) -> Result<i64, Err
         return Err(failed(arguments.name(), reason, 5_439_018));
     }
     Ok(whole)
-}
-
-/// The code of a bin size that is out of range.
-fn too_large(unit: Unit) -> i32 {
-    match unit {
-        Unit::Millisecond | Unit::Second => 5_439_000,
-        Unit::Minute => 5_439_001,
-        Unit::Hour => 5_439_002,
-        Unit::Day => 5_439_003,
-        Unit::Week => 5_439_004,
-        Unit::Month | Unit::Quarter => 5_439_005,
-        Unit::Year => 5_439_006,
-    }
 }
 
 fn of_months(at: i64, size: i64, zone: &Zone) -> Option<i64> {
@@ -136,12 +111,8 @@ fn midnight(days: i64, zone: &Zone) -> Option<i64> {
     zone.time_of(i128::from(days).checked_mul(DAY.into())?)
 }
 
-/// Hours and shorter units pass alike on all clocks.
+/// Hours and shorter units pass alike on all clocks: they are counted from the reference on, and not on the local clock.
 fn of_millis(at: i64, size: i64, zone: &Zone) -> Option<i64> {
-    let reference = i128::from(days_of(REFERENCE, 1, 1)).checked_mul(DAY.into())?;
-    let past = zone
-        .local(at)
-        .checked_sub(reference)?
-        .rem_euclid(size.into());
-    at.checked_sub(i64::try_from(past).ok()?)
+    let reference = midnight(days_of(REFERENCE, 1, 1), zone)?;
+    at.checked_sub(at.checked_sub(reference)?.rem_euclid(size))
 }

@@ -93,6 +93,18 @@ impl Unit {
         }
     }
 
+    /// The first day of the week in an argument that counts for weeks alone, as [`start_of_week`].
+    pub(super) fn first_weekday(
+        self,
+        arguments: Arguments<'_>,
+        place: usize,
+    ) -> Result<Option<i64>, Error> {
+        match self {
+            Unit::Week => start_of_week(arguments, place),
+            _ => Ok(Some(0)),
+        }
+    }
+
     /// Whether the unit is shorter than a day.
     pub(super) fn is_short(self) -> bool {
         matches!(
@@ -103,7 +115,7 @@ impl Unit {
 }
 
 /// The first day of the week in an argument, from Sunday as 0 on, or `None` if it is null. Without the argument it is Sunday.
-pub(super) fn start_of_week(arguments: Arguments<'_>, place: usize) -> Result<Option<i64>, Error> {
+fn start_of_week(arguments: Arguments<'_>, place: usize) -> Result<Option<i64>, Error> {
     if !arguments.has(place) {
         return Ok(Some(0));
     }

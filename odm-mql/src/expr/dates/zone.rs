@@ -65,9 +65,9 @@ impl Zone {
         i64::try_from(local.checked_sub(offset.into())?).ok()
     }
 
-    /// The name of the zone at a time, as in `%Z`: the minutes from UTC.
+    /// The name of the zone at a time, as in `%Z`: the full minutes from UTC.
     pub(super) fn minutes_at(&self, millis: i64) -> i64 {
-        self.offset_at(millis).div_euclid(60 * SECONDS)
+        self.offset_at(millis) / (60 * SECONDS)
     }
 }
 

@@ -140,3 +140,31 @@ fn a_binding_that_is_not_well_formed_has_mongodbs_code() {
         assert_eq!(code(expression.clone().into()), expected, "{expression}");
     }
 }
+
+#[test]
+fn the_input_of_a_loop_is_evaluated_before_the_other_operands() {
+    let document = || doc! { "zero": 0 };
+    let filter =
+        |input: Bson| doc! { "$filter": { "input": input, "cond": true, "limit": "$zero" } };
+    assert_eq!(value(filter(Bson::Null), document()), Some(Bson::Null));
+    let empty = || Bson::Array(Vec::new());
+    assert_eq!(value(filter(empty()), document()), Some(empty()));
+    let refused = evaluated(filter(vec![1].into()), document());
+    assert_eq!(refused.expect_err("no value").code(), 327_392);
+    let first = doc! { "$divide": [1, "$zero"] };
+    let reduce = doc! { "$reduce": { "input": null, "initialValue": first, "in": 1 } };
+    assert_eq!(value(reduce, document()), Some(Bson::Null));
+}
+
+#[test]
+fn the_name_of_a_field_alone_is_of_the_bound_document() {
+    let current = doc! { "$let": { "vars": { "CURRENT": "$a" }, "in": { "$getField": "b" } } };
+    assert_eq!(
+        value(current, doc! { "a": { "b": 1 }, "b": 2 }),
+        Some(1.into())
+    );
+    assert_eq!(
+        value(doc! { "$getField": "b" }, doc! { "b": 2 }),
+        Some(2.into())
+    );
+}

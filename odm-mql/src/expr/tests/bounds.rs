@@ -139,3 +139,12 @@ fn the_groups_of_a_match_have_a_bounded_size() {
     assert_eq!(code_of(of("$regexFindAll"), document()), 51_151);
     assert!(value(of("$regexFind"), doc! { "text": "abc" }).is_some());
 }
+
+#[test]
+fn an_array_that_is_too_large_has_the_code_of_its_operator() {
+    let document = || doc! { "long": "a".repeat(10 << 20) };
+    let map = doc! { "$map": { "input": { "$range": [0, 9] }, "in": "$long" } };
+    assert_eq!(code_of(map, document()), EXCEEDED_MEMORY_LIMIT);
+    let range = doc! { "$range": [0, 20_000_000] };
+    assert_eq!(code_of(range, doc! {}), EXCEEDED_MEMORY_LIMIT);
+}

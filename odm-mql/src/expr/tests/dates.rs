@@ -230,3 +230,121 @@ proptest! {
         prop_assert!(made == Ok(Some(at.into())) || made.is_err_and(|error| error.code() == 40_523));
     }
 }
+
+#[test]
+fn null_is_met_in_the_order_of_mongodb() {
+    check([
+        (
+            doc! { "$year": { "date": "$null", "timezone": "$text" } },
+            Bson::Null,
+        ),
+        (
+            doc! { "$dateDiff": { "startDate": "$at", "endDate": "$null", "unit": "$text" } },
+            Bson::Null,
+        ),
+        (
+            doc! { "$dateDiff": { "startDate": "$null", "endDate": 1, "unit": "$text" } },
+            Bson::Null,
+        ),
+        (
+            doc! { "$dateAdd": { "startDate": "$null", "unit": "$text", "amount": 1 } },
+            Bson::Null,
+        ),
+        (
+            doc! { "$dateAdd": { "startDate": "$at", "unit": "day", "amount": "$null", "timezone": "$text" } },
+            Bson::Null,
+        ),
+        (
+            doc! { "$dateTrunc": { "date": "$null", "unit": "$text" } },
+            Bson::Null,
+        ),
+        (
+            doc! { "$dateTrunc": { "date": "$at", "binSize": "$null", "unit": "$text" } },
+            Bson::Null,
+        ),
+        (
+            doc! { "$dateFromParts": { "year": 0, "month": "$null" } },
+            Bson::Null,
+        ),
+        (
+            doc! { "$dateFromParts": { "year": "$text", "hour": "$null" } },
+            Bson::Null,
+        ),
+        (
+            doc! { "$dateToParts": { "date": "$at", "timezone": "$null", "iso8601": "$text" } },
+            Bson::Null,
+        ),
+        (
+            doc! { "$dateToString": { "date": "$null", "format": "$null", "onNull": "none" } },
+            "none".into(),
+        ),
+    ]);
+    check_errors([
+        (
+            doc! { "$year": { "date": "$text", "timezone": "$text" } },
+            16_006,
+        ),
+        (
+            doc! { "$dateTrunc": { "date": "$at", "binSize": 0, "unit": "$text" } },
+            5_439_018,
+        ),
+        (doc! { "$dateFromParts": { "isoWeekYear": 0 } }, 31_095),
+    ]);
+}
+
+#[test]
+fn a_bin_size_has_one_bound_for_long_units_and_one_for_short_ones() {
+    let trunc = |unit: &str, size: i64| doc! { "$dateTrunc": { "date": "$at", "unit": unit, "binSize": size } };
+    let most = 100_000_000_000;
+    for unit in ["day", "week", "month", "quarter", "year"] {
+        check_errors([(trunc(unit, most + 1), 5_439_006)]);
+        check([(
+            trunc(unit, most),
+            value(trunc(unit, most), document()).unwrap_or(Bson::Null),
+        )]);
+    }
+    for unit in ["hour", "minute", "second"] {
+        check_errors([(trunc(unit, i64::MAX), 5_439_002)]);
+    }
+}
+
+#[cfg(feature = "time-zones")]
+#[test]
+fn hours_pass_alike_on_a_clock_that_is_changed() {
+    let trunc = |at: &str, unit: &str, size: i32, zone: &str| {
+        doc! { "$dateTrunc": { "date": date(at), "unit": unit, "binSize": size, "timezone": zone } }
+    };
+    let hours = |start: &str, end: &str, unit: &str| {
+        let (start, end) = (date(start), date(end));
+        let zone = "Australia/Lord_Howe";
+        doc! { "$dateDiff": { "startDate": start, "endDate": end, "unit": unit, "timezone": zone } }
+    };
+    check([
+        (
+            trunc("2024-07-01T04:30:00Z", "hour", 2, "America/New_York"),
+            date("2024-07-01T03:00:00Z"),
+        ),
+        (
+            trunc("2024-01-01T04:30:00Z", "hour", 2, "America/New_York"),
+            date("2024-01-01T03:00:00Z"),
+        ),
+        // The clock is half an hour later in summer: at 10:10 in winter, and at 10:40 in summer.
+        (
+            hours("2024-06-30T23:40:00Z", "2024-12-31T23:40:00Z", "minute"),
+            264_960_i64.into(),
+        ),
+        (
+            hours("2024-06-30T23:40:00Z", "2024-12-31T23:40:00Z", "hour"),
+            4_416_i64.into(),
+        ),
+        (
+            hours("2024-06-30T23:40:00Z", "2025-01-01T00:10:00Z", "hour"),
+            4_417_i64.into(),
+        ),
+    ]);
+    let text = |format: &str| {
+        let at = date("1880-01-01T12:00:00Z");
+        doc! { "$dateToString": { "date": at, "format": format, "timezone": "America/New_York" } }
+    };
+    check([(text("%z"), "-0456".into()), (text("%Z"), "-296".into())]);
+}

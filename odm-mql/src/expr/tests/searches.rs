@@ -154,3 +154,34 @@ fn regular_expressions_find_matches_with_their_groups() {
         (doc! { "$regexMatch": "a" }, 51_103),
     ]);
 }
+
+#[test]
+fn a_long_text_is_searched_and_trimmed_in_linear_time() {
+    let long =
+        || doc! { "text": "a".repeat(1_000_000), "part": format!("{}b", "a".repeat(500_000)) };
+    let index = doc! { "$indexOfBytes": ["$text", "$part"] };
+    assert_eq!(value(index, long()), Some((-1).into()));
+    let chars = format!("{}a", "b".repeat(4_095));
+    let trim = |chars: &str| doc! { "$trim": { "input": "$text", "chars": chars } };
+    assert_eq!(value(trim(&chars), long()), Some("".into()));
+    let refused = evaluated(trim(&format!("b{chars}")), long());
+    assert_eq!(refused.expect_err("no value").code(), 12_066_800);
+    let hair = doc! { "$trim": { "input": "\u{200a}a\u{2009}" } };
+    assert_eq!(value(hair, doc! {}), Some("a".into()));
+}
+
+#[test]
+fn a_range_of_bytes_can_begin_and_end_inside_of_a_character() {
+    let index = |part: &str, range: [i32; 2]| {
+        value(
+            doc! { "$indexOfBytes": ["äbä", part, range[0], range[1]] },
+            doc! {},
+        )
+    };
+    assert_eq!(index("ä", [0, 5]), Some(0.into()));
+    assert_eq!(index("ä", [1, 5]), Some(3.into()));
+    assert_eq!(index("ä", [1, 4]), Some((-1).into()));
+    assert_eq!(index("b", [1, 4]), Some(2.into()));
+    assert_eq!(index("", [1, 4]), Some(1.into()));
+    assert_eq!(index("", [6, 9]), Some((-1).into()));
+}
