@@ -73,9 +73,14 @@ fn sessions_are_listed_from_their_first_command_to_their_end() {
         client.run(ended).await.unwrap();
         assert!(!has(&client.run(list()).await.unwrap()));
         // A command that a stranger can send uses no session.
-        let ping = doc! { "ping": 1, "lsid": lsid.clone(), "txnNumber": 1_i64 };
-        client.run(ping).await.unwrap();
-        assert!(!has(&client.run(list()).await.unwrap()));
+        let ping = doc! { "ping": 1, "lsid": lsid.clone() };
+        let mut in_transaction = ping.clone();
+        in_transaction.insert("txnNumber", 1_i64);
+        for ping in [ping, in_transaction] {
+            let reply = client.run(ping).await.unwrap();
+            assert_eq!(reply.get("ok"), Some(&Bson::Double(1.0)), "{reply}");
+            assert!(!has(&client.run(list()).await.unwrap()));
+        }
         let count = doc! { "count": "parts", "lsid": lsid.clone() };
         client.run(count).await.unwrap();
         assert!(has(&client.run(list()).await.unwrap()));
