@@ -91,7 +91,7 @@ pub(super) fn things(indexes: Vec<IndexSpec>) -> CollectionSpec {
     CollectionSpec {
         name: THINGS.to_owned(),
         indexes,
-        obsolete: Vec::new(),
+        ..CollectionSpec::default()
     }
 }
 
