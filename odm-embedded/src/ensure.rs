@@ -11,7 +11,7 @@ use std::{
 };
 
 use odm_mql::steps;
-use odm_store::{CollectionSpec, Error, ErrorKind, IndexSpec, Result};
+use odm_store::{CollectionSpec, Error, ErrorKind, IndexFilter, IndexSpec, Result};
 
 use super::{
     entries::{IndexEntries, duplicate},
@@ -371,6 +371,20 @@ pub(super) fn check_index(collection: &str, index: &IndexSpec) -> Result<()> {
     }
     if index.keys.is_empty() {
         return refuse("has no fields: name at least one");
+    }
+    if index.collation.is_some() {
+        if index.case_insensitive {
+            return refuse("ignores case beside a collation: choose a collation that ignores it");
+        }
+        if index
+            .filter
+            .as_ref()
+            .is_some_and(IndexFilter::compares_texts)
+        {
+            return refuse(
+                "has a collation, and a filter that compares texts by their bytes: compare other values",
+            );
+        }
     }
     let mut paths = BTreeSet::new();
     for (path, _) in &index.keys {

@@ -145,6 +145,11 @@ impl Expr {
         Expr(self.0, collation.cloned())
     }
 
+    /// Whether texts are compared by a collation.
+    pub(super) fn is_collated(&self) -> bool {
+        self.1.is_some()
+    }
+
     /// Returns the expression in MongoDB's form, which does not contain collations.
     pub fn to_bson(&self) -> Bson {
         self.0.to_bson()

@@ -287,37 +287,34 @@ impl Filter {
     /// Whether an expression is a part of the filter. Its result for a document is unknown before it is evaluated: it can fail, and no
     /// index helps.
     pub fn has_expr(&self) -> bool {
-        match self {
-            Filter::And(all) | Filter::Or(all) | Filter::Nor(all) => {
-                all.iter().any(Filter::has_expr)
-            }
-            Filter::Path(..) | Filter::Schema(_) => false,
-            Filter::Expr(_) => true,
-            Filter::Collated(_, inner) => inner.has_expr(),
-        }
+        self.has(&|part| matches!(part, Filter::Expr(_)))
     }
 
     /// Whether texts are compared by a collation in a part of the filter.
     pub fn has_collation(&self) -> bool {
-        match self {
-            Filter::And(all) | Filter::Or(all) | Filter::Nor(all) => {
-                all.iter().any(Filter::has_collation)
-            }
-            Filter::Path(..) | Filter::Expr(_) | Filter::Schema(_) => false,
+        self.has(&|part| match part {
             Filter::Collated(..) => true,
-        }
+            Filter::Expr(expr) => expr.is_collated(),
+            _ => false,
+        })
     }
 
     /// Whether a schema is a part of the filter, which is a condition on the whole document.
     pub fn has_schema(&self) -> bool {
-        match self {
-            Filter::And(all) | Filter::Or(all) | Filter::Nor(all) => {
-                all.iter().any(Filter::has_schema)
+        self.has(&|part| matches!(part, Filter::Schema(_)))
+    }
+
+    /// Whether the filter, or one in it or in the tests of elements of arrays, is wanted.
+    fn has(&self, is_wanted: &dyn Fn(&Filter) -> bool) -> bool {
+        is_wanted(self)
+            || match self {
+                Filter::And(all) | Filter::Or(all) | Filter::Nor(all) => {
+                    all.iter().any(|one| one.has(is_wanted))
+                }
+                Filter::Path(_, test) => test.has(is_wanted),
+                Filter::Expr(_) | Filter::Schema(_) => false,
+                Filter::Collated(_, inner) => inner.has(is_wanted),
             }
-            Filter::Path(..) | Filter::Expr(_) => false,
-            Filter::Schema(_) => true,
-            Filter::Collated(_, inner) => inner.has_schema(),
-        }
     }
 
     /// Returns the tested paths, in order, except those inside of array elements. A schema, and an expression
@@ -384,6 +381,16 @@ impl Test {
             Test::ElemMatch(_) | Test::ElemTest(_) => "$elemMatch",
             Test::Regex(_) => "$regex",
             Test::Not(_) => "$not",
+        }
+    }
+
+    fn has(&self, is_wanted: &dyn Fn(&Filter) -> bool) -> bool {
+        match self {
+            Test::ElemMatch(filter) => filter.has(is_wanted),
+            Test::Any(tests) | Test::All(tests) | Test::ElemTest(tests) | Test::Not(tests) => {
+                tests.iter().any(|test| test.has(is_wanted))
+            }
+            _ => false,
         }
     }
 

@@ -7,7 +7,7 @@ use std::{
 
 use bson::{DateTime, Document, RawBson, RawDocumentBuf};
 
-use crate::{Error, Expr, depth, error::code, expr::part, path};
+use crate::{Collation, Error, Expr, depth, error::code, expr::part, path};
 
 /// The variables of a caller, as MongoDB's commands have them in `let`: names with constant values, for which expressions have `$$name`, and
 /// `$$name.a.b` for a path in a value.
@@ -36,6 +36,18 @@ impl Variables {
     /// The errors of [`bind`](Variables::bind), of [`Expr::parse`] and of [`Expr::evaluate`]; [`BadPath`](Error::BadPath) if an expression
     /// reads a field or the whole document.
     pub fn parse(document: &Document) -> Result<Variables, Error> {
+        Variables::parse_collated(document, None)
+    }
+
+    /// The same, with texts compared by a collation, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`parse`](Variables::parse).
+    pub fn parse_collated(
+        document: &Document,
+        collation: Option<&Collation>,
+    ) -> Result<Variables, Error> {
         let mut variables = Variables::default();
         let (mut left, now) = (MOST, DateTime::now());
         for (name, value) in document {
@@ -46,7 +58,7 @@ impl Variables {
                 left: Cell::new(left),
                 locals: RefCell::default(),
             };
-            let expr = Expr::parse_in(value, &substitution)?;
+            let expr = Expr::parse_in(value, &substitution)?.collated(collation);
             left = substitution.left.get();
             if let Some(path) = expr.paths().first() {
                 let reason = "it is of a document, and the value of a variable is constant";

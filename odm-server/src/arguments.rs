@@ -61,10 +61,16 @@ impl<'a> Arguments<'a> {
         self
     }
 
-    /// Takes the variables of the command, which the expressions in the arguments after them, and in their parts, can name.
+    /// Takes the variables of the command, which the expressions in the arguments after them, and in their parts, can name. Their own
+    /// expressions compare texts by the collation of the command, which stays.
     pub(crate) fn take_variables(&mut self) -> Result<()> {
         let variables = self.document("let")?.unwrap_or_default();
-        self.variables = Variables::parse(&variables)?;
+        let collation = self.look::<&RawDocument>("collation");
+        let collation = match collation.map(Document::try_from).transpose()? {
+            Some(collation) if !collation.is_empty() => Collation::parse(&collation)?,
+            _ => None,
+        };
+        self.variables = Variables::parse_collated(&variables, collation.as_ref())?;
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, fmt};
 
-use bson::{Binary, Document, RawDocument, spec::BinarySubtype};
+use bson::{Binary, Document, RawBson, RawDocument, spec::BinarySubtype};
 use odm_mql::{Filter, Test, is_scalar};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -35,6 +35,11 @@ impl IndexFilter {
             return Err(refused(
                 "it matches every document: leave it out".to_owned(),
             ));
+        }
+        if filter.has_collation() {
+            let why =
+                "it has a collation: leave it out, since the conditions compare the bytes of texts";
+            return Err(refused(why.to_owned()));
         }
         if let Some(other) = conditions(filter).find(|one| !is_allowed(one)) {
             return Err(refused(format!(
@@ -100,6 +105,21 @@ impl IndexFilter {
     pub fn implies(&self, path: &str, test: &Test) -> bool {
         let mut at_path = self.tests().filter(|(other, _)| *other == path);
         at_path.any(|(_, one)| one.implies(test))
+    }
+
+    /// Whether a condition compares a text.
+    #[doc(hidden)]
+    pub fn compares_texts(&self) -> bool {
+        let is_text = |value: &RawBson| matches!(value, RawBson::String(_) | RawBson::Symbol(_));
+        self.tests().any(|(_, test)| match test {
+            Test::Eq(value)
+            | Test::Gt(value)
+            | Test::Gte(value)
+            | Test::Lt(value)
+            | Test::Lte(value) => is_text(value),
+            // The filter has no other test with a value.
+            _ => false,
+        })
     }
 
     fn tests(&self) -> impl Iterator<Item = (&str, &Test)> {

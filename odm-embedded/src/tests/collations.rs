@@ -306,3 +306,32 @@ fn a_collection_has_its_default_collation_after_it_was_opened_again() {
         }
     });
 }
+
+#[test]
+fn an_index_with_a_collation_neither_ignores_case_nor_has_a_filter_that_compares_texts() {
+    block_on(async {
+        let collated = |index| odm_store::IndexSpec {
+            collation: Some(collation(2)),
+            ..index
+        };
+        let by_name = || index("by_name", &[("name", 1)]);
+        let of_text = || partial(by_name(), doc! { "state": { "$gte": "open" } });
+        let of_number = || partial(by_name(), doc! { "state": { "$gte": 1 } });
+        for (refused, why) in [
+            (
+                collated(folded(by_name())),
+                "ignores case beside a collation",
+            ),
+            (collated(of_text()), "compares texts"),
+        ] {
+            let store = crate::Embedded::memory().await.expect("a store");
+            let error = store.ensure(&[collection("things", vec![refused])]).await;
+            let error = error.expect_err("it is refused");
+            assert_eq!(error.kind(), ErrorKind::Schema);
+            assert!(error.to_string().contains(why), "{error}");
+        }
+        for allowed in [folded(of_text()), collated(of_number())] {
+            things(vec![allowed]).await;
+        }
+    });
+}

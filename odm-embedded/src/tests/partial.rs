@@ -219,3 +219,11 @@ fn a_filter_with_anything_but_simple_conditions_is_refused_and_named() {
         assert!(error.to_string().contains(named), "{error}");
     }
 }
+
+#[test]
+fn a_filter_with_a_collation_is_refused_as_such() {
+    let collated = filter(doc! { "a": "b" }).collated(Some(&collation(2)));
+    let error = IndexFilter::new(&collated).expect_err("it is refused");
+    assert_eq!(error.kind(), ErrorKind::Schema);
+    assert!(error.to_string().contains("it has a collation"), "{error}");
+}

@@ -4,6 +4,7 @@ use bson::{Document, doc};
 use proptest::prelude::*;
 
 use super::*;
+use crate::{Filter, testing::raw};
 
 mod semantics;
 
@@ -183,4 +184,28 @@ proptest! {
         };
         prop_assert_eq!(collation.compare(&a, &b), key(&a).cmp(&key(&b)));
     }
+}
+
+#[test]
+fn a_collation_in_an_expression_or_in_a_test_of_elements_is_one_of_the_filter() {
+    let collation = Collation::parse(&doc! { "locale": "en", "strength": 2 });
+    let collation = collation.expect("a collation").expect("one of texts");
+    let equal = crate::Expr::parse(&doc! { "$eq": ["$a", "A"] }.into()).expect("an expression");
+    let document = raw(doc! { "a": "a" });
+    let plain = Filter::Expr(equal.clone());
+    assert_eq!(plain.matches(&document), Ok(false));
+    assert!(!plain.has_collation());
+    let own = Filter::Expr(equal.collated(Some(&collation)));
+    assert_eq!(own.matches(&document), Ok(true));
+    assert!(own.has_collation() && own.to_parsed_form().is_err());
+
+    let inner = || Filter::Path("b".into(), crate::Test::Eq(bson::RawBson::Int32(1)));
+    let within = |inner: Filter| {
+        let element = crate::Test::ElemMatch(Box::new(inner));
+        Filter::Path("a".into(), crate::Test::Not(vec![element]))
+    };
+    let collated = within(Filter::Collated(collation.clone(), Box::new(inner())));
+    assert!(collated.has_collation() && collated.to_parsed_form().is_err());
+    assert!(within(plain).has_expr());
+    assert!(!within(inner()).has_collation() && !within(inner()).has_expr());
 }

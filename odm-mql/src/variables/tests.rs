@@ -187,3 +187,14 @@ proptest! {
         );
     }
 }
+
+#[cfg(feature = "collation")]
+#[test]
+fn the_values_of_variables_are_compared_by_the_collation() {
+    let collation = crate::Collation::parse(&doc! { "locale": "en", "strength": 2 });
+    let collation = collation.expect("a collation");
+    let document = doc! { "x": { "$eq": ["a", "A"] } };
+    let collated = Variables::parse_collated(&document, collation.as_ref()).expect("variables");
+    assert_eq!(value("$$x", &collated), Some(raw_value(true)));
+    assert_eq!(value("$$x", &variables(document)), Some(raw_value(false)));
+}
