@@ -322,6 +322,12 @@ impl Engine {
         // Two of these: see `commit_last`.
         self.commit_last(iter::empty())?;
         self.commit_last(iter::empty())?;
+        self.end()
+    }
+
+    /// Drops the database after its last commits: see `commit_last`. After an error all of them are durable, and the file counts as not
+    /// closed.
+    pub(super) fn end(self) -> Result<()> {
         let Engine {
             database,
             shield,

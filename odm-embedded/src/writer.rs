@@ -279,14 +279,20 @@ impl Writer {
         }
         // The files must be free for other processes before a caller learns that the store is closed.
         let close = || match (engine, &failure) {
-            (Some(engine), Some(_)) => engine.leave(),
-            (engine, _) => drop(engine),
+            (None, _) => Ok(()),
+            (Some(engine), None) => engine.end(),
+            (Some(engine), Some(_)) => {
+                engine.leave();
+                Ok(())
+            }
         };
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(close)) {
-            error!(
+        match catch_unwind(AssertUnwindSafe(close)) {
+            Ok(Ok(())) => {}
+            Ok(Err(cause)) => failure = Some(not_closed(cause)),
+            Err(panic) => error!(
                 "the engine failed while it was closed: {}",
                 panic_message(&*panic)
-            );
+            ),
         }
         drop(log);
         if let Some(reply) = closing {
@@ -469,6 +475,16 @@ fn stop(writes: &WriteStop, cause: Error) -> Error {
     error!("{message}");
     writes.refuse(&cause);
     Error::new(ErrorKind::Closed, message).with_source(cause)
+}
+
+/// The error of a store whose file could not be marked as closed.
+#[cold]
+fn not_closed(cause: Error) -> Error {
+    let message = format!(
+        "store not closed: {cause}; all commits are in it, and the next open checks its file as after a crash"
+    );
+    error!("{message}");
+    Error::new(cause.kind(), message).with_source(cause)
 }
 
 /// Makes the last checkpoint, after which the store needs no log, and removes the log.

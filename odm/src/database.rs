@@ -572,8 +572,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// `Io` if commits could not be made durable; `OutsideTransaction` inside a transaction, which cannot wait
-    /// for itself. Every later call fails with `Closed`.
+    /// `Io` if commits could not be made durable, or if all are and the file could not be closed; `OutsideTransaction` inside a transaction,
+    /// which cannot wait for itself. Every later call fails with `Closed`.
     fn close(&self) -> impl Future<Output = Result<()>> + Send {
         async move { self.session().close().await }
     }

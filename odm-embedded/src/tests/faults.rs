@@ -251,6 +251,36 @@ fn a_failure_names_its_cause_to_all_units_of_the_group() {
 }
 
 #[test]
+fn a_disk_that_fails_at_any_operation_of_the_close_makes_it_an_error() {
+    block_on(async {
+        let open_with_data = async |disk: &Disk| {
+            let store = open(disk).await.expect("a store");
+            insert(&store, vec![doc! { "_id": 1 }])
+                .await
+                .expect("an insert");
+            store
+        };
+        let whole = Disk::formatted().await;
+        let store = open_with_data(&whole).await;
+        let first = whole.operations();
+        store.close().await.expect("a close");
+        assert!(whole.operations() > first + 5);
+        for at in first..whole.operations() {
+            let disk = Disk::formatted().await;
+            let store = open_with_data(&disk).await;
+            assert_eq!(disk.operations(), first);
+            disk.fail_after(at - first);
+            let closed = store.close().await;
+            assert!(closed.is_err(), "operation {at}: {closed:?}");
+            for left in [disk.after_exit(), disk.after_power_loss()] {
+                let store = open(&left).await.expect("a store");
+                assert_eq!(all(&store).await, [doc! { "_id": 1 }], "operation {at}");
+            }
+        }
+    });
+}
+
+#[test]
 fn data_on_a_failed_disk_can_be_read_even_if_the_cache_holds_nothing_of_it() {
     block_on(async {
         let text = |text: &str, times| {
