@@ -137,7 +137,7 @@ on_every_store! {
     }
 
     async fn a_process_without_models_gives_the_next_numbers(store: AnyStore) {
-        let desk = Desk::open(store.clone()).await.unwrap();
+        let desk = Desk::open_with(store.clone(), by_hand()).await.unwrap();
         tickets(&desk).await;
         let collections = Collections::open(store).await.unwrap();
         let tickets = collections.collection("tickets");
