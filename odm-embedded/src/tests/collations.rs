@@ -288,7 +288,7 @@ fn a_collection_has_its_default_collation_after_it_was_opened_again() {
             collation: Some(collation(1)),
             ..collection("things", vec![])
         };
-        let made = store.ensure(&[spec.clone()]).await;
+        let made = store.ensure(std::slice::from_ref(&spec)).await;
         made.expect("a collection");
         assert_eq!(without_garbage(&store).format(), 5);
         for disk in [disk.after_power_loss(), {
@@ -302,7 +302,7 @@ fn a_collection_has_its_default_collation_after_it_was_opened_again() {
             let none = reader.default_collation("others").await.expect("a read");
             assert_eq!(none, None);
             let listed = store.collections().await.expect("the collections");
-            assert_eq!(listed, [spec.clone()]);
+            assert_eq!(listed, std::slice::from_ref(&spec));
         }
     });
 }
