@@ -49,7 +49,7 @@ pub(crate) use rewrites::{Rewrites, Told};
 pub use rights::CollectionRights;
 pub(crate) use rights::Rights;
 pub(crate) use run::{Job, NamedDocument, NamedWrite, run};
-pub(crate) use sequence::{Numbering, SequenceCounter, last_number};
+pub(crate) use sequence::{IdNumbering, SequenceCounter, last_number};
 pub(crate) use unit::Doc;
 pub(crate) use versions::importable;
 pub(crate) use write::{

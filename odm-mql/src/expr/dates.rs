@@ -12,7 +12,7 @@ mod zone;
 
 use bson::{DateTime, RawBson};
 
-use self::{calendar::Moment, zone::Zone};
+use self::{calendar::LocalTime, zone::Zone};
 use super::{
     evaluate::{is_null, type_of},
     failed,
@@ -48,7 +48,7 @@ fn part(arguments: Arguments<'_>) -> Result<Option<RawBson>, Error> {
     let Some(zone) = zone(arguments, 1)? else {
         return Ok(Some(RawBson::Null));
     };
-    let moment = Moment::of(millis, &zone);
+    let moment = LocalTime::of(millis, &zone);
     let part = match arguments.operator() {
         Year => moment.year,
         Month => moment.month,

@@ -14,7 +14,7 @@ use super::{
 use crate::{Collation, Error, key};
 
 /// The encoded values of a set.
-type Keys = HashSet<Vec<u8>, ahash::RandomState>;
+type SetKeys = HashSet<Vec<u8>, ahash::RandomState>;
 
 /// The value of an operator on sets.
 pub(super) fn operator(
@@ -63,7 +63,7 @@ fn intersection(
     collation: Option<&Collation>,
 ) -> Result<Option<RawBson>, Error> {
     let operator = Operator::SetIntersection;
-    let mut common: Option<(&RawArray, Keys)> = None;
+    let mut common: Option<(&RawArray, SetKeys)> = None;
     for value in values {
         if is_null(value) {
             return Ok(Some(RawBson::Null));
@@ -77,7 +77,7 @@ fn intersection(
     }
     Ok(Some(match common {
         None => RawBson::Array(RawArrayBuf::new()),
-        Some((first, common)) => distinct(first, Keys::default(), collation, |key| {
+        Some((first, common)) => distinct(first, SetKeys::default(), collation, |key| {
             common.contains(key)
         }),
     }))
@@ -87,7 +87,7 @@ fn union(
     values: &[Option<RawBson>],
     collation: Option<&Collation>,
 ) -> Result<Option<RawBson>, Error> {
-    let (mut all, mut met) = (RawArrayBuf::new(), Keys::default());
+    let (mut all, mut met) = (RawArrayBuf::new(), SetKeys::default());
     for value in values {
         if is_null(value) {
             return Ok(Some(RawBson::Null));
@@ -108,7 +108,7 @@ fn union(
 /// The elements that pass, without repetitions and without those of `removed`.
 fn distinct(
     array: &RawArray,
-    removed: Keys,
+    removed: SetKeys,
     collation: Option<&Collation>,
     passes: impl Fn(&[u8]) -> bool,
 ) -> RawBson {
@@ -130,7 +130,7 @@ fn is_true(value: &RawBson) -> bool {
     truthy(value.as_raw_bson_ref())
 }
 
-fn keys(array: &RawArray, collation: Option<&Collation>) -> Keys {
+fn keys(array: &RawArray, collation: Option<&Collation>) -> SetKeys {
     let elements = array.into_iter().flatten();
     elements.map(|it| key::of_by(collation, it)).collect()
 }

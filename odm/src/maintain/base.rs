@@ -12,7 +12,7 @@ use self::update::MatchedUpdate;
 use super::{
     cold::{self, MatchedPages, UpdateParts},
     repair,
-    sequence::{self, Numbering},
+    sequence::{self, IdNumbering},
     unit::{Digest, Doc, Unit, id},
     validation::{self, LeftBy},
     versions,
@@ -344,7 +344,7 @@ async fn upsert_by(
     unit: &mut Unit<'_>,
     collection: &str,
     key: &Filter,
-    (document, numbering): (&Doc, Option<&Numbering>),
+    (document, numbering): (&Doc, Option<&IdNumbering>),
     on_conflict: &OnConflict,
 ) -> Result<WriteSummary> {
     let target = WriteTarget::Matching(key.clone());

@@ -20,26 +20,26 @@ const LAST: &str = "last";
 
 /// Which new documents get the next numbers of their collection as `_id`s.
 #[derive(Debug, Clone)]
-pub(crate) enum Numbering {
+pub(crate) enum IdNumbering {
     /// All of them, which have no `_id`.
     All(IdOfNumber),
     /// The documents at these ascending positions, whose `_id`s were made in the place of missing ones, if a model declares a sequence.
     Declared(Vec<usize>),
 }
 
-impl Numbering {
+impl IdNumbering {
     /// Whether it gives numbers in a collection.
     pub(super) fn applies(&self, catalog: &Catalog, collection: &str) -> bool {
         match self {
-            Numbering::All(_) => true,
-            Numbering::Declared(_) => catalog.relations().id_sequence(collection).is_some(),
+            IdNumbering::All(_) => true,
+            IdNumbering::Declared(_) => catalog.relations().id_sequence(collection).is_some(),
         }
     }
 
     fn has(&self, at: usize) -> bool {
         match self {
-            Numbering::All(_) => true,
-            Numbering::Declared(positions) => positions.binary_search(&at).is_ok(),
+            IdNumbering::All(_) => true,
+            IdNumbering::Declared(positions) => positions.binary_search(&at).is_ok(),
         }
     }
 }
@@ -52,12 +52,12 @@ pub(super) async fn numbered<'d>(
     unit: &mut Unit<'_>,
     collection: &str,
     documents: &'d [Doc],
-    numbering: Option<&Numbering>,
+    numbering: Option<&IdNumbering>,
 ) -> Result<Cow<'d, [Doc]>> {
     let declared = unit.catalog.relations().id_sequence(collection);
     let id_of_number: &(dyn Fn(i64) -> Result<Option<RawBson>> + Sync) = match numbering {
-        Some(Numbering::All(id_of_number)) => id_of_number,
-        Some(Numbering::Declared(_)) if declared.is_some() => {
+        Some(IdNumbering::All(id_of_number)) => id_of_number,
+        Some(IdNumbering::Declared(_)) if declared.is_some() => {
             &|number| Ok(declared.and_then(|sequence| sequence.id(number)))
         }
         _ => return Ok(documents.into()),

@@ -15,7 +15,7 @@ use super::{
     plan::PlanStep,
     rewrites::Told,
     rights::Rights,
-    sequence::Numbering,
+    sequence::IdNumbering,
     unit::{Digest, Doc},
 };
 
@@ -26,7 +26,7 @@ pub(crate) enum Write {
     Insert {
         collection: String,
         documents: Vec<Doc>,
-        numbering: Option<Numbering>,
+        numbering: Option<IdNumbering>,
         check_returned: ReturnedCheck,
         rights: Rights,
     },
@@ -58,7 +58,7 @@ pub(crate) enum Write {
         collection: String,
         key: Filter,
         document: Doc,
-        numbering: Option<Numbering>,
+        numbering: Option<IdNumbering>,
         on_conflict: OnConflict,
         check_returned: ReturnedCheck,
     },

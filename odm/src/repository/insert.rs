@@ -10,7 +10,7 @@ use super::{
     rows::{ReadBack, encode_new, numbering, stamped},
 };
 use crate::{
-    maintain::{Doc, Numbering, Write, WritePlan},
+    maintain::{Doc, IdNumbering, Write, WritePlan},
     model::{Document, Insertable},
     session::Session,
 };
@@ -126,7 +126,7 @@ impl_write_future!(Insert<M>, InsertMany<M>);
 /// Documents to insert, as they are stored.
 struct NewDocuments<M> {
     documents: Result<Vec<Doc>>,
-    numbering: Option<Numbering>,
+    numbering: Option<IdNumbering>,
     read_back: fn(&[Doc]) -> ReadBack<M>,
 }
 

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::{Joins, semi_join::Unresolved};
 use crate::{
-    maintain::{Doc, Numbering, ReturnedCheck},
+    maintain::{Doc, IdNumbering, ReturnedCheck},
     model::{
         self, Document, Insertable, Unreadable, check_references, id_to_raw, read, references,
         unstorable,
@@ -110,8 +110,8 @@ pub(super) fn refuse_null_id<M: Document>(document: &RawDocument) -> Result<()> 
 }
 
 /// How the values get their `_id`s, if they get them from a sequence.
-pub(super) fn numbering<M: Document, N: Insertable<M>>() -> Option<Numbering> {
-    N::id_of_number().map(|_| Numbering::All(model::id_of_number::<M, N>))
+pub(super) fn numbering<M: Document, N: Insertable<M>>() -> Option<IdNumbering> {
+    N::id_of_number().map(|_| IdNumbering::All(model::id_of_number::<M, N>))
 }
 
 /// Returns a whole document with the time in place of each empty timestamp.

@@ -13,7 +13,7 @@ use super::{
     rows::{encode_new, numbering, stamped},
 };
 use crate::{
-    maintain::{Doc, Numbering, OnConflict, Write, WritePlan},
+    maintain::{Doc, IdNumbering, OnConflict, Write, WritePlan},
     model::{Document, Insertable, StoredKey},
     query::Update,
     session::Session,
@@ -36,7 +36,7 @@ use crate::{
 pub struct UpsertBy<M> {
     session: Session,
     document: Result<Doc>,
-    numbering: Option<Numbering>,
+    numbering: Option<IdNumbering>,
     key: StoredKey,
     on_conflict: Result<OnConflict>,
     model: PhantomData<fn() -> M>,

@@ -14,7 +14,7 @@ pub(super) const DAY: i64 = 24 * HOUR;
 
 /// The parts of a date in a time zone.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Moment {
+pub(super) struct LocalTime {
     pub(super) year: i64,
     /// From 1 on.
     pub(super) month: i64,
@@ -30,18 +30,18 @@ pub(super) struct Moment {
     pub(super) day_of_year: i64,
 }
 
-impl Moment {
-    pub(super) fn of(millis: i64, zone: &Zone) -> Moment {
-        Moment::of_local(zone.local(millis))
+impl LocalTime {
+    pub(super) fn of(millis: i64, zone: &Zone) -> LocalTime {
+        LocalTime::of_local(zone.local(millis))
     }
 
     /// The parts of milliseconds on a local clock, which may be beyond 64 bits by the offset of a zone.
-    pub(super) fn of_local(local: i128) -> Moment {
+    pub(super) fn of_local(local: i128) -> LocalTime {
         let day_millis = i128::from(DAY);
         let days = local.div_euclid(day_millis) as i64;
         let millis = local.rem_euclid(day_millis) as i64;
         let (year, month, day) = civil(days);
-        Moment {
+        LocalTime {
             year,
             month,
             day,

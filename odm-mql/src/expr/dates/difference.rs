@@ -2,7 +2,7 @@
 
 use bson::RawBson;
 
-use super::{calendar::Moment, millis, unit::Unit, zone, zone::Zone};
+use super::{calendar::LocalTime, millis, unit::Unit, zone, zone::Zone};
 use crate::{
     Error,
     expr::{evaluate::is_null, failed, named::Arguments},
@@ -53,7 +53,7 @@ pub(super) fn difference(arguments: Arguments<'_>) -> Result<Option<RawBson>, Er
 
 /// The number of units that have begun on the local clock, from a fixed time on.
 fn begun(at: i64, unit: Unit, first_weekday: i64, zone: &Zone) -> i128 {
-    let local = Moment::of(at, zone);
+    let local = LocalTime::of(at, zone);
     match (unit, unit.millis()) {
         (Unit::Year, _) => local.year.into(),
         (Unit::Quarter, _) => {

@@ -4,7 +4,7 @@ use std::fmt::{Error as FormatError, Write};
 
 use bson::RawBson;
 
-use super::{calendar::Moment, millis, zone, zone::Zone};
+use super::{calendar::LocalTime, millis, zone, zone::Zone};
 use crate::{
     Error,
     expr::{
@@ -35,22 +35,22 @@ const DEFAULT: &str = "%Y-%m-%dT%H:%M:%S.%L";
 
 /// Part of a format.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Item {
+pub(super) enum FormatItem {
     Char(char),
     /// A letter after `%`.
     Part(char),
 }
 
 /// The items of a format, or `None` if it ends with a single `%`.
-pub(super) fn items(format: &str) -> Option<Vec<Item>> {
+pub(super) fn items(format: &str) -> Option<Vec<FormatItem>> {
     let (mut items, mut chars) = (Vec::new(), format.chars());
     while let Some(char) = chars.next() {
         items.push(match char {
             '%' => match chars.next()? {
-                '%' => Item::Char('%'),
-                letter => Item::Part(letter),
+                '%' => FormatItem::Char('%'),
+                letter => FormatItem::Part(letter),
             },
-            char => Item::Char(char),
+            char => FormatItem::Char(char),
         });
     }
     Some(items)
@@ -64,9 +64,9 @@ pub(super) fn to_string(arguments: Arguments<'_>) -> Result<Option<RawBson>, Err
         Some(RawBson::String(format)) => {
             let invalid = || failed(name, "its format has an unknown letter after `%`", 18_536);
             let items = items(&format).ok_or_else(invalid)?;
-            let is_known = |item: &Item| match item {
-                Item::Part(letter) => "YmdHMSLjwUuVGzZbB".contains(*letter),
-                Item::Char(_) => true,
+            let is_known = |item: &FormatItem| match item {
+                FormatItem::Part(letter) => "YmdHMSLjwUuVGzZbB".contains(*letter),
+                FormatItem::Char(_) => true,
             };
             if !items.iter().all(is_known) {
                 return Err(invalid());
@@ -92,14 +92,14 @@ pub(super) fn to_string(arguments: Arguments<'_>) -> Result<Option<RawBson>, Err
         return Ok(Some(RawBson::Null));
     };
     let millis = millis(arguments, &date, 16_006)?;
-    let moment = Moment::of(millis, &zone);
+    let moment = LocalTime::of(millis, &zone);
     if !(0..=9_999).contains(&moment.year) {
         return Err(failed(name, "its year must have four digits", 18_537));
     }
     let format = format.unwrap_or_else(|| {
         let mut items = items(DEFAULT).unwrap_or_default();
         if zone == Zone::UTC {
-            items.push(Item::Char('Z'));
+            items.push(FormatItem::Char('Z'));
         }
         items
     });
@@ -111,17 +111,17 @@ pub(super) fn to_string(arguments: Arguments<'_>) -> Result<Option<RawBson>, Err
 
 fn write(
     text: &mut String,
-    format: &[Item],
-    moment: &Moment,
+    format: &[FormatItem],
+    moment: &LocalTime,
     offset: i64,
 ) -> Result<(), FormatError> {
     for item in format {
         let letter = match item {
-            Item::Char(char) => {
+            FormatItem::Char(char) => {
                 text.push(*char);
                 continue;
             }
-            Item::Part(letter) => *letter,
+            FormatItem::Part(letter) => *letter,
         };
         let month = usize::try_from(moment.month.saturating_sub(1)).unwrap_or_default();
         let month = MONTHS.get(month).copied().unwrap_or_default();

@@ -6,7 +6,7 @@ use bson::{
 };
 
 use super::{
-    calendar::{DAY, HOUR, MINUTE, Moment, SECOND, days_of, iso_year_start},
+    calendar::{DAY, HOUR, LocalTime, MINUTE, SECOND, days_of, iso_year_start},
     date, int, millis, zone,
 };
 use crate::{
@@ -146,7 +146,7 @@ pub(super) fn to_parts(arguments: Arguments<'_>) -> Result<Option<RawBson>, Erro
     let (Some(is_iso), false) = (is_iso, is_null(&value)) else {
         return Ok(Some(RawBson::Null));
     };
-    let moment = Moment::of(millis(arguments, &value, 16_006)?, &zone);
+    let moment = LocalTime::of(millis(arguments, &value, 16_006)?, &zone);
     let mut parts = RawDocumentBuf::new();
     let mut add = |name: CString, part| parts.append(name, int(part));
     if is_iso {

@@ -4,7 +4,7 @@ use bson::{DateTime, RawBson};
 
 use super::{
     calendar::{DAY, HOUR, MINUTE, SECOND, days_in, days_of, iso_year_start},
-    format::{Item, MONTHS, items},
+    format::{FormatItem, MONTHS, items},
     zone,
     zone::Zone,
 };
@@ -60,12 +60,12 @@ pub(super) fn from_string(arguments: Arguments<'_>) -> Result<Option<RawBson>, E
     }
 }
 
-fn parsed(name: &'static str, format: &str) -> Result<Vec<Item>, Error> {
+fn parsed(name: &'static str, format: &str) -> Result<Vec<FormatItem>, Error> {
     let invalid = |code| failed(name, "its format has an unknown letter after `%`", code);
     let items = items(format).ok_or_else(|| invalid(18_535))?;
-    let is_known = |item: &Item| match item {
-        Item::Part(letter) => "YmdHMSLjuVGzZbB".contains(*letter),
-        Item::Char(_) => true,
+    let is_known = |item: &FormatItem| match item {
+        FormatItem::Part(letter) => "YmdHMSLjuVGzZbB".contains(*letter),
+        FormatItem::Char(_) => true,
     };
     if items.iter().all(is_known) {
         Ok(items)
@@ -85,7 +85,7 @@ fn free(text: &str, zone: Option<&Zone>) -> Option<i64> {
 
 /// The parts that a text has.
 #[derive(Debug, Default)]
-struct Parts {
+struct ReadParts {
     year: Option<i64>,
     month: Option<i64>,
     day: Option<i64>,
@@ -101,12 +101,12 @@ struct Parts {
     offset: Option<i64>,
 }
 
-fn formatted(text: &str, format: &[Item], zone: Option<&Zone>) -> Option<i64> {
-    let (mut rest, mut parts) = (text, Parts::default());
+fn formatted(text: &str, format: &[FormatItem], zone: Option<&Zone>) -> Option<i64> {
+    let (mut rest, mut parts) = (text, ReadParts::default());
     for item in format {
         rest = match item {
-            Item::Char(char) => rest.strip_prefix(*char)?,
-            Item::Part(letter) => part(&mut parts, *letter, rest)?,
+            FormatItem::Char(char) => rest.strip_prefix(*char)?,
+            FormatItem::Part(letter) => part(&mut parts, *letter, rest)?,
         };
     }
     if !rest.is_empty() || zone.is_some() && parts.offset.is_some() {
@@ -129,7 +129,7 @@ fn formatted(text: &str, format: &[Item], zone: Option<&Zone>) -> Option<i64> {
     }
 }
 
-impl Parts {
+impl ReadParts {
     fn days(&self) -> Option<i64> {
         if let Some(year) = self.iso_year {
             let weeks = self
@@ -156,7 +156,7 @@ impl Parts {
 }
 
 /// Reads a part of the text, and returns what follows.
-fn part<'t>(parts: &mut Parts, letter: char, text: &'t str) -> Option<&'t str> {
+fn part<'t>(parts: &mut ReadParts, letter: char, text: &'t str) -> Option<&'t str> {
     let within = |most: usize, range: (i64, i64)| {
         let digits = text.bytes().take(most).take_while(u8::is_ascii_digit);
         let (digits, rest) = text.split_at_checked(digits.count())?;

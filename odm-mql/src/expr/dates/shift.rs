@@ -3,7 +3,7 @@
 use bson::RawBson;
 
 use super::{
-    calendar::{DAY, Moment, days_in, days_of},
+    calendar::{DAY, LocalTime, days_in, days_of},
     date, millis,
     unit::Unit,
     zone,
@@ -67,7 +67,7 @@ pub(super) fn shift(arguments: Arguments<'_>) -> Result<Option<RawBson>, Error> 
         let span = unit.millis().and_then(|unit| unit.checked_mul(amount));
         span.and_then(|span| start.checked_add(span))
     } else {
-        let local = Moment::of(start, &zone);
+        let local = LocalTime::of(start, &zone);
         let days = match unit.months() {
             Some(months) => months.checked_mul(amount).and_then(|by| later(&local, by)),
             None => {
@@ -87,7 +87,7 @@ pub(super) fn shift(arguments: Arguments<'_>) -> Result<Option<RawBson>, Error> 
 }
 
 /// The day some months later, or the last one of that month if it is shorter.
-fn later(moment: &Moment, months: i64) -> Option<i64> {
+fn later(moment: &LocalTime, months: i64) -> Option<i64> {
     let months = moment
         .year
         .checked_mul(12)?

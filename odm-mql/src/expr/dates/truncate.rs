@@ -3,7 +3,7 @@
 use bson::RawBson;
 
 use super::{
-    calendar::{DAY, Moment, days_of, weekday},
+    calendar::{DAY, LocalTime, days_of, weekday},
     date, millis,
     unit::Unit,
     zone,
@@ -83,7 +83,7 @@ fn bin_size(arguments: Arguments<'_>, size: &Option<RawBson>) -> Result<i64, Err
 }
 
 fn of_months(at: i64, size: i64, zone: &Zone) -> Option<i64> {
-    let local = Moment::of(at, zone);
+    let local = LocalTime::of(at, zone);
     let years = local.year.checked_sub(REFERENCE)?;
     let months = years
         .checked_mul(12)?
@@ -102,7 +102,7 @@ fn of_days(at: i64, size: i64, unit: Unit, first_weekday: i64, zone: &Zone) -> O
         let more = first_weekday.checked_sub(weekday(reference))?.rem_euclid(7);
         reference = reference.checked_add(more)?;
     }
-    let days = Moment::of(at, zone).days();
+    let days = LocalTime::of(at, zone).days();
     let past = days.checked_sub(reference)?.rem_euclid(size);
     midnight(days.checked_sub(past)?, zone)
 }

@@ -3,10 +3,12 @@
 #[cfg(feature = "time-zones")]
 mod place;
 #[cfg(not(feature = "time-zones"))]
-#[path = "zone/without.rs"]
-mod place;
+mod without;
 
-use self::place::Place;
+#[cfg(feature = "time-zones")]
+use self::place::{MISSING, Place};
+#[cfg(not(feature = "time-zones"))]
+use self::without::{MISSING, NoPlace as Place};
 
 /// A time zone.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,7 +36,7 @@ impl Zone {
 
     /// Why there is no zone of a name.
     pub(super) fn missing(name: &str) -> String {
-        format!("there is no time zone `{name}`{}", place::MISSING)
+        format!("there is no time zone `{name}`{}", MISSING)
     }
 
     /// The milliseconds that the local clock is ahead of UTC at a time.

@@ -8,7 +8,7 @@ use odm_store::{Error, ErrorKind, Result, id_first};
 use super::{SharedDocuments, sent};
 use crate::{
     collections::Collection,
-    maintain::{Doc, Numbering, ReturnedCheck, Write, WritePlan},
+    maintain::{Doc, IdNumbering, ReturnedCheck, Write, WritePlan},
     model::ObjectId,
     repository::{PreparedWrite, WriteBuilder},
     session::Session,
@@ -83,7 +83,7 @@ impl InsertDocuments {
         let write = Write::Insert {
             documents,
             collection: name.clone(),
-            numbering: is_numbered.then_some(Numbering::Declared(made)),
+            numbering: is_numbered.then_some(IdNumbering::Declared(made)),
             check_returned: self
                 .collection
                 .check_inserted(is_numbered.then(|| ids.clone())),

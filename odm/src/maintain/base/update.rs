@@ -9,7 +9,7 @@ use crate::{
     catalog::Catalog,
     maintain::{
         cold::{self, UpdateParts},
-        sequence::{self, Numbering},
+        sequence::{self, IdNumbering},
         unit::{Doc, Unit, id},
         validation::{self, LeftBy},
         write::{WriteChange, WriteTarget},
@@ -89,7 +89,7 @@ impl MatchedUpdate<'_> {
             None => {
                 let id = RawBson::from(ObjectId::new());
                 let made = id_first(&made, id.as_raw_bson_ref()).unwrap_or(made);
-                (made, Some(Numbering::Declared(vec![0])))
+                (made, Some(IdNumbering::Declared(vec![0])))
             }
         };
         let made = [Doc::new(made)];

@@ -1,13 +1,13 @@
 //! What there is in the place of the rules of places without the feature `time-zones`: none.
 
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::expr::dates) enum Place {}
+pub(in crate::expr::dates) enum NoPlace {}
 
 /// Why a zone is not found.
 pub(super) const MISSING: &str = " without the feature `time-zones`";
 
-impl Place {
-    pub(super) fn named(_: &str) -> Option<Place> {
+impl NoPlace {
+    pub(super) fn named(_: &str) -> Option<NoPlace> {
         None
     }
 
