@@ -192,7 +192,14 @@ impl IndexSpec {
 
     /// Returns the error of a key that another document has in this unique index. Its location has the path of the field, or the paths with
     /// commas between them, the key, which is a document if the index has several fields, and the index.
+    ///
+    /// The key of an index with a collation has the values of the document, whose sort keys nobody could read.
     pub fn duplicate_key(&self, collection: &str, key: &[RawBson]) -> Error {
+        let folded = key.iter().map(|value| match &self.collation {
+            Some(_) => value.clone(),
+            None => self.stored(value.as_raw_bson_ref()),
+        });
+        let key = &*folded.collect::<Vec<RawBson>>();
         let fields: Vec<String> = (self.keys.iter().zip(key))
             .map(|((path, _), value)| {
                 format!("`{path}` = {}", show_briefly(value.as_raw_bson_ref()))

@@ -80,6 +80,7 @@ pub(super) mod later {
     #[derive(Debug, Database)]
     #[database(name = "desk", version = 2)]
     pub(in super::super) struct Desk {
+        lockers: Repository<super::Locker>,
         tickets: Repository<Ticket>,
         notes: Repository<Note>,
     }

@@ -245,7 +245,7 @@ on_every_store! {
         for (operator, filter) in [
             ("$near", doc! { "count": { "$near": 1 } }),
             ("$where", doc! { "$where": "true" }),
-            ("$split", doc! { "$expr": { "$split": ["$a", "$b"] } }),
+            ("$function", doc! { "$expr": { "$function": { "body": "a" } } }),
             ("$frob", doc! { "$or": [{ "a": { "$not": { "$frob": 1 } } }] }),
         ] {
             let error = db.items.find(Filter::raw(filter.clone())).await.unwrap_err();
