@@ -20,7 +20,7 @@ mod validation;
 pub use crate::model::{
     EnumForm, Property, Rule, RuleValue, SchemaTypes, Validation, ValidationAction,
     ValidationLevel, ValueLocation, VariantSchema, any_array_schema, any_has_checks, any_schema,
-    check_readable, id_of_number, object_schema, variants_schema,
+    check_readable, object_schema, stored_id_of_number, variants_schema,
 };
 pub use crate::model::{Native, native};
 pub use crate::{
@@ -49,7 +49,7 @@ pub use copy::{
 pub use cycle::{ModelEntry, assert_acyclic};
 pub use field::{
     WriteTimeField, clone_id, complete, declared_filter, describe, embed, holds_opaque,
-    holds_references, holds_relations, is_flat, known, make_id, migrations, models, number_id,
+    holds_references, holds_relations, id_of_number, is_flat, known, make_id, migrations, models,
     outline, plain, shown, split, wrapped, write_time,
 };
 #[cfg(feature = "__steps")]

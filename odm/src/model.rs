@@ -121,7 +121,7 @@ pub use cold::{ColdOf, HasCold, SplitField};
 #[doc(hidden)]
 pub use content::ValueLocation;
 #[doc(hidden)]
-pub use document::{Element, IdOfNumber, id_of_number};
+pub use document::{Element, IdOfNumber, stored_id_of_number};
 #[doc(hidden)]
 pub use field::{FieldSet, Through};
 pub(crate) use hidden::{check_references, references};

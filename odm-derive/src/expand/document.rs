@@ -78,7 +78,7 @@ pub(crate) fn generics(head: &Head) -> Generics {
 ///             shape: <Part as Structure>::shape,
 ///             indexes: &[Index { name: None, unique: true, case_insensitive: false, .. }],
 ///             expires: None,
-///             id_of_number: Some(id_of_number::<Part, NewPart>),
+///             id_of_number: Some(stored_id_of_number::<Part, NewPart>),
 ///             version: Some("revision"),
 ///             created_at: None,
 ///             updated_at: None,
@@ -119,7 +119,7 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
     let mut numbered = new.filter(|new| new.id_source == Some(IdSource::Sequence));
     let id_of_number = match numbered.next() {
         Some(New { name, .. }) => {
-            quote!(::core::option::Option::Some(#private::id_of_number::<#this, #name>))
+            quote!(::core::option::Option::Some(#private::stored_id_of_number::<#this, #name>))
         }
         None => quote!(::core::option::Option::None),
     };

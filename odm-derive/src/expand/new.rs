@@ -99,7 +99,7 @@ fn names_serde(attr: &Attribute) -> bool {
 /// With a sequence instead:
 ///
 /// ```ignore
-///     fn id_of_number() -> Option<fn(i64) -> Option<i64>> { Some(number_id::<i64>) }
+///     fn id_of_number() -> Option<fn(i64) -> Option<i64>> { Some(id_of_number::<i64>) }
 /// ```
 pub(super) fn insertable(document: &Document, new: &New) -> TokenStream {
     let private = &document.head.private;
@@ -116,7 +116,7 @@ pub(super) fn insertable(document: &Document, new: &New) -> TokenStream {
             }
         }
         IdSource::Sequence => {
-            let made = quote_spanned!(id.span()=> #located::number_id::<#id>);
+            let made = quote_spanned!(id.span()=> #located::id_of_number::<#id>);
             quote! {
                 fn id_of_number() -> #option<fn(::core::primitive::i64) -> #option<#id>> {
                     #option::Some(#made)

@@ -107,7 +107,7 @@ pub fn make_id<T: AutoId>() -> T {
 }
 
 /// The `_id` of a number of a sequence.
-pub fn number_id<T: SequenceId>(number: i64) -> Option<T> {
+pub fn id_of_number<T: SequenceId>(number: i64) -> Option<T> {
     T::from_number(number)
 }
 

@@ -219,7 +219,7 @@ pub type IdOfNumber = fn(i64) -> Result<Option<RawBson>>;
 
 /// The `_id` of a number, for a new document of the type `N`.
 #[doc(hidden)]
-pub fn id_of_number<M: Document, N: Insertable<M>>(number: i64) -> Result<Option<RawBson>> {
+pub fn stored_id_of_number<M: Document, N: Insertable<M>>(number: i64) -> Result<Option<RawBson>> {
     let id = N::id_of_number().and_then(|id_of_number| id_of_number(number));
     id.map(|id| id_to_raw::<M>(&id)).transpose()
 }

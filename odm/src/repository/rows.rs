@@ -111,7 +111,7 @@ pub(super) fn refuse_null_id<M: Document>(document: &RawDocument) -> Result<()> 
 
 /// How the values get their `_id`s, if they get them from a sequence.
 pub(super) fn numbering<M: Document, N: Insertable<M>>() -> Option<IdNumbering> {
-    N::id_of_number().map(|_| IdNumbering::All(model::id_of_number::<M, N>))
+    N::id_of_number().map(|_| IdNumbering::All(model::stored_id_of_number::<M, N>))
 }
 
 /// Returns a whole document with the time in place of each empty timestamp.
