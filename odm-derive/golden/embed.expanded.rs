@@ -486,6 +486,7 @@ const _: () = {
                 shape: <Product as ::odm::derive::Structure>::shape,
                 indexes: &[],
                 expires: ::core::option::Option::None,
+                id_of_number: ::core::option::Option::None,
                 version: ::core::option::Option::None,
                 created_at: ::core::option::Option::None,
                 updated_at: ::core::option::Option::None,

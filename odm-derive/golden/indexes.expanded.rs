@@ -367,6 +367,7 @@ const _: () = {
                         2592000u64,
                     ),
                 ),
+                id_of_number: ::core::option::Option::None,
                 version: ::core::option::Option::None,
                 created_at: ::core::option::Option::None,
                 updated_at: ::core::option::Option::None,

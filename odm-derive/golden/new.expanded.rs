@@ -131,6 +131,9 @@ const _: () = {
                 shape: <Ticket as ::odm::derive::Structure>::shape,
                 indexes: &[],
                 expires: ::core::option::Option::None,
+                id_of_number: ::core::option::Option::Some(
+                    ::odm::derive::stored_id_of_number::<Ticket, NewTicket>,
+                ),
                 version: ::core::option::Option::Some("revision"),
                 created_at: ::core::option::Option::None,
                 updated_at: ::core::option::Option::None,

@@ -225,6 +225,7 @@ const _: () = {
                 shape: <Task as ::odm::derive::Structure>::shape,
                 indexes: &[],
                 expires: ::core::option::Option::None,
+                id_of_number: ::core::option::Option::None,
                 version: ::core::option::Option::Some("revision"),
                 created_at: ::core::option::Option::Some("created"),
                 updated_at: ::core::option::Option::Some("updated"),
