@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use bson::{RawBson, RawBsonRef};
+use bson::{RawArrayBuf, RawBson, RawBsonRef};
 use odm_mql::{
     Collation, Filter, FoldedText, Pattern, Test, fold, key, order, path::position, steps,
 };
@@ -183,7 +183,7 @@ impl<'f> Constraints<'f> {
                 let present = match &in_own {
                     Some(bounds) => !bounds.intervals.contains(&null()),
                     // Only an index that ignores case, or has a filter, may help.
-                    None => is_folded(test) && !is_passed_by_null(test),
+                    None => is_folded(test) && !is_passed_by_absent(test),
                 };
                 let bounds = match collation {
                     None => in_own,
@@ -245,11 +245,14 @@ fn is_folded(test: &Test) -> bool {
     }
 }
 
-/// Whether null, and so a missing value, is one of the values of a test with several.
-fn is_passed_by_null(test: &Test) -> bool {
+/// Whether null, and so a missing value, or an empty array is one of the values of a test with several. An index of present values alone has
+/// no entry for these.
+fn is_passed_by_absent(test: &Test) -> bool {
     match test {
-        Test::In(values) => values.has(RawBsonRef::Null),
-        Test::Any(tests) => tests.iter().any(is_passed_by_null),
+        Test::In(values) => {
+            values.has(RawBsonRef::Null) || values.has(RawBsonRef::Array(&RawArrayBuf::new()))
+        }
+        Test::Any(tests) => tests.iter().any(is_passed_by_absent),
         _ => false,
     }
 }
