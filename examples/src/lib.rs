@@ -8,6 +8,7 @@
 pub mod guides;
 pub mod movies;
 pub mod service;
+pub mod shop;
 pub mod show;
 
 use std::{

@@ -69,7 +69,11 @@ fn are_shown_as(lines: &[&str], shown: &[String]) -> bool {
 
 #[test]
 fn the_pages_show_what_the_command_answers() {
-    for page in ["README.md", "../docs/operating.md"] {
+    for page in [
+        "README.md",
+        "../docs/operating.md",
+        "../docs/guide/looking.md",
+    ] {
         let folder = Folder::new();
         let mut running = Vec::new();
         let all = shown(page);

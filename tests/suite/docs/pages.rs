@@ -7,24 +7,29 @@ use std::{
     process::Command,
 };
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-fn read(path: &Path) -> String {
+pub(crate) fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The names of the pages in `docs`.
-fn pages() -> BTreeSet<String> {
-    let names = fs::read_dir(root().join("docs")).expect("there are docs");
-    let names = names.map(|entry| entry.expect("it can be read").file_name());
-    let names = names.map(|name| name.into_string().expect("names are texts"));
-    names.filter(|name| name.ends_with(".md")).collect()
+/// The pages in `docs` and in `docs/guide`, by their paths in `docs`.
+pub(crate) fn pages() -> BTreeSet<String> {
+    let mut pages = BTreeSet::new();
+    for folder in ["", "guide/"] {
+        let entries = fs::read_dir(root().join("docs").join(folder)).expect("there are docs");
+        let names = entries.map(|entry| entry.expect("it can be read").file_name());
+        let names = names.map(|name| name.into_string().expect("names are texts"));
+        let names = names.filter(|name| name.ends_with(".md"));
+        pages.extend(names.map(|name| format!("{folder}{name}")));
+    }
+    pages
 }
 
 /// The fenced blocks of a page: the text after the fence, and the lines within.
-fn blocks(text: &str) -> Vec<(String, String)> {
+pub(crate) fn blocks(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
@@ -46,7 +51,7 @@ fn dedented(text: &str) -> String {
 }
 
 /// Whether the lines stand in the source, at any indentation.
-fn stands_in(block: &str, source: &str) -> bool {
+pub(crate) fn stands_in(block: &str, source: &str) -> bool {
     let block = dedented(block);
     let length = block.lines().count();
     let lines: Vec<_> = source.lines().collect();
@@ -83,7 +88,10 @@ fn each_block_of_code_is_compiled_and_run() {
         let blocks = blocks(&read(&root().join("docs").join(&page)));
         let blocks: Vec<_> =
             blocks.into_iter().filter(|(language, _)| language == "rust").collect();
-        if blocks.is_empty() || doctests.contains(&format!("docs/{page}")) {
+        if blocks.is_empty()
+            || doctests.contains(&format!("docs/{page}"))
+            || page.starts_with("guide/")
+        {
             continue;
         }
         let name = page.replace(".md", ".rs").replace('-', "_");
@@ -165,8 +173,8 @@ fn the_index_of_the_book_lists_every_page() {
     }
 }
 
-/// The output of an example of the package `examples`, which the README shows.
-fn output(name: &str) -> String {
+/// An example of the package `examples`, which a page shows.
+pub(crate) fn example(name: &str) -> Command {
     let test = env::current_exe().expect("this is a program");
     let profile = test.ancestors().nth(2).expect("it is in `target/PROFILE/deps`");
     let program = profile.join("examples").join(name).with_extension(env::consts::EXE_EXTENSION);
@@ -175,7 +183,13 @@ fn output(name: &str) -> String {
         build.args(["build", "--workspace", "--all-features", "--example", name]);
         assert!(build.current_dir(root()).status().expect("cargo runs").success());
     }
-    let run = Command::new(program).output().expect("it runs");
+    Command::new(program)
+}
+
+/// The output of an example, which runs in an empty folder.
+pub(crate) fn output(name: &str) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = example(name).current_dir(&folder).output().expect("it runs");
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     String::from_utf8(run.stdout).expect("it prints texts")
 }
