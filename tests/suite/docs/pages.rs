@@ -130,6 +130,7 @@ fn each_link_leads_somewhere() {
         "ARCHITECTURE.md",
         "CHANGELOG.md",
         "CONTRIBUTING.md",
+        "SECURITY.md",
         "examples/README.md",
         "examples/conduit/README.md",
     ];
