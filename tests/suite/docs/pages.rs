@@ -175,6 +175,37 @@ fn each_link_leads_somewhere() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
+/// The pages in a folder, and in the folders in it.
+fn pages_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("the folder is there");
+    let paths = entries.map(|entry| entry.expect("it can be read").path());
+    let paths = paths.flat_map(|path| if path.is_dir() { pages_below(&path) } else { vec![path] });
+    paths.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
+}
+
+/// Whether the line ends the paragraph before it: it is empty, a heading, a row of a table, or the first one of an item.
+fn ends_paragraph(line: &str) -> bool {
+    let after_number = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_numbered = after_number.len() < line.len() && after_number.starts_with(". ");
+    line.is_empty() || is_numbered || ["#", "|", "- "].iter().any(|mark| line.starts_with(*mark))
+}
+
+#[test]
+fn no_paragraph_of_a_page_has_more_than_a_hundred_words() {
+    let mut long = Vec::new();
+    for page in pages_below(&root().join("docs")) {
+        let mut words = 0;
+        for line in prose(&read(&page)).lines().map(str::trim) {
+            words = if ends_paragraph(line) { 0 } else { words };
+            words += if line.starts_with('|') { 0 } else { line.split_whitespace().count() };
+            if words > 100 {
+                long.push(format!("{}: {line}", page.display()));
+            }
+        }
+    }
+    assert!(long.is_empty(), "{}", long.join("\n"));
+}
+
 #[test]
 fn the_index_of_the_book_lists_every_page() {
     let index = read(&root().join("docs/SUMMARY.md"));
