@@ -14,6 +14,7 @@ mod operator;
 mod parse;
 mod parts;
 mod powers;
+mod quantiles;
 mod regexes;
 mod scope;
 mod search;
@@ -33,6 +34,7 @@ use odm_pattern::Steps;
 use self::{bind::Bind, fields::FieldOf, named::Named, operator::Operator, scope::Scope};
 pub(super) use self::{
     evaluate::{at_path, in_elements},
+    quantiles::{check_method, percentiles},
     scope::part,
     work::Work,
 };

@@ -2,6 +2,7 @@
 
 mod date;
 mod encoded;
+mod quantiles;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ use super::{
 };
 
 pub use date::DateUnit;
+pub(crate) use quantiles::{QuantileKind, Quantiles};
 pub(crate) use state::{Deviation, KeptValue, State, Total, bytes};
 
 /// Groups of documents with equal keys, and the aggregates of each group: the stages `$unwind` and `$group`.

@@ -15,7 +15,7 @@
 //! |---|---|
 //! | [filters](Filter) | `$eq` `$ne` `$gt` `$gte` `$lt` `$lte` `$in` `$nin`, `$and` `$or` `$nor` `$not`, `$exists` `$type`, `$regex` with `$options`, `$mod`, `$size` `$all` `$elemMatch`, `$bitsAllSet` `$bitsAllClear` `$bitsAnySet` `$bitsAnyClear`, `$expr` `$jsonSchema`, `$comment` |
 //! | [schemas](Schema) | the keywords of `$jsonSchema` |
-//! | [expressions](Expr) | paths, `$$ROOT` `$$CURRENT` `$$NOW` `$$REMOVE` and the [variables of a caller](Variables), `$literal`, `$let`, `$eq` `$ne` `$gt` `$gte` `$lt` `$lte` `$cmp` `$in`, `$and` `$or` `$not`, `$add` `$subtract` `$multiply` `$divide` `$mod` `$abs` `$ceil` `$floor` `$round` `$trunc`, `$exp` `$ln` `$log` `$log10` `$pow` `$sqrt` `$sigmoid`, all of trigonometry, `$bitAnd` `$bitOr` `$bitXor` `$bitNot`, `$sum` `$avg` `$min` `$max` `$stdDevPop` `$stdDevSamp`, `$cond` `$ifNull` `$switch`, `$rand` |
+//! | [expressions](Expr) | paths, `$$ROOT` `$$CURRENT` `$$NOW` `$$REMOVE` and the [variables of a caller](Variables), `$literal`, `$let`, `$eq` `$ne` `$gt` `$gte` `$lt` `$lte` `$cmp` `$in`, `$and` `$or` `$not`, `$add` `$subtract` `$multiply` `$divide` `$mod` `$abs` `$ceil` `$floor` `$round` `$trunc`, `$exp` `$ln` `$log` `$log10` `$pow` `$sqrt` `$sigmoid`, all of trigonometry, `$bitAnd` `$bitOr` `$bitXor` `$bitNot`, `$sum` `$avg` `$min` `$max` `$median` `$percentile` `$stdDevPop` `$stdDevSamp`, `$cond` `$ifNull` `$switch`, `$rand` |
 //! | on arrays | `$size` `$isArray` `$arrayElemAt` `$first` `$last` `$firstN` `$lastN` `$maxN` `$minN` `$slice` `$concatArrays` `$indexOfArray` `$range` `$reverseArray` `$sortArray` `$zip` `$map` `$filter` `$reduce` `$arrayToObject` `$objectToArray`, `$setUnion` `$setIntersection` `$setDifference` `$setEquals` `$setIsSubset` `$allElementsTrue` `$anyElementTrue` |
 //! | on texts and documents | `$concat` `$split` `$toLower` `$toUpper` `$strLenCP` `$strLenBytes` `$strcasecmp` `$substr` `$substrCP` `$substrBytes` `$indexOfCP` `$indexOfBytes` `$trim` `$ltrim` `$rtrim` `$replaceOne` `$replaceAll` `$regexMatch` `$regexFind` `$regexFindAll`, `$mergeObjects` `$getField` `$setField` `$unsetField` |
 //! | on dates and types | `$dateAdd` `$dateSubtract` `$dateDiff` `$dateTrunc` `$dateFromParts` `$dateToParts` `$dateFromString` `$dateToString`, `$year` `$month` `$week` `$dayOfYear` `$dayOfMonth` `$dayOfWeek` `$isoWeekYear` `$isoWeek` `$isoDayOfWeek` `$hour` `$minute` `$second` `$millisecond`, `$tsSecond` `$tsIncrement`, `$type` `$isNumber` `$convert` `$toDouble` `$toInt` `$toLong` `$toDecimal` `$toString` `$toBool` `$toDate` `$toObjectId`, `$bsonSize` `$binarySize` |
@@ -24,7 +24,7 @@
 //! | [sorts](Sort) | 1, -1, `$natural` |
 //! | [groups](Group) | `$unwind` and `$group`, as a value, with `$sum` `$avg` `$min` `$max` `$count`, and `$dateTrunc` to full units in UTC |
 //! | [pipelines](Pipeline) | `$match` `$sort` `$skip` `$limit` `$sample`, `$project` `$set` `$addFields` `$unset` `$replaceRoot` `$replaceWith`, `$group` `$count` `$sortByCount` `$bucket`, `$unwind` `$lookup` `$facet` |
-//! | [accumulators](Pipeline) | `$sum` `$avg` `$min` `$max` `$count` `$first` `$last` `$push` `$addToSet` `$setUnion` `$concatArrays` `$mergeObjects` `$stdDevPop` `$stdDevSamp` |
+//! | [accumulators](Pipeline) | `$sum` `$avg` `$min` `$max` `$count` `$first` `$last` `$firstN` `$lastN` `$maxN` `$minN` `$top` `$topN` `$bottom` `$bottomN` `$median` `$percentile` `$push` `$addToSet` `$setUnion` `$concatArrays` `$mergeObjects` `$stdDevPop` `$stdDevSamp` |
 //! | [updates by a pipeline](UpdatePipeline) | `$set` `$addFields` `$unset` `$project` `$replaceRoot` `$replaceWith` |
 //!
 //! Any other operator is an error that names it. MongoDB also has these:
@@ -33,11 +33,11 @@
 //! |---|---|
 //! | filters | `$where` `$text` `$rand` `$sampleRate` `$near` `$nearSphere` `$geoNear` `$geoWithin` `$geoIntersects` `$within` `$meta` `$alwaysTrue` `$alwaysFalse` `$_internalSchemaType` |
 //! | schemas | `encrypt` `encryptMetadata` |
-//! | expressions | `$median` `$percentile` `$function` `$accumulator` `$meta` `$toUUID` `$toHashedIndexKey`, decimals in powers, logarithms and trigonometry other than square roots, and all other variables of the system |
+//! | expressions | `$function` `$accumulator` `$meta` `$toUUID` `$toHashedIndexKey`, decimals in powers, logarithms and trigonometry other than square roots, and all other variables of the system |
 //! | projections | `$meta`, and a computed field inside of the field that `$` is about |
 //! | sorts | `$meta` |
 //! | pipelines | `$bucketAuto` `$changeStream` `$changeStreamSplitLargeEvent` `$collStats` `$currentOp` `$densify` `$documents` `$fill` `$geoNear` `$graphLookup` `$indexStats` `$listClusterCatalog` `$listLocalSessions` `$listSampledQueries` `$listSearchIndexes` `$listSessions` `$merge` `$out` `$planCacheStats` `$queryStats` `$querySettings` `$rankFusion` `$redact` `$score` `$scoreFusion` `$search` `$searchMeta` `$setWindowFields` `$shardedDataDistribution` `$unionWith` `$vectorSearch` |
-//! | accumulators | `$accumulator` `$bottom` `$bottomN` `$firstN` `$lastN` `$maxN` `$median` `$minN` `$percentile` `$top` `$topN` |
+//! | accumulators | `$accumulator` |
 //!
 //! There are no views. With the feature `collation`, filters, sorts, expressions, projections, updates and pipelines can have a
 //! [`Collation`], and with `time-zones` expressions on dates know the time zones of places. Without `collation` a [sort](Sort::ignoring_case) and an index can ignore case, and so can a [pattern](Pattern).

@@ -7,10 +7,12 @@ use odm_pattern::Finder;
 
 pub(super) use self::forms::{Form, NamedOperator};
 use super::{
-    ExprNode, dates, evaluate, parse, regexes, scope::Scope, search, sort_array, work::Held, zip,
+    ExprNode, dates, evaluate, parse, quantiles, regexes, scope::Scope, search, sort_array,
+    work::Held, zip,
 };
 use crate::{
     Collation, Error, PushSort,
+    group::QuantileKind,
     types::{bad_as, from_raw, to_raw, unknown},
     variables::Substitution,
 };
@@ -29,6 +31,7 @@ enum Prepared {
     Nothing,
     Finder(Box<Finder>),
     Order(PushSort),
+    Quantiles(QuantileKind),
 }
 
 /// The arguments of an operator in a scope.
@@ -93,8 +96,7 @@ impl Named {
         }
         for ((key, missing), argument) in form.keys.iter().zip(&mut self.arguments) {
             *argument = match (document.get(key), missing) {
-                // It is no expression.
-                (Some(value), _) if *key == "sortBy" => Some(ExprNode::Literal(to_raw(value)?)),
+                (Some(value), _) if is_literal(key) => Some(ExprNode::Literal(to_raw(value)?)),
                 (Some(value), _) => Some(parse::node(value, variables)?),
                 (None, None) => None,
                 (None, Some(code)) => {
@@ -121,6 +123,16 @@ impl Named {
             (NamedOperator::SortArray, [_, Some(ExprNode::Literal(by))]) => {
                 self.prepared = Prepared::Order(sort_array::order(&from_raw(by))?);
             }
+            (NamedOperator::Median, [_, Some(ExprNode::Literal(method))]) => {
+                quantiles::check_method(self.form.name, &from_raw(method))?;
+                self.prepared = Prepared::Quantiles(QuantileKind::Median);
+            }
+            (NamedOperator::Percentile, [_, Some(ExprNode::Literal(method)), Some(p)]) => {
+                quantiles::check_method(self.form.name, &from_raw(method))?;
+                let p = quantiles::constant(p)?;
+                let percentiles = quantiles::percentiles(&p)?;
+                self.prepared = Prepared::Quantiles(QuantileKind::Percentiles(percentiles));
+            }
             (NamedOperator::DateFromParts, _) => dates::check_parts(self)?,
             (NamedOperator::Zip, [inputs, longest, defaults]) => {
                 zip::check(inputs, longest, defaults)?;
@@ -140,7 +152,7 @@ impl Named {
         let arguments = names.zip(&self.arguments);
         let arguments = arguments.filter_map(|(name, node)| {
             let value = match node.as_ref()? {
-                ExprNode::Literal(by) if name == "sortBy" => from_raw(by),
+                ExprNode::Literal(value) if is_literal(&name) => from_raw(value),
                 node => node.to_bson(),
             };
             Some((name, value))
@@ -177,6 +189,7 @@ impl Named {
             Zip => zip::zip(arguments),
             SortArray => sort_array::sort(arguments),
             FirstN | LastN | MaxN | MinN => sort_array::some(arguments),
+            Median | Percentile => quantiles::evaluate(arguments),
             _ => dates::evaluate(arguments),
         }
     }
@@ -233,6 +246,14 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    /// What `$median` or `$percentile` is of its numbers.
+    pub(super) fn quantiles(self) -> Option<&'a QuantileKind> {
+        match &self.named.prepared {
+            Prepared::Quantiles(kind) => Some(kind),
+            _ => None,
+        }
+    }
+
     /// The order of `$sortArray`.
     pub(super) fn order(self) -> Option<&'a PushSort> {
         match &self.named.prepared {
@@ -240,4 +261,9 @@ impl<'a> Arguments<'a> {
             _ => None,
         }
     }
+}
+
+/// Whether an argument is no expression.
+fn is_literal(key: &str) -> bool {
+    ["sortBy", "method"].contains(&key)
 }

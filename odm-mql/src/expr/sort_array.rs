@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use bson::{Bson, RawArray, RawBson, RawBsonRef};
 
 use super::{
-    evaluate::{is_null, type_of},
+    evaluate::{is_null, is_number, type_of},
     failed,
     named::{Arguments, NamedOperator},
 };
@@ -72,14 +72,7 @@ pub(super) fn some(arguments: Arguments<'_>) -> Result<Option<RawBson>, Error> {
         let reason = format!("its input must be an array, not {}", type_of(&input));
         return Err(failed(name, reason, 5_788_200));
     };
-    let whole = n.as_ref().and_then(|n| number::whole(n.as_raw_bson_ref()));
-    let Some(whole) = whole else {
-        let reason = format!("`n` must be a whole number, not {}", type_of(&n));
-        return Err(failed(name, reason, 5_787_902));
-    };
-    let Some(n) = usize::try_from(whole).ok().filter(|n| *n > 0) else {
-        return Err(failed(name, "`n` must be greater than 0", 5_787_908));
-    };
+    let n = count(name, &n)?;
     let mut elements = elements(array);
     let collation = arguments.collation();
     match operator {
@@ -97,6 +90,26 @@ pub(super) fn some(arguments: Arguments<'_>) -> Result<Option<RawBson>, Error> {
     }
     elements.truncate(n);
     Ok(Some(RawBson::Array(elements.into_iter().collect())))
+}
+
+/// The number of elements in `n`.
+fn count(name: &'static str, n: &Option<RawBson>) -> Result<usize, Error> {
+    let bad = |reason, code| {
+        failed(
+            name,
+            format!("`n` must be {reason}, not {}", type_of(n)),
+            code,
+        )
+    };
+    if !is_number(n) {
+        return Err(bad("a number", 5_787_902));
+    }
+    let whole = n.as_ref().and_then(|n| number::whole(n.as_raw_bson_ref()));
+    match whole {
+        None => Err(bad("a whole number of 64 bits", 5_787_903)),
+        Some(..=0) => Err(failed(name, "`n` must be greater than 0", 5_787_908)),
+        Some(n) => Ok(usize::try_from(n).unwrap_or(usize::MAX)),
+    }
 }
 
 /// Sorts elements, without null ones.

@@ -197,7 +197,7 @@ fn values_of_the_wrong_type_are_errors_with_the_codes_of_mongodb() {
 
 #[test]
 fn what_is_no_expression_is_refused() {
-    assert_eq!(code(doc! { "$median": ["a", "b"] }.into()), 168);
+    assert_eq!(code(doc! { "$function": ["a", "b"] }.into()), 168);
     assert_eq!(code(doc! { "$eq": [1] }.into()), 16_020);
     assert_eq!(code(doc! { "$first": [1, 2] }.into()), 16_020);
     assert_eq!(code(doc! { "$type": [] }.into()), 16_020);

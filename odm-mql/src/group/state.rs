@@ -113,12 +113,8 @@ pub(crate) struct Deviation {
 impl Deviation {
     /// Adds a value, if it is a number.
     pub(crate) fn add(&mut self, value: RawBsonRef<'_>) {
-        let number = match value {
-            RawBsonRef::Int32(value) => value.into(),
-            RawBsonRef::Int64(value) => value as f64,
-            RawBsonRef::Double(value) => value,
-            RawBsonRef::Decimal128(value) => value.to_string().parse().unwrap_or(f64::NAN),
-            _ => return,
+        let Some(number) = as_double(value) else {
+            return;
         };
         self.count += 1.0;
         let difference = number - self.mean;
@@ -138,6 +134,17 @@ impl Deviation {
         }
         RawBson::Double((self.squares / divisor).sqrt())
     }
+}
+
+/// A number as the nearest double.
+pub(super) fn as_double(value: RawBsonRef<'_>) -> Option<f64> {
+    Some(match value {
+        RawBsonRef::Int32(value) => value.into(),
+        RawBsonRef::Int64(value) => value as f64,
+        RawBsonRef::Double(value) => value,
+        RawBsonRef::Decimal128(value) => value.to_string().parse().unwrap_or(f64::NAN),
+        _ => return None,
+    })
 }
 
 /// The number of bytes of a value of a type that has values of many bytes.

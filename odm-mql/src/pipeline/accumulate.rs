@@ -1,14 +1,19 @@
 //! The accumulators of `$group`.
 
+mod kept;
+mod ranked;
+
 use std::collections::{HashMap, HashSet};
 
 use bson::{Bson, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString};
 
+use self::kept::{KeptState, KeptValues};
 use super::parse::StageScope;
 use crate::{
     Collation, Error, Expr,
     error::code,
-    group::{Deviation, KeptValue, State, Total, bytes},
+    expr::{check_method, percentiles},
+    group::{Deviation, KeptValue, QuantileKind, Quantiles, State, Total, bytes},
     key, types,
     types::{bad_as, unknown},
     write::{fields, malformed},
@@ -18,10 +23,10 @@ use crate::{
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct StageAccumulator {
     kind: AccumulatorKind,
-    pub(super) expr: Expr,
+    expr: Expr,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 enum AccumulatorKind {
     Sum,
     Avg,
@@ -38,6 +43,8 @@ enum AccumulatorKind {
     StdDev {
         is_sample: bool,
     },
+    Kept(Box<KeptValues>),
+    Quantile(QuantileKind),
 }
 
 use AccumulatorKind::*;
@@ -58,21 +65,6 @@ const ACCUMULATORS: [(&str, AccumulatorKind); 14] = [
     ("$mergeObjects", MergeObjects),
     ("$stdDevPop", StdDev { is_sample: false }),
     ("$stdDevSamp", StdDev { is_sample: true }),
-];
-
-/// Accumulators of MongoDB that are not supported.
-const UNSUPPORTED: [&str; 11] = [
-    "$accumulator",
-    "$bottom",
-    "$bottomN",
-    "$firstN",
-    "$lastN",
-    "$maxN",
-    "$median",
-    "$minN",
-    "$percentile",
-    "$top",
-    "$topN",
 ];
 
 impl StageAccumulator {
@@ -100,20 +92,26 @@ impl StageAccumulator {
         let (Some((operator, operand)), None) = (operators.next(), operators.next()) else {
             return Err(bad_as(40_238, name, "just one accumulator"));
         };
-        let found = ACCUMULATORS.iter().find(|(other, _)| other == operator);
-        let Some((_, kind)) = found else {
-            return Err(match UNSUPPORTED.contains(&operator.as_str()) {
-                true => Error::NotSupported {
-                    operator: operator.clone(),
-                    instead: "collect values by `$push`, and compute with them after the group",
-                    code: 15_952,
-                },
-                false => unknown(15_952, operator),
-            });
-        };
         if let Bson::Array(_) = operand {
             return Err(bad_as(40_237, operator, "one operand, not an array"));
         }
+        if let Some(kept) = KeptValues::parse(operator, operand, scope) {
+            let (kept, expr) = kept?;
+            let kind = Kept(Box::new(kept));
+            return Ok(StageAccumulator { kind, expr });
+        }
+        let found = ACCUMULATORS.iter().find(|(other, _)| other == operator);
+        let Some((_, kind)) = found else {
+            return match operator.as_str() {
+                "$median" | "$percentile" => quantiles(operator, operand, scope),
+                "$accumulator" => Err(Error::NotSupported {
+                    operator: operator.clone(),
+                    instead: "collect values by `$push`, and compute with them after the group",
+                    code: 15_952,
+                }),
+                other => Err(unknown(15_952, other)),
+            };
+        };
         let expr = match (operator.as_str(), operand) {
             ("$count", Bson::Document(empty)) if empty.is_empty() => Expr::parse(&1.into())?,
             ("$count", _) => {
@@ -121,7 +119,8 @@ impl StageAccumulator {
             }
             (_, operand) => scope.expr(operand)?,
         };
-        Ok(StageAccumulator { kind: *kind, expr })
+        let kind = kind.clone();
+        Ok(StageAccumulator { kind, expr })
     }
 
     /// The number of the documents.
@@ -130,8 +129,13 @@ impl StageAccumulator {
         Ok(StageAccumulator { kind: Sum, expr })
     }
 
-    pub(super) fn begin(&self, collation: Option<&Collation>) -> AccumulatorState {
-        match self.kind {
+    /// The state of a group without documents. The documents of the group share the value `id`.
+    pub(super) fn begin(
+        &self,
+        id: &RawBson,
+        collation: Option<&Collation>,
+    ) -> Result<AccumulatorState, Error> {
+        Ok(match &self.kind {
             Sum => AccumulatorState::Plain(State::Sum(Total::default())),
             Avg => AccumulatorState::Plain(State::Avg(Total::default())),
             Min => AccumulatorState::Plain(State::Min(KeptValue::collated(collation))),
@@ -143,9 +147,75 @@ impl StageAccumulator {
             SetUnion => AccumulatorState::SetUnion(Box::new(ValueSet::by(collation))),
             ConcatArrays => AccumulatorState::ConcatArrays(RawArrayBuf::new()),
             MergeObjects => AccumulatorState::MergeObjects(Box::default()),
-            StdDev { is_sample } => AccumulatorState::StdDev(Deviation::default(), is_sample),
+            StdDev { is_sample } => AccumulatorState::StdDev(Deviation::default(), *is_sample),
+            Kept(kept) => AccumulatorState::Kept(Box::new(kept.begin(id, collation)?)),
+            Quantile(_) => AccumulatorState::Quantiles(Quantiles::default()),
+        })
+    }
+
+    /// Adds the value of a document to a state of this accumulator, and returns the memory that it takes.
+    pub(super) fn add(
+        &self,
+        document: &RawDocument,
+        state: &mut AccumulatorState,
+    ) -> Result<usize, Error> {
+        if state.is_full() {
+            return Ok(0);
+        }
+        let value = self.expr.evaluate(document)?;
+        let key = match &self.kind {
+            Kept(kept) => kept.sort_keys().map(|keys| keys.key(document)),
+            _ => None,
+        };
+        state.add(value, key)
+    }
+
+    /// The value of a group. A missing one is null.
+    pub(super) fn value(&self, state: AccumulatorState) -> RawBson {
+        match (&self.kind, state) {
+            (Quantile(kind), AccumulatorState::Quantiles(numbers)) => numbers.into_value(kind),
+            (_, state) => state.into_value(),
         }
     }
+}
+
+/// Parses `$median` or `$percentile`.
+fn quantiles(
+    name: &str,
+    operand: &Bson,
+    scope: &StageScope<'_>,
+) -> Result<StageAccumulator, Error> {
+    let is_median = name == "$median";
+    let Bson::Document(arguments) = operand else {
+        let code = if is_median { 7_436_100 } else { 7_429_703 };
+        return Err(bad_as(code, name, "an object of its arguments"));
+    };
+    let names: &[&str] = if is_median {
+        &["input", "method"]
+    } else {
+        &["input", "method", "p"]
+    };
+    let mut keys = arguments.keys();
+    if let Some(other) = keys.find(|key| !names.contains(&key.as_str())) {
+        return Err(unknown(40_415, &format!("{name}.{other}")));
+    }
+    let argument = |key: &str| {
+        let found = arguments.get(key);
+        found.ok_or_else(|| bad_as(40_414, name, "all arguments that it requires"))
+    };
+    let (input, method) = (argument("input")?, argument("method")?);
+    check_method(name, method)?;
+    let kind = if is_median {
+        QuantileKind::Median
+    } else {
+        let p = scope.constant(argument("p")?)?;
+        let p = p.ok_or_else(|| bad_as(7_750_300, name, "a constant `p`"))?;
+        QuantileKind::Percentiles(percentiles(&Some(p))?)
+    };
+    Ok(StageAccumulator {
+        kind: Quantile(kind),
+        expr: scope.expr(input)?,
+    })
 }
 
 /// The state of an accumulator of one group.
@@ -163,11 +233,22 @@ pub(super) enum AccumulatorState {
     MergeObjects(Box<MergedFields>),
     /// The numbers, and whether they are a sample.
     StdDev(Deviation, bool),
+    Kept(Box<KeptState>),
+    Quantiles(Quantiles),
 }
 
 impl AccumulatorState {
-    /// Adds a value, and returns the memory that it takes.
-    pub(super) fn add(&mut self, value: Option<RawBson>) -> Result<usize, Error> {
+    /// Whether no value changes it any more.
+    fn is_full(&self) -> bool {
+        match self {
+            AccumulatorState::First(first) => first.is_some(),
+            AccumulatorState::Kept(kept) => kept.is_full(),
+            _ => false,
+        }
+    }
+
+    /// Adds a value, with the key of its document if the accumulator has an order of documents, and returns the memory that it takes.
+    fn add(&mut self, value: Option<RawBson>, key: Option<Vec<u8>>) -> Result<usize, Error> {
         let as_ref = value.as_ref().map(RawBson::as_raw_bson_ref);
         Ok(match (self, as_ref) {
             (AccumulatorState::First(Some(_)), _) => 0,
@@ -177,7 +258,9 @@ impl AccumulatorState {
                 memory
             }
             (AccumulatorState::Last(last), _) => last.replace(value),
+            (AccumulatorState::Kept(kept), _) => kept.add(value, key),
             (_, None) => 0,
+            (AccumulatorState::Quantiles(numbers), Some(value)) => numbers.add(value),
             (AccumulatorState::Plain(state), Some(value)) => state.add(value),
             (AccumulatorState::Push(array), Some(value)) => push(array, value),
             (AccumulatorState::AddToSet(set), Some(value)) => set.add(value),
@@ -217,8 +300,7 @@ impl AccumulatorState {
         })
     }
 
-    /// The value of the group. A missing one is null.
-    pub(super) fn into_value(self) -> RawBson {
+    fn into_value(self) -> RawBson {
         match self {
             AccumulatorState::Plain(state) => state.value(),
             AccumulatorState::First(first) => first.flatten().unwrap_or(RawBson::Null),
@@ -230,6 +312,8 @@ impl AccumulatorState {
             AccumulatorState::ConcatArrays(array) => RawBson::Array(array),
             AccumulatorState::StdDev(deviation, is_sample) => deviation.value(is_sample),
             AccumulatorState::MergeObjects(merged) => RawBson::Document(merged.into_document()),
+            AccumulatorState::Kept(kept) => kept.into_value(),
+            AccumulatorState::Quantiles(numbers) => numbers.into_value(&QuantileKind::Median),
         }
     }
 }

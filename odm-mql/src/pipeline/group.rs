@@ -107,8 +107,7 @@ impl GroupRun {
         let accumulators = &self.stage.accumulators;
         let states = self.states[at * accumulators.len()..].iter_mut();
         for ((_, accumulator), state) in accumulators.iter().zip(states) {
-            let value = accumulator.expr.evaluate(document)?;
-            self.memory.take(state.add(value)?)?;
+            self.memory.take(accumulator.add(document, state)?)?;
         }
         Ok(())
     }
@@ -122,12 +121,12 @@ impl GroupRun {
                 + 2 * size_of::<(Vec<u8>, usize)>()
                 + self.stage.accumulators.len() * size_of::<AccumulatorState>(),
         )?;
+        let collation = self.stage.collation.as_ref();
+        for (_, accumulator) in &self.stage.accumulators {
+            self.states.push(accumulator.begin(&id, collation)?);
+        }
         self.found.insert(self.key.clone(), at);
         self.ids.push(id);
-        let accumulators = self.stage.accumulators.iter();
-        let collation = self.stage.collation.as_ref();
-        self.states
-            .extend(accumulators.map(|(_, accumulator)| accumulator.begin(collation)));
         Ok(at)
     }
 
@@ -140,8 +139,8 @@ impl GroupRun {
         ids.map(move |id| {
             let mut row = RawDocumentBuf::new();
             row.append(cstr!("_id"), id);
-            for ((name, _), state) in accumulators.iter().zip(states.by_ref()) {
-                row.append(name, state.into_value());
+            for ((name, accumulator), state) in accumulators.iter().zip(states.by_ref()) {
+                row.append(name, accumulator.value(state));
             }
             made(row)
         })

@@ -246,7 +246,7 @@ fn whole(name: &str, value: &Bson, code: i32) -> Result<u64, Error> {
     number.ok_or_else(|| bad_as(code, name, "a whole number of 64 bits that is not negative"))
 }
 
-fn sort(document: &Document) -> Result<Sort, Error> {
+pub(super) fn sort(document: &Document) -> Result<Sort, Error> {
     if document.is_empty() {
         return Err(bad_as(15_976, "$sort", "at least one field"));
     }

@@ -6,6 +6,7 @@ use super::*;
 use crate::testing::raw;
 
 mod errors;
+mod kept;
 mod lookups;
 mod properties;
 mod runs;

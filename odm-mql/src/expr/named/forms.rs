@@ -38,6 +38,8 @@ pub(in crate::expr) enum NamedOperator {
     LastN,
     MaxN,
     MinN,
+    Median,
+    Percentile,
 }
 
 use NamedOperator::*;
@@ -165,8 +167,14 @@ const ZIP: Keys = &[
 ];
 const SORT_ARRAY: Keys = &[("input", Some(2_942_502)), ("sortBy", Some(2_942_503))];
 const SOME: Keys = &[("n", Some(5_787_906)), ("input", Some(5_787_907))];
+const MEDIAN: Keys = &[("input", Some(40_414)), ("method", Some(40_414))];
+const PERCENTILE: Keys = &[
+    ("input", Some(40_414)),
+    ("method", Some(40_414)),
+    ("p", Some(40_414)),
+];
 
-static FORMS: [Form; 35] = [
+static FORMS: [Form; 37] = [
     Form::new(DateAdd, "$dateAdd", SHIFT, (5_166_400, 5_166_401)),
     Form::new(DateSubtract, "$dateSubtract", SHIFT, (5_166_400, 5_166_401)),
     Form::new(DateDiff, "$dateDiff", DIFF, (5_166_301, 5_166_302)),
@@ -212,4 +220,6 @@ static FORMS: [Form; 35] = [
     Form::new(LastN, "$lastN", SOME, (5_787_801, 5_787_901)),
     Form::new(MaxN, "$maxN", SOME, (5_787_900, 5_787_901)),
     Form::new(MinN, "$minN", SOME, (5_787_900, 5_787_901)),
+    Form::new(Median, "$median", MEDIAN, (7_436_201, 40_415)),
+    Form::new(Percentile, "$percentile", PERCENTILE, (7_436_200, 40_415)),
 ];

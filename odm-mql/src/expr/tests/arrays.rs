@@ -160,6 +160,8 @@ fn elements_are_sorted_and_some_of_them_taken() {
             ),
             (doc! { "$firstN": { "n": 0, "input": "$n" } }, 5_787_908),
             (doc! { "$firstN": { "input": "$n" } }, 5_787_906),
+            (doc! { "$firstN": { "n": null, "input": "$n" } }, 5_787_902),
+            (doc! { "$firstN": { "n": 1.5, "input": "$n" } }, 5_787_903),
         ],
         &document,
     );
@@ -291,5 +293,53 @@ fn a_random_number_is_another_one_each_time_and_less_than_1() {
             (doc! { "$rand": 1 }, 10_065),
         ],
         &doc! {},
+    );
+}
+
+#[test]
+fn a_percentile_is_one_of_the_numbers_of_an_array() {
+    let document = doc! { "n": [4, 1.5, "x", 3, f64::NAN], "one": 7, "nan": f64::NAN };
+    let median = |input: &str| doc! { "$median": { "input": input, "method": "approximate" } };
+    let percentile = |input: &str, p: Bson| doc! { "$percentile": { "input": input, "p": p, "method": "approximate" } };
+    check(
+        [
+            (median("$n"), 3.0.into()),
+            (median("$one"), 7.0.into()),
+            (median("$text"), Bson::Null),
+            (
+                percentile("$n", vec![0.9, 0.0].into()),
+                vec![4.0, 1.5].into(),
+            ),
+            (percentile("$one", vec![0, 1].into()), vec![7.0, 7.0].into()),
+            (
+                percentile("$x", vec![0.5, 0.6].into()),
+                vec![Bson::Null, Bson::Null].into(),
+            ),
+            (
+                percentile("$n", doc! { "$concatArrays": [[0.5], [1]] }.into()),
+                vec![3.0, 4.0].into(),
+            ),
+        ],
+        &document,
+    );
+    let nan = value(median("$nan"), document.clone());
+    assert!(matches!(nan, Some(Bson::Double(nan)) if nan.is_nan()));
+    check_errors(
+        [
+            (doc! { "$median": "$n" }, 7_436_201),
+            (doc! { "$percentile": ["$n"] }, 7_436_200),
+            (doc! { "$median": { "input": "$n" } }, 40_414),
+            (doc! { "$median": { "input": "$n", "method": "exact" } }, 2),
+            (doc! { "$median": { "input": "$n", "method": null } }, 14),
+            (
+                doc! { "$median": { "input": "$n", "method": "approximate", "p": [1] } },
+                40_415,
+            ),
+            (percentile("$n", "$n".into()), 7_750_300),
+            (percentile("$n", 0.5.into()), 7_750_301),
+            (percentile("$n", vec!["x"].into()), 7_750_302),
+            (percentile("$n", vec![2].into()), 7_750_303),
+        ],
+        &document,
     );
 }

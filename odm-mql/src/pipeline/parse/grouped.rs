@@ -89,7 +89,7 @@ impl StageScope<'_> {
     }
 
     /// The value of an expression that reads no field.
-    fn constant(&self, value: &Bson) -> Result<Option<RawBson>, Error> {
+    pub(in crate::pipeline) fn constant(&self, value: &Bson) -> Result<Option<RawBson>, Error> {
         let expr = self.expr(value)?;
         match expr.paths().is_empty() {
             true => expr.evaluate(&RawDocumentBuf::new()),
