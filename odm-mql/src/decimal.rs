@@ -2,6 +2,9 @@
 //!
 //! An exact result is held in two limbs of 34 digits, with a flag for further digits below them; it is rounded once.
 
+mod fixed;
+mod functions;
+
 use bson::Decimal128;
 
 /// The number of digits of a coefficient.

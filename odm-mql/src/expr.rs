@@ -66,8 +66,9 @@ use crate::{
 ///
 /// Operators on dates have the time zones of IANA with the feature `time-zones`, as of the version of the library, and offsets from UTC
 /// without it. `$dateFromString` without a format reads what `$convert`
-/// reads. `$exp`, `$ln`, `$log`, `$log10`, `$pow`, `$sigmoid` and trigonometry refuse decimals, which MongoDB has with 34 digits. A set is in
-/// the order in which its elements were met. The operators with regular
+/// reads. Powers and logarithms of decimals are right to the last of their 34 digits, where those of MongoDB can be one off. Trigonometry
+/// refuses decimals, which MongoDB has, but for the conversion of angles: the sine of a number of 6,144 digits needs as many of pi. A set is
+/// in the order in which its elements were met. The operators with regular
 /// expressions search with a bounded number of steps for a document, and the evaluation of an expression for a document has a bound on its
 /// steps, with the code of an expired time, and on the memory of its values.
 #[derive(Debug, Clone, PartialEq)]

@@ -275,7 +275,7 @@ fn operator(
         (operator, values) => match operator.family() {
             Family::Arrays => arrays::operator(operator, values, scope),
             Family::Texts => texts::operator(operator, values),
-            Family::Powers => powers::operator(operator, values),
+            Family::Powers => powers::operator(operator, values, scope.work),
             Family::Trigonometry => trigonometry::operator(operator, values),
             Family::Bits => bits::operator(operator, values),
             Family::Totals => Ok(totals::operator(operator, values, scope)),

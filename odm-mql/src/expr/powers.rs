@@ -7,13 +7,18 @@ use super::{
     failed,
     numbers::Num,
     operator::Operator,
+    work::Work,
 };
 use crate::{Error, decimal::Decimal, error::code};
+
+/// The steps of a function of decimals.
+const STEPS_OF_DECIMAL: u64 = 512;
 
 /// The value of an operator on numbers.
 pub(super) fn operator(
     operator: Operator,
     values: &[Option<RawBson>],
+    work: &Work<'_>,
 ) -> Result<Option<RawBson>, Error> {
     if values.iter().any(is_null) {
         return Ok(Some(RawBson::Null));
@@ -37,23 +42,22 @@ pub(super) fn operator(
     });
     let numbers = numbers.collect::<Result<Vec<_>, _>>()?;
     check(operator, &numbers)?;
+    if numbers.iter().any(|number| number.double().is_none()) {
+        work.take(STEPS_OF_DECIMAL)?;
+        return Ok(of_decimals(operator, &numbers).map(|value| Num::Decimal(value).into_raw()));
+    }
     let result = match (operator, numbers.as_slice()) {
-        (Operator::Pow, [base, exponent]) => return power(*base, *exponent).map(Some),
-        (Operator::Sqrt, [Num::Decimal(value)]) => Num::Decimal(value.root()),
-        (Operator::Log, [value, base]) => match (value.double(), base.double()) {
-            (Some(value), Some(base)) => Num::Double(value.ln() / base.ln()),
-            _ => return Err(no_decimal(operator)),
-        },
-        (_, [number]) => match number.double() {
-            Some(value) => Num::Double(match operator {
-                Operator::Exp => value.exp(),
-                Operator::Ln => value.ln(),
-                Operator::Log10 => value.log10(),
-                Operator::Sqrt => value.sqrt(),
-                _ => 1.0 / (1.0 + (-value).exp()),
-            }),
-            None => return Err(no_decimal(operator)),
-        },
+        (Operator::Pow, [base, exponent]) => power(*base, *exponent),
+        (Operator::Log, [value, base]) => {
+            of_doubles(*value, *base, |value, base| value.ln() / base.ln())
+        }
+        (_, [number]) => of_doubles(*number, *number, |value, _| match operator {
+            Operator::Exp => value.exp(),
+            Operator::Ln => value.ln(),
+            Operator::Log10 => value.log10(),
+            Operator::Sqrt => value.sqrt(),
+            _ => 1.0 / (1.0 + (-value).exp()),
+        }),
         _ => return Ok(None),
     };
     Ok(Some(result.into_raw()))
@@ -104,18 +108,36 @@ fn check(operator: Operator, numbers: &[Num]) -> Result<(), Error> {
     }
 }
 
-fn no_decimal(operator: Operator) -> Error {
-    let reason = "it is not supported for decimals: convert them by `$toDouble`";
-    failed(operator, reason, code::NOT_IMPLEMENTED)
+/// The value of a function of doubles, or of numbers that are rounded to doubles.
+fn of_doubles(a: Num, b: Num, function: impl Fn(f64, f64) -> f64) -> Num {
+    let double = |number: Num| number.double().unwrap_or(f64::NAN);
+    Num::Double(function(double(a), double(b)))
+}
+
+/// The value of an operator on numbers one of which is a decimal.
+fn of_decimals(operator: Operator, numbers: &[Num]) -> Option<Decimal> {
+    match (operator, numbers) {
+        (Operator::Pow, [base, exponent]) => Some(base.decimal().pow(exponent.decimal())),
+        // As in MongoDB, both logarithms are rounded.
+        (Operator::Log, [value, base]) => Some(value.decimal().ln().over(base.decimal().ln())),
+        (_, [number]) => {
+            let (value, one) = (number.decimal(), Decimal::int(1));
+            Some(match operator {
+                Operator::Exp => value.exp(),
+                Operator::Ln => value.ln(),
+                Operator::Log10 => value.log10(),
+                Operator::Sqrt => value.root(),
+                _ => one.over(one.plus(value.negated().exp())),
+            })
+        }
+        _ => None,
+    }
 }
 
 /// A power, which is whole if its base and its exponent are and it fits.
-fn power(base: Num, exponent: Num) -> Result<RawBson, Error> {
-    let (Some(base_double), Some(exponent_double)) = (base.double(), exponent.double()) else {
-        return Err(no_decimal(Operator::Pow));
-    };
-    let double = base_double.powf(exponent_double);
-    let result = match (base.whole(), exponent.whole()) {
+fn power(base: Num, exponent: Num) -> Num {
+    let double = of_doubles(base, exponent, f64::powf);
+    match (base.whole(), exponent.whole()) {
         (Some((base, base_is_int)), Some((exponent, exponent_is_int))) => {
             let whole = match (base, u32::try_from(exponent)) {
                 (_, Ok(exponent)) => base.checked_pow(exponent),
@@ -126,10 +148,9 @@ fn power(base: Num, exponent: Num) -> Result<RawBson, Error> {
             };
             match whole {
                 Some(whole) => super::numbers::narrow(whole, base_is_int && exponent_is_int),
-                None => Num::Double(double),
+                None => double,
             }
         }
-        _ => Num::Double(double),
-    };
-    Ok(result.into_raw())
+        _ => double,
+    }
 }

@@ -10,7 +10,7 @@ use super::{
     numbers::Num,
     operator::Operator,
 };
-use crate::{Error, error::code};
+use crate::{Error, decimal::Decimal, error::code};
 
 /// The value of a function of angles, or of its inverse.
 pub(super) fn operator(
@@ -20,6 +20,12 @@ pub(super) fn operator(
     if values.iter().any(is_null) {
         return Ok(Some(RawBson::Null));
     }
+    // The degrees of a radian, and the radians of a degree, to 34 digits.
+    let factor = match operator {
+        Operator::DegreesToRadians => Some("0.01745329251994329576923690768488613"),
+        Operator::RadiansToDegrees => Some("57.29577951308232087679815481410517"),
+        _ => None,
+    };
     let mut doubles = Vec::with_capacity(values.len());
     for value in values {
         let number = Num::new(value).ok_or_else(|| {
@@ -34,6 +40,9 @@ pub(super) fn operator(
                 code,
             )
         })?;
+        if let (Num::Decimal(value), Some(factor)) = (number, factor.and_then(Decimal::parse)) {
+            return Ok(Some(Num::Decimal(value.times(factor)).into_raw()));
+        }
         let reason = "it is not supported for decimals: convert them by `$toDouble`";
         let double = number.double();
         doubles.push(double.ok_or_else(|| failed(operator, reason, code::NOT_IMPLEMENTED))?);

@@ -245,6 +245,32 @@ fn powers_logarithms_angles_and_bits_are_computed() {
             ),
             (doc! { "$exp": 0 }, 1.0.into()),
             (doc! { "$ln": 1 }, 0.0.into()),
+            (
+                doc! { "$exp": decimal("-1") },
+                decimal("0.3678794411714423215955237701614609"),
+            ),
+            (
+                doc! { "$ln": decimal("10") },
+                decimal("2.302585092994045684017991454684364"),
+            ),
+            (doc! { "$log": [decimal("100"), 10] }, decimal("2")),
+            (
+                doc! { "$log": [64, decimal("2")] },
+                decimal("5.999999999999999999999999999999999"),
+            ),
+            (
+                doc! { "$pow": [2.0, decimal("3")] },
+                decimal("8.000000000000000000000000000000000"),
+            ),
+            (
+                doc! { "$sigmoid": decimal("0.5") },
+                decimal("0.6224593312018545646389005657455087"),
+            ),
+            (doc! { "$sigmoid": decimal("Infinity") }, decimal("1")),
+            (
+                doc! { "$degreesToRadians": decimal("180") },
+                decimal("3.141592653589793238462643383279503"),
+            ),
             (doc! { "$log10": 1_000 }, 1_000_f64.log10().into()),
             (doc! { "$log": [8, 2] }, (8_f64.ln() / 2_f64.ln()).into()),
             (doc! { "$sigmoid": 0 }, 0.5.into()),
@@ -266,7 +292,12 @@ fn powers_logarithms_angles_and_bits_are_computed() {
         [
             (doc! { "$pow": ["$text", 1] }, 28_762),
             (doc! { "$pow": [0, -1] }, 28_764),
-            (doc! { "$pow": [decimal("2"), 1] }, 238),
+            (doc! { "$pow": [decimal("0"), -1] }, 28_764),
+            (doc! { "$ln": decimal("0") }, 28_766),
+            (doc! { "$log10": decimal("-1") }, 28_761),
+            (doc! { "$log": [decimal("-1"), 2] }, 28_758),
+            (doc! { "$log": [2, decimal("1")] }, 28_759),
+            (doc! { "$sin": decimal("1") }, 238),
             (doc! { "$sqrt": -1 }, 28_714),
             (doc! { "$ln": 0 }, 28_766),
             (doc! { "$log10": 0 }, 28_761),
