@@ -55,12 +55,12 @@ use crate::{
 ///
 /// `$convert` and its short forms convert as MongoDB 8.0 does, with these differences:
 ///
-/// - Binary data is converted to a boolean alone. Another conversion of it that MongoDB has is refused, also beside `onError`.
+/// - Arrays of numbers and documents are not converted to binary data, nor from it.
 /// - A date is read from a text of ISO 8601 alone, as `2018-03-27T16:58:51.538Z`: with a space in the place of the `T`, with or without
 ///   seconds and their fraction, with an offset, with `UTC` or `GMT`, or as a day. MongoDB reads other spellings too, as `July 4th, 2017`.
 /// - A double is read from decimal digits, `infinity` and `nan` alone, not from `-0x1p3` or `nan(1)`. It is written with all digits that it
 ///   needs, of which older servers write sixteen.
-/// - `$convert` has no `base`, `format` and `byteOrder`.
+/// - `$convert` has no `base`.
 ///
 /// `$toLower`, `$toUpper`, `$strcasecmp` and the parts of texts take numbers and dates as their texts, as in MongoDB, and not timestamps.
 ///
@@ -103,6 +103,8 @@ struct Convert {
     to: ExprNode,
     on_error: Option<ExprNode>,
     on_null: Option<ExprNode>,
+    format: Option<ExprNode>,
+    byte_order: Option<ExprNode>,
 }
 
 impl Expr {
@@ -320,6 +322,8 @@ impl ExprNode {
                 to: convert.to.with_paths(change),
                 on_error: convert.on_error.map(|node| node.with_paths(change)),
                 on_null: convert.on_null.map(|node| node.with_paths(change)),
+                format: convert.format.map(|node| node.with_paths(change)),
+                byte_order: convert.byte_order.map(|node| node.with_paths(change)),
             })),
             ExprNode::Field(field) => {
                 ExprNode::Field(Box::new(field.map(|node| node.with_paths(change))))
@@ -340,6 +344,8 @@ impl Convert {
         let mut parts = vec![("input", &self.input), ("to", &self.to)];
         parts.extend(self.on_error.as_ref().map(|node| ("onError", node)));
         parts.extend(self.on_null.as_ref().map(|node| ("onNull", node)));
+        parts.extend(self.format.as_ref().map(|node| ("format", node)));
+        parts.extend(self.byte_order.as_ref().map(|node| ("byteOrder", node)));
         parts
     }
 }

@@ -1,21 +1,45 @@
 //! Conversions of values to other types.
 
+mod binary;
 mod texts;
 
-use bson::{DateTime, RawBson, oid::ObjectId, spec::ElementType};
+use bson::{
+    Binary, DateTime, RawBson,
+    oid::ObjectId,
+    spec::{BinarySubtype, ElementType},
+};
 
-use self::texts::{date_text, double_text};
+use self::{
+    binary::{ByteOrder, Format},
+    texts::{date_text, double_text},
+};
 use super::evaluate::{is_null, truthy};
 use crate::{Error, decimal::Decimal, error::code, number, types};
 
 /// What a value is converted to.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Target {
     /// Null, whatever the value is.
     Null,
     /// The type of a missing value, which no value can be converted to.
     Missing,
-    Type(ElementType),
+    /// A type, and how binary data is converted.
+    Type(ElementType, BinaryForm),
+}
+
+/// How binary data is made and read.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct BinaryForm {
+    /// The subtype as an argument, which is read where binary data is made.
+    subtype: Option<RawBson>,
+    format: Option<Format>,
+    order: ByteOrder,
+}
+
+impl BinaryForm {
+    fn subtype(&self) -> Result<BinarySubtype, Failure> {
+        binary::subtype(self.subtype.as_ref())
+    }
 }
 
 impl Target {
@@ -25,18 +49,53 @@ impl Target {
         let Some(RawBson::Document(document)) = to else {
             return Target::of_type(to);
         };
-        let mut kind = None;
+        let (mut kind, mut subtype) = (None, None);
         for (name, value) in document.iter().flatten() {
             match name.as_str() {
                 "type" => kind = Some(RawBson::from(value)),
-                "subtype" => {}
-                _ => return Err(bad_target("the document has only `type` and `subtype`")),
+                "subtype" => subtype = Some(RawBson::from(value)),
+                // As in MongoDB, other fields have no meaning.
+                _ => {}
             }
         }
-        match kind {
-            None => Err(bad_target("the document needs a `type`")),
-            kind => Target::of_type(&kind),
+        match (Target::of_type(&kind)?, kind) {
+            (_, None) => Err(bad_target("the document needs a `type`")),
+            (Target::Null, _) => Err(bad_target("the `type` is null")),
+            (Target::Type(kind, form), _) => Ok(Target::Type(kind, BinaryForm { subtype, ..form })),
+            (target, _) => Ok(target),
         }
+    }
+
+    /// The target with the arguments `format` and `byteOrder`.
+    pub(super) fn with_form(
+        self,
+        format: &Option<RawBson>,
+        byte_order: &Option<RawBson>,
+    ) -> Result<Target, Error> {
+        let Target::Type(kind, form) = self else {
+            return Ok(self);
+        };
+        let of_argument = |failure| failed_conversion(CONVERT, &RawBson::Null, "", failure);
+        let form = BinaryForm {
+            format: binary::format(format).map_err(of_argument)?,
+            order: binary::byte_order(byte_order).map_err(of_argument)?,
+            ..form
+        };
+        Ok(Target::Type(kind, form))
+    }
+
+    /// The target of an operator that converts to a type.
+    pub(super) fn of_operator(kind: ElementType) -> Target {
+        let (subtype, format) = match kind {
+            ElementType::Binary => (Some(RawBson::Int32(4)), Format::Uuid),
+            _ => (None, Format::Auto),
+        };
+        let form = BinaryForm {
+            subtype,
+            format: Some(format),
+            order: ByteOrder::default(),
+        };
+        Target::Type(kind, form)
     }
 
     fn of_type(kind: &Option<RawBson>) -> Result<Target, Error> {
@@ -44,7 +103,7 @@ impl Target {
             kind if is_null(kind) => Ok(Target::Null),
             Some(RawBson::String(name)) if name == "missing" => Ok(Target::Missing),
             Some(RawBson::String(name)) => match types::by_name(name).as_deref() {
-                Some([kind]) => Ok(Target::Type(*kind)),
+                Some([kind]) => Ok(Target::Type(*kind, BinaryForm::default())),
                 _ => Err(failed(
                     CONVERT,
                     "`to` is no name of a type",
@@ -54,7 +113,7 @@ impl Target {
             Some(number) => match number::whole(number.as_raw_bson_ref()) {
                 Some(0) => Ok(Target::Missing),
                 Some(code) => match types::by_code(code) {
-                    Some(kind) => Ok(Target::Type(kind)),
+                    Some(kind) => Ok(Target::Type(kind, BinaryForm::default())),
                     None => Err(bad_target("it is no code of a type")),
                 },
                 None => Err(bad_target("it is the name or the code of a type")),
@@ -85,7 +144,7 @@ pub(super) fn is_failure(error: &Error) -> bool {
 
 /// Converts a value to a text.
 pub(super) fn text(operator: &'static str, value: &RawBson) -> Result<String, Error> {
-    text_of(value).map_err(|failure| failed_conversion(operator, value, "string", failure))
+    text_of(value, None).map_err(|failure| failed_conversion(operator, value, "string", failure))
 }
 
 /// The milliseconds of a date as a text, in UTC if it names no zone.
@@ -102,12 +161,12 @@ pub(super) fn local_date_of_text(text: &str) -> Option<i64> {
 pub(super) fn convert(
     operator: &'static str,
     value: &RawBson,
-    target: Target,
+    target: &Target,
 ) -> Result<RawBson, Error> {
     let (result, name) = match target {
         Target::Null => return Ok(RawBson::Null),
         Target::Missing => (Err(Failure::Unsupported), "missing"),
-        Target::Type(target) => (converted(value, target), types::name(target)),
+        Target::Type(target, form) => (converted(value, *target, form), types::name(*target)),
     };
     result.map_err(|failure| failed_conversion(operator, value, name, failure))
 }
@@ -123,10 +182,7 @@ fn failed_conversion(
         Failure::Unsupported => ("no value of this type can be", code::CONVERSION_FAILURE),
         Failure::Value => ("this value cannot be", code::CONVERSION_FAILURE),
         Failure::Year => ("the year is not of four digits: it cannot be", 18_537),
-        Failure::Binary => (
-            "conversions of binary data are not supported here: it is not",
-            code::NOT_IMPLEMENTED,
-        ),
+        Failure::Argument(reason, code) => return failed(operator, reason, code),
     };
     failed(
         operator,
@@ -144,14 +200,28 @@ enum Failure {
     Value,
     /// A date whose year does not have four digits has no text.
     Year,
-    /// MongoDB converts binary data, and this library does not.
-    Binary,
+    /// An argument beside the value, with the code.
+    Argument(&'static str, i32),
 }
 
-fn converted(value: &RawBson, target: ElementType) -> Result<RawBson, Failure> {
+fn converted(value: &RawBson, target: ElementType, form: &BinaryForm) -> Result<RawBson, Failure> {
+    if let RawBson::Binary(data) = value {
+        match target {
+            ElementType::Double => return binary::double(data, form.order).map(RawBson::Double),
+            ElementType::Int32 => {
+                let int = i32::try_from(binary::whole(data, form.order, 4)?);
+                return int.map(RawBson::Int32).map_err(|_| Failure::Value);
+            }
+            ElementType::Int64 => return binary::whole(data, form.order, 8).map(RawBson::Int64),
+            ElementType::Binary => {
+                return binary::of_subtype(data, form.subtype()?).map(RawBson::Binary);
+            }
+            _ => {}
+        }
+    }
     match target {
         ElementType::Double => double(value).map(RawBson::Double),
-        ElementType::String => text_of(value).map(RawBson::String),
+        ElementType::String => text_of(value, form.format).map(RawBson::String),
         ElementType::ObjectId => object_id(value).map(RawBson::ObjectId),
         ElementType::Boolean => Ok(RawBson::Boolean(truthy(value.as_raw_bson_ref()))),
         ElementType::DateTime => date(value).map(RawBson::DateTime),
@@ -162,18 +232,16 @@ fn converted(value: &RawBson, target: ElementType) -> Result<RawBson, Failure> {
             value => decimal(value).map(|value| RawBson::Decimal128(value.pack())),
         },
         ElementType::Binary => match value {
-            RawBson::Double(_)
-            | RawBson::String(_)
-            | RawBson::Document(_)
-            | RawBson::Array(_)
-            | RawBson::Binary(_)
-            | RawBson::Int32(_)
-            | RawBson::Int64(_) => Err(Failure::Binary),
-            _ => Err(Failure::Unsupported),
-        },
-        ElementType::Array => match value {
-            RawBson::Binary(_) => Err(Failure::Binary),
-            _ => Err(Failure::Unsupported),
+            RawBson::String(text) => {
+                binary::of_text(text, form.format, form.subtype()?).map(RawBson::Binary)
+            }
+            value => match binary::of_number(value.as_raw_bson_ref(), form.order) {
+                Some(bytes) => Ok(RawBson::Binary(Binary {
+                    subtype: form.subtype()?,
+                    bytes,
+                })),
+                None => Err(Failure::Unsupported),
+            },
         },
         _ => Err(Failure::Unsupported),
     }
@@ -191,7 +259,6 @@ fn double(value: &RawBson) -> Result<f64, Failure> {
         RawBson::Boolean(value) => Ok((*value).into()),
         RawBson::DateTime(date) => Ok(date.timestamp_millis() as f64),
         RawBson::String(text) => texts::double(text).ok_or(Failure::Value),
-        RawBson::Binary(_) => Err(Failure::Binary),
         _ => Err(Failure::Unsupported),
     }
 }
@@ -214,7 +281,6 @@ fn int(value: &RawBson) -> Result<i32, Failure> {
         }
         RawBson::Boolean(value) => Ok((*value).into()),
         RawBson::String(text) => text.parse().map_err(|_| Failure::Value),
-        RawBson::Binary(_) => Err(Failure::Binary),
         _ => Err(Failure::Unsupported),
     }
 }
@@ -227,7 +293,6 @@ fn long(value: &RawBson) -> Result<i64, Failure> {
         RawBson::Int32(_) | RawBson::Int64(_) | RawBson::Double(_) | RawBson::Decimal128(_) => {
             number::truncated(value.as_raw_bson_ref()).ok_or(Failure::Value)
         }
-        RawBson::Binary(_) => Err(Failure::Binary),
         _ => Err(Failure::Unsupported),
     }
 }
@@ -245,8 +310,9 @@ fn decimal(value: &RawBson) -> Result<Decimal, Failure> {
     }
 }
 
-fn text_of(value: &RawBson) -> Result<String, Failure> {
+fn text_of(value: &RawBson, format: Option<Format>) -> Result<String, Failure> {
     match value {
+        RawBson::Binary(data) => binary::text(data, format),
         RawBson::String(text) => Ok(text.clone()),
         RawBson::Double(value) => Ok(double_text(*value)),
         RawBson::Int32(value) => Ok(value.to_string()),
@@ -255,7 +321,6 @@ fn text_of(value: &RawBson) -> Result<String, Failure> {
         RawBson::Boolean(value) => Ok(value.to_string()),
         RawBson::DateTime(date) => date_text(*date).ok_or(Failure::Year),
         RawBson::ObjectId(id) => Ok(id.to_hex()),
-        RawBson::Binary(_) => Err(Failure::Binary),
         _ => Err(Failure::Unsupported),
     }
 }

@@ -89,18 +89,27 @@ fn converted(convert: &Convert, scope: Scope<'_>) -> Result<Option<RawBson>, Err
     let to = node(&convert.to, scope)?;
     held.add(&to)?;
     let input = node(&convert.input, scope)?;
+    held.add(&input)?;
+    let argument = |argument: &Option<ExprNode>| match argument {
+        Some(argument) => node(argument, scope),
+        None => Ok(None),
+    };
+    let (format, byte_order) = (argument(&convert.format)?, argument(&convert.byte_order)?);
     let target = Target::new(&to)?;
     let other = |other: &Option<ExprNode>| match other {
         Some(other) => node(other, scope),
         None => Ok(Some(RawBson::Null)),
     };
     match input {
-        Some(input) if !is_nullish(&input) => match convert::convert("$convert", &input, target) {
-            Err(error) if convert.on_error.is_some() && convert::is_failure(&error) => {
-                other(&convert.on_error)
+        Some(input) if !is_nullish(&input) => {
+            let target = target.with_form(&format, &byte_order)?;
+            match convert::convert("$convert", &input, &target) {
+                Err(error) if convert.on_error.is_some() && convert::is_failure(&error) => {
+                    other(&convert.on_error)
+                }
+                result => result.map(Some),
             }
-            result => result.map(Some),
-        },
+        }
         _ => other(&convert.on_null),
     }
 }
@@ -249,7 +258,7 @@ fn operator(
     if let (Some(target), [value]) = (operator.conversion(), values.as_slice()) {
         return match value {
             Some(value) if !is_nullish(value) => {
-                convert::convert(operator.name(), value, Target::Type(target)).map(Some)
+                convert::convert(operator.name(), value, &Target::of_operator(target)).map(Some)
             }
             _ => Ok(Some(RawBson::Null)),
         };

@@ -44,6 +44,7 @@ pub(super) enum Operator {
     ToBool,
     ToDate,
     ToObjectId,
+    ToUuid,
     Concat,
     ToLower,
     ToUpper,
@@ -132,7 +133,7 @@ pub(super) enum Family {
 }
 
 /// The operators with their names and with the least and the greatest number of operands.
-const OPERATORS: [(Operator, &str, usize, usize); 102] = [
+const OPERATORS: [(Operator, &str, usize, usize); 103] = [
     (Eq, "$eq", 2, 2),
     (Ne, "$ne", 2, 2),
     (Gt, "$gt", 2, 2),
@@ -172,6 +173,7 @@ const OPERATORS: [(Operator, &str, usize, usize); 102] = [
     (ToBool, "$toBool", 1, 1),
     (ToDate, "$toDate", 1, 1),
     (ToObjectId, "$toObjectId", 1, 1),
+    (ToUuid, "$toUUID", 1, 1),
     (Concat, "$concat", 0, usize::MAX),
     (ToLower, "$toLower", 1, 1),
     (ToUpper, "$toUpper", 1, 1),
@@ -255,9 +257,8 @@ impl Operator {
         match self {
             Eq | Ne | Gt | Gte | Lt | Lte | Cmp | Not | Type | IsNumber | Rand => Family::Values,
             And | Or | Cond | IfNull | Concat | ConcatArrays | MergeObjects => Family::Lazy,
-            ToDouble | ToInt | ToLong | ToDecimal | ToString | ToBool | ToDate | ToObjectId => {
-                Family::Conversions
-            }
+            ToDouble | ToInt | ToLong | ToDecimal | ToString | ToBool | ToDate | ToObjectId
+            | ToUuid => Family::Conversions,
             Add | Subtract | Multiply | Divide | Mod | Abs | Ceil | Floor | Round | Trunc => {
                 Family::Arithmetic
             }
@@ -287,6 +288,7 @@ impl Operator {
             ToBool => ElementType::Boolean,
             ToDate => ElementType::DateTime,
             ToObjectId => ElementType::ObjectId,
+            ToUuid => ElementType::Binary,
             _ => return None,
         })
     }

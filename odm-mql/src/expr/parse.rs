@@ -214,11 +214,11 @@ fn convert(operand: &Bson, variables: &Substitution<'_>) -> Result<ExprNode, Err
     };
     for key in document.keys() {
         match key.as_str() {
-            "input" | "to" | "onError" | "onNull" => {}
-            "base" | "format" | "byteOrder" => {
+            "input" | "to" | "onError" | "onNull" | "format" | "byteOrder" => {}
+            "base" => {
                 return Err(Error::NotSupported {
                     operator: key.clone(),
-                    instead: "`$convert` has `input`, `to`, `onError` and `onNull` here",
+                    instead: "numbers are read and written in decimal digits",
                     code: code::NOT_IMPLEMENTED,
                 });
             }
@@ -234,6 +234,8 @@ fn convert(operand: &Bson, variables: &Substitution<'_>) -> Result<ExprNode, Err
         to: part("to")?.ok_or_else(|| bad("a type in `to`"))?,
         on_error: part("onError")?,
         on_null: part("onNull")?,
+        format: part("format")?,
+        byte_order: part("byteOrder")?,
     })))
 }
 
