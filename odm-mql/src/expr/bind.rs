@@ -200,7 +200,7 @@ impl Bind {
         held.add(&values[0])?;
         for element in array.into_iter().flatten() {
             values[1] = Some(element.into());
-            let value = self.body_with(&values, scope)?;
+            let value = self.body_with(&values, scope).map_err(too_much)?;
             // Each round can add levels.
             value.as_ref().map_or(Ok(()), depth::check_value)?;
             held = scope.work.hold();
@@ -209,6 +209,21 @@ impl Bind {
         }
         let [reduced, _] = values;
         Ok(reduced)
+    }
+}
+
+/// The error of a round of `$reduce`. The value that grows is too large for the operator within it first, which MongoDB does not bound.
+fn too_much(error: Error) -> Error {
+    match error {
+        Error::Expression {
+            code: code::OBJECT_TOO_LARGE,
+            ..
+        } => {
+            let reason = format!("its value has more than {MAX_VALUE} bytes");
+            let name = Binder::Reduce.name();
+            failed(name, reason, code::EXCEEDED_MEMORY_LIMIT)
+        }
+        error => error,
     }
 }
 

@@ -120,6 +120,11 @@ fn field(text: &str, rest: &str, variables: &Substitution<'_>) -> Result<ExprNod
         (name, rest) => match variables.value(name, rest)? {
             Some(Some(value)) => Ok(ExprNode::Literal(value)),
             Some(None) => Ok(ExprNode::Missing),
+            None if ["CLUSTER_TIME", "USER_ROLES"].contains(&name) => Err(Error::NotSupported {
+                operator: format!("$${name}"),
+                instead: "bind its value to a variable of the request",
+                code: 51_144,
+            }),
             None => {
                 let reason = "there is no such variable; there are `$$ROOT`, `$$CURRENT`, `$$NOW`, `$$REMOVE` and those of the caller";
                 Err(path::bad(text, reason, 17_276))

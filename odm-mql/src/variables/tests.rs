@@ -115,6 +115,16 @@ fn names_and_values_that_mongodb_refuses_are_refused() {
 }
 
 #[test]
+fn variables_of_the_system_that_are_not_here_are_refused_by_name() {
+    for name in ["$$CLUSTER_TIME", "$$USER_ROLES", "$$USER_ROLES.role"] {
+        let error = Expr::parse(&name.into()).expect_err("no variable");
+        assert_eq!(error.code(), 51_144, "{name}");
+        let (variable, _) = name.split_once('.').unwrap_or((name, ""));
+        assert!(error.to_string().contains(variable), "{error}");
+    }
+}
+
+#[test]
 fn a_name_that_is_not_bound_is_no_variable() {
     let error = Expr::parse_with(&"$$b".into(), &variables(doc! { "a": 1 }));
     assert_eq!(error.expect_err("no variable").code(), 17_276);

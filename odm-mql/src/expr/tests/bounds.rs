@@ -147,4 +147,12 @@ fn an_array_that_is_too_large_has_the_code_of_its_operator() {
     assert_eq!(code_of(map, document()), EXCEEDED_MEMORY_LIMIT);
     let range = doc! { "$range": [0, 20_000_000] };
     assert_eq!(code_of(range, doc! {}), EXCEEDED_MEMORY_LIMIT);
+    // The value that grows is too large for the operator within first.
+    let rounds = || Bson::from(doc! { "$range": [0, 9] });
+    let all = doc! { "$concatArrays": ["$$value", ["$long"]] };
+    let grows = doc! { "$reduce": { "input": rounds(), "initialValue": [], "in": all } };
+    assert_eq!(code_of(grows, document()), EXCEEDED_MEMORY_LIMIT);
+    let all = doc! { "$mergeObjects": ["$$value", { "$arrayToObject": [[{ "k": { "$toString": "$$this" }, "v": "$long" }]] }] };
+    let grows = doc! { "$reduce": { "input": rounds(), "initialValue": {}, "in": all } };
+    assert_eq!(code_of(grows, document()), EXCEEDED_MEMORY_LIMIT);
 }
