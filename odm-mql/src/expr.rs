@@ -62,7 +62,8 @@ use crate::{
 ///   needs, of which older servers write sixteen.
 /// - `$convert` has no `base`.
 ///
-/// `$toLower`, `$toUpper`, `$strcasecmp` and the parts of texts take numbers and dates as their texts, as in MongoDB, and not timestamps.
+/// `$toLower`, `$toUpper`, `$strcasecmp` and the parts of texts take numbers, dates and timestamps as their texts, as in MongoDB: a double has
+/// six digits there.
 ///
 /// Operators on dates have the time zones of IANA with the feature `time-zones`, as of the version of the library, and offsets from UTC
 /// without it. `$dateFromString` without a format reads what `$convert`

@@ -5,21 +5,26 @@ use bson::{Bson, Document, RawBson, RawDocument, RawDocumentBuf, raw::CString};
 use super::{
     ExprNode,
     evaluate::{check_size, is_null, node, type_of},
-    parse,
+    failed, parse,
     scope::Scope,
 };
 use crate::{
     Error,
     error::code,
+    path,
     types::{bad_as, unknown},
     variables::Substitution,
     write::malformed,
 };
 
+const A_STRING: &str = "a string in `field`";
+const NO_NUL: &str = "a `field` without a null byte";
+
 /// `$getField`, or `$setField`, which removes the field if its value is missing: this is `$unsetField`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct FieldOf {
-    name: String,
+    /// The name, which is constant for `$setField`.
+    name: ExprNode,
     input: ExprNode,
     /// The new value of `$setField`.
     value: Option<ExprNode>,
@@ -46,8 +51,17 @@ impl FieldOf {
             name => (name, parse::node(&"$$CURRENT".into(), variables)?),
         };
         let name = parse::node(name, variables)?;
+        match &name {
+            ExprNode::Literal(RawBson::String(name)) if name.contains('\0') => {
+                return Err(bad(code::BAD_VALUE, NO_NUL));
+            }
+            ExprNode::Literal(RawBson::String(_)) => {}
+            ExprNode::Literal(_) => return Err(bad(3_041_704, A_STRING)),
+            // It is known for a document.
+            _ => {}
+        }
         Ok(FieldOf {
-            name: constant(name, "$getField", [5_654_601, 3_041_704, code::BAD_VALUE])?,
+            name,
             input,
             value: None,
         })
@@ -82,15 +96,27 @@ impl FieldOf {
         } else {
             ExprNode::Missing
         };
+        let input = part("input", bad(4_161_109, "an `input`"))?;
+        let constant = "a constant in `field`, such as `{ $literal: \"$name\" }`";
+        match &name {
+            ExprNode::Literal(RawBson::String(name)) if name.contains('\0') => {
+                return Err(bad(9_534_700, NO_NUL));
+            }
+            ExprNode::Literal(RawBson::String(_)) => {}
+            ExprNode::Object(fields) if fields.is_empty() => return Err(bad(4_161_107, A_STRING)),
+            ExprNode::Literal(_) => return Err(bad(4_161_107, A_STRING)),
+            ExprNode::Path(_) => return Err(bad(4_161_108, constant)),
+            _ => return Err(bad(4_161_106, constant)),
+        }
         Ok(FieldOf {
-            name: constant(name, operator, [4_161_106, 4_161_107, 4_161_108])?,
-            input: part("input", bad(4_161_109, "an `input`"))?,
+            name,
+            input,
             value: Some(value),
         })
     }
 
     pub(super) fn to_bson(&self) -> Bson {
-        let field = bson::doc! { "$literal": &self.name };
+        let field = self.name.to_bson();
         let input = self.input.to_bson();
         match &self.value {
             None => bson::doc! { "$getField": { "field": field, "input": input } },
@@ -104,7 +130,7 @@ impl FieldOf {
 
     /// The operands.
     pub(super) fn operands(&self) -> impl Iterator<Item = &ExprNode> {
-        [Some(&self.input), self.value.as_ref()]
+        [Some(&self.name), Some(&self.input), self.value.as_ref()]
             .into_iter()
             .flatten()
     }
@@ -112,25 +138,32 @@ impl FieldOf {
     /// The same with other operands.
     pub(super) fn map(self, change: impl Fn(ExprNode) -> ExprNode) -> Self {
         FieldOf {
-            name: self.name,
+            name: change(self.name),
             input: change(self.input),
             value: self.value.map(change),
         }
     }
 
     pub(super) fn evaluate(&self, scope: Scope<'_>) -> Result<Option<RawBson>, Error> {
+        let name = match node(&self.name, scope)? {
+            Some(RawBson::String(name)) => name,
+            other => {
+                let reason = format!("its field must be a string, not {}", type_of(&other));
+                return Err(failed("$getField", reason, 3_041_704));
+            }
+        };
         let (input, held) = (node(&self.input, scope)?, scope.work.hold());
         held.add(&input)?;
         match (&self.value, input) {
             (None, Some(RawBson::Document(input))) => {
-                let found = input.get(&self.name).ok().flatten();
+                let found = path::get(&input, &name);
                 Ok(found.map(RawBson::from))
             }
             (None, Some(RawBson::Null | RawBson::Undefined)) => Ok(Some(RawBson::Null)),
             (None, _) => Ok(None),
             (Some(_), input) if is_null(&input) => Ok(Some(RawBson::Null)),
             (Some(value), Some(RawBson::Document(input))) => {
-                self.changed(&input, node(value, scope)?)
+                changed(&input, &name, node(value, scope)?)
             }
             (Some(_), input) => Err(Error::Expression {
                 operator: "$setField",
@@ -139,49 +172,32 @@ impl FieldOf {
             }),
         }
     }
+}
 
-    /// The document with the value: in the place of the old one, or at the end.
-    fn changed(
-        &self,
-        input: &RawDocument,
-        value: Option<RawBson>,
-    ) -> Result<Option<RawBson>, Error> {
-        let mut changed = RawDocumentBuf::new();
-        let mut value = Some(value);
-        for (name, old) in input.iter().flatten() {
-            if name.as_str() != self.name {
-                changed.append(name, old);
-            } else if let Some(Some(value)) = value.take() {
-                changed.append(name, value);
-            }
-        }
-        if let Some(Some(value)) = value {
-            let name = CString::try_from(self.name.as_str()).map_err(malformed)?;
+/// The document with a value in a field: in the place of the old one, or at the end.
+fn changed(
+    input: &RawDocument,
+    field: &str,
+    value: Option<RawBson>,
+) -> Result<Option<RawBson>, Error> {
+    let mut changed = RawDocumentBuf::new();
+    let mut value = Some(value);
+    for (name, old) in input.iter().flatten() {
+        if name.as_str() != field {
+            changed.append(name, old);
+        } else if let Some(Some(value)) = value.take() {
             changed.append(name, value);
         }
-        check_size(changed.as_bytes().len())?;
-        Ok(Some(RawBson::Document(changed)))
     }
+    if let Some(Some(value)) = value {
+        let name = CString::try_from(field).map_err(malformed)?;
+        changed.append(name, value);
+    }
+    check_size(changed.as_bytes().len())?;
+    Ok(Some(RawBson::Document(changed)))
 }
 
 fn other_key<'d>(document: &'d Document, keys: &[&str]) -> Option<&'d str> {
     let mut names = document.keys().map(String::as_str);
     names.find(|name| !keys.contains(name))
-}
-
-/// The constant name of a field. The codes are those of another expression, of another type, and of a null byte.
-fn constant(name: ExprNode, operator: &str, codes: [i32; 3]) -> Result<String, Error> {
-    let [expression, of_type, null] = codes;
-    let (code, expected) = match name {
-        ExprNode::Literal(RawBson::String(name)) if name.contains('\0') => {
-            (null, "a `field` without a null byte")
-        }
-        ExprNode::Literal(RawBson::String(name)) => return Ok(name),
-        ExprNode::Literal(_) => (of_type, "a string in `field`"),
-        _ => (
-            expression,
-            "a constant in `field`, such as `{ $literal: \"$name\" }`",
-        ),
-    };
-    Err(bad_as(code, operator, expected))
 }

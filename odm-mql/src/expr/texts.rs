@@ -1,6 +1,6 @@
 //! The operators of expressions on texts.
 
-use bson::RawBson;
+use bson::{DateTime, RawBson, Timestamp};
 
 use super::{
     ExprNode, arrays, convert,
@@ -84,9 +84,10 @@ pub(super) fn text_of(operator: Operator, value: &Option<RawBson>) -> Result<Str
     match value {
         value if is_null(value) => Ok(String::new()),
         Some(RawBson::JavaScriptCode(text) | RawBson::Symbol(text)) => Ok(text.clone()),
+        Some(RawBson::Double(value)) => Ok(six_digits(*value)),
+        Some(RawBson::Timestamp(timestamp)) => Ok(timestamp_text(*timestamp)),
         Some(
             value @ (RawBson::String(_)
-            | RawBson::Double(_)
             | RawBson::Int32(_)
             | RawBson::Int64(_)
             | RawBson::Decimal128(_)
@@ -102,4 +103,60 @@ pub(super) fn text_of(operator: Operator, value: &Option<RawBson>) -> Result<Str
         }
         None => Ok(String::new()),
     }
+}
+
+/// A double with six digits, as C++ writes it to a stream: `1e+06`, `0.0001`.
+fn six_digits(value: f64) -> String {
+    let sign = if value.is_sign_negative() { "-" } else { "" };
+    if value.is_nan() {
+        return "nan".to_owned();
+    }
+    if value.is_infinite() {
+        return format!("{sign}inf");
+    }
+    let scientific = format!("{:.5e}", value.abs());
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let without_zeros = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text.to_owned(),
+    };
+    match exponent {
+        -4..6 => {
+            let places = usize::try_from(5 - exponent).unwrap_or(0);
+            // The digits are rounded already, so that they stay.
+            let rounded: f64 = scientific.parse().unwrap_or(value.abs());
+            format!("{sign}{}", without_zeros(&format!("{rounded:.places$}")))
+        }
+        exponent => {
+            let exponent_sign = if exponent < 0 { '-' } else { '+' };
+            let digits = without_zeros(digits);
+            format!(
+                "{sign}{digits}e{exponent_sign}{:02}",
+                exponent.unsigned_abs()
+            )
+        }
+    }
+}
+
+/// A timestamp as a day of a year, a time in UTC and its increment: `Jan  1 00:00:00:1`.
+fn timestamp_text(timestamp: Timestamp) -> String {
+    const MONTHS: [&str; 12] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
+    let date = DateTime::from_millis(i64::from(timestamp.time).saturating_mul(1_000));
+    // It has a year of four digits: `1970-01-01T00:00:00Z`.
+    let text = date.try_to_rfc3339_string().unwrap_or_default();
+    let number = |from: usize| {
+        text.get(from..from + 2)
+            .and_then(|digits| digits.parse().ok())
+    };
+    let month = number(5).and_then(|month: usize| MONTHS.get(month.wrapping_sub(1)));
+    let day = number(8).unwrap_or_default();
+    let time = text.get(11..19).unwrap_or_default();
+    format!(
+        "{} {day:>2} {time}:{}",
+        month.unwrap_or(&""),
+        timestamp.increment
+    )
 }

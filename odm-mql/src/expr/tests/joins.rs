@@ -63,6 +63,7 @@ fn the_case_of_ascii_letters_is_changed() {
         (lower, upper)
     };
     let date = Bson::DateTime(bson::DateTime::from_millis(872_835_240_000));
+    let timestamp = |time, increment| Bson::Timestamp(bson::Timestamp { time, increment });
     for (operand, lower, upper) in [
         ("PRODUCT 1".into(), "product 1", "PRODUCT 1"),
         ("xYz ÄöΣ".into(), "xyz ÄöΣ", "XYZ ÄöΣ"),
@@ -70,6 +71,32 @@ fn the_case_of_ascii_letters_is_changed() {
         (1.3e37.into(), "1.3e+37", "1.3E+37"),
         (decimal("1.3E+37"), "1.3e+37", "1.3E+37"),
         (7.into(), "7", "7"),
+        (1e6.into(), "1e+06", "1E+06"),
+        (999_999.4.into(), "999999", "999999"),
+        (999_999.5.into(), "1e+06", "1E+06"),
+        (123_456.789.into(), "123457", "123457"),
+        (0.1.into(), "0.1", "0.1"),
+        (0.0001.into(), "0.0001", "0.0001"),
+        ((-0.00001).into(), "-1e-05", "-1E-05"),
+        ((-0.0).into(), "-0", "-0"),
+        (5e-324.into(), "4.94066e-324", "4.94066E-324"),
+        (f64::MAX.into(), "1.79769e+308", "1.79769E+308"),
+        (f64::NEG_INFINITY.into(), "-inf", "-INF"),
+        (
+            timestamp(1_704_067_200, 42),
+            "jan  1 00:00:00:42",
+            "JAN  1 00:00:00:42",
+        ),
+        (
+            timestamp(1_721_500_800, 1),
+            "jul 20 18:40:00:1",
+            "JUL 20 18:40:00:1",
+        ),
+        (
+            timestamp(u32::MAX, 0),
+            "feb  7 06:28:15:0",
+            "FEB  7 06:28:15:0",
+        ),
         (date, "1997-08-29t06:14:00.000z", "1997-08-29T06:14:00.000Z"),
         (Bson::Symbol("aB".to_owned()), "ab", "AB"),
     ] {
@@ -88,6 +115,8 @@ fn the_case_of_ascii_letters_is_changed() {
         );
         assert_eq!(error_code(doc! { "$toUpper": "$a" }, document), 16_007);
     }
+    let not_a_number = value(doc! { "$toUpper": "$a" }, doc! { "a": f64::NAN });
+    assert_eq!(not_a_number, Some("NAN".into()));
     let far = doc! { "a": bson::DateTime::MAX };
     assert_eq!(error_code(doc! { "$toLower": "$a" }, far), 18_537);
 }
@@ -231,6 +260,14 @@ fn a_field_is_read_and_set_by_its_name_whatever_the_name_is() {
         ),
         (doc! { "$getField": literal("int") }, Some(5.into())),
         (
+            doc! { "$getField": { "field": { "$concat": ["x", ".y"] }, "input": "$a" } },
+            Some(1.into()),
+        ),
+        (
+            doc! { "$getField": { "field": { "$toString": "$a.x.y" }, "input": { "3": "found" } } },
+            Some("found".into()),
+        ),
+        (
             doc! { "$getField": { "field": "x", "input": "$missing" } },
             None,
         ),
@@ -277,7 +314,6 @@ fn a_field_is_read_and_set_by_its_name_whatever_the_name_is() {
         ),
         (doc! { "$getField": { "input": 1 } }, 3_041_702),
         (doc! { "$getField": { "field": "x" } }, 3_041_703),
-        (doc! { "$getField": "$name" }, 5_654_601),
         (doc! { "$getField": 1 }, 3_041_704),
         (doc! { "$setField": 1 }, 4_161_100),
         (
@@ -293,12 +329,28 @@ fn a_field_is_read_and_set_by_its_name_whatever_the_name_is() {
             doc! { "$setField": { "field": "x", "value": 1 } },
             4_161_109,
         ),
-        (set("$name".into(), 1.into()), 4_161_106),
+        (doc! { "$getField": "a\0b" }, 2),
+        (set("$name".into(), 1.into()), 4_161_108),
+        (set(vec!["x"].into(), 1.into()), 4_161_106),
         (set(1.into(), 1.into()), 4_161_107),
-        (set("a\0b".into(), 1.into()), 4_161_108),
+        (set(doc! {}.into(), 1.into()), 4_161_107),
+        (set("a\0b".into(), 1.into()), 9_534_700),
+        (doc! { "$unsetField": { "field": null } }, 4_161_109),
     ] {
         let refused = Expr::parse(&expression.clone().into()).expect_err("a wrong operand");
         assert_eq!(refused.code(), code, "{expression}");
+    }
+    for name in [
+        Bson::from("$int"),
+        "$missing".into(),
+        vec!["x"].into(),
+        doc! {}.into(),
+    ] {
+        let refused = evaluated(
+            doc! { "$getField": { "field": name, "input": {} } },
+            document(),
+        );
+        assert_eq!(refused.expect_err("no string").code(), 3_041_704);
     }
     let of_int = doc! { "$setField": { "field": "x", "input": "$int", "value": 1 } };
     assert_eq!(error_code(of_int, document()), 4_161_105);
