@@ -235,7 +235,11 @@ impl ExprNode {
             }
             ExprNode::Array(nodes) => all(nodes),
             ExprNode::Operator(operator, operands) => {
-                bson::doc! { operator.name(): all(operands) }.into()
+                let operands = match (operator, operands.as_slice()) {
+                    (Operator::Sigmoid, [operand]) => operand.to_bson(),
+                    (_, operands) => all(operands),
+                };
+                bson::doc! { operator.name(): operands }.into()
             }
             ExprNode::Switch { branches, default } => {
                 let branch = |(case, then): &(ExprNode, ExprNode)| {

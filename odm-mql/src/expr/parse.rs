@@ -104,8 +104,10 @@ fn field(text: &str, rest: &str, variables: &Substitution<'_>) -> Result<ExprNod
         let reason = "it names no variable";
         return Err(path::bad(text, reason, code::FAILED_TO_PARSE));
     }
-    if let Some(rest) = rest {
-        path::check_strictly(rest)?;
+    match rest {
+        Some("") => return Err(path::bad(text, "it ends with a dot", 40_353)),
+        Some(rest) => path::check_strictly(rest)?,
+        None => {}
     }
     if variables.has_local(name) {
         return Ok(ExprNode::Variable(name.to_owned(), rest.map(str::to_owned)));
@@ -160,7 +162,8 @@ fn operator(name: &str, operand: &Bson, variables: &Substitution<'_>) -> Result<
         return Err(unknown(code::INVALID_PIPELINE_OPERATOR, name));
     };
     let operands = match operand {
-        Bson::Array(array) => nodes(array, variables)?,
+        // It has one operand, also if that is an array.
+        Bson::Array(array) if operator != Operator::Sigmoid => nodes(array, variables)?,
         one => vec![node(one, variables)?],
     };
     if !(least..=most).contains(&operands.len()) {

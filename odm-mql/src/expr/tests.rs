@@ -207,6 +207,7 @@ fn what_is_no_expression_is_refused() {
     assert_eq!(code("$$".into()), 9);
     assert_eq!(code("$$other".into()), 17_276);
     assert_eq!(code("$a..b".into()), 15_998);
+    assert_eq!(code("$$ROOT.".into()), 40_353);
     assert_eq!(
         code(doc! { "$cond": { "if": 1, "then": 2 } }.into()),
         17_082

@@ -10,6 +10,7 @@ use bson::{Bson, DateTime, Document, RawBson, RawBsonRef};
 use super::{Pipeline, Stage, unwind::UnwindStage};
 use crate::{
     Collation, Error, Expr, Projection, Sort, Variables,
+    decimal::{Decimal, half_to_even},
     error::code,
     filter::{self, FilterScope},
     order, path,
@@ -240,6 +241,14 @@ fn string<'d>(name: &str, value: &'d Bson, code: i32) -> Result<&'d str, Error> 
     value.as_str().ok_or_else(|| bad_as(code, name, "a string"))
 }
 
+/// Checks the path of a field in a text.
+fn check_path(path: &str) -> Result<(), Error> {
+    match path.contains('\0') {
+        true => Err(path::bad(path, "it contains a NUL", 16_411)),
+        false => path::check_strictly(path),
+    }
+}
+
 /// A whole number that is not negative.
 fn whole(name: &str, value: &Bson, code: i32) -> Result<u64, Error> {
     let number = whole_number(value).and_then(|number| u64::try_from(number).ok());
@@ -266,8 +275,12 @@ fn sample(document: &Document) -> Result<u64, Error> {
         let number =
             as_number(value).ok_or_else(|| bad_as(28_746, "$sample", "a number as its `size`"))?;
         let is_positive = order::compare(number, RawBsonRef::Int32(0)).is_gt();
-        // A number is cut towards zero, and one of more than 64 bits is more than there are documents.
-        let cut = types::truncated(value).or(is_positive.then_some(i64::MAX));
+        // A decimal is rounded, and another number cut. One of more than 64 bits is more than there are documents.
+        let cut = match value {
+            Bson::Decimal128(value) => Decimal::new(*value).cut(0, half_to_even).truncated(),
+            value => types::truncated(value),
+        };
+        let cut = cut.or(is_positive.then_some(i64::MAX));
         size = Some(cut.and_then(|size| u64::try_from(size).ok()).unwrap_or(0));
     }
     match size {
@@ -290,6 +303,9 @@ fn unset(value: &Bson) -> Result<Projection, Error> {
         }
         _ => return Err(bad_as(31_002, "$unset", "a string or an array of strings")),
     };
+    if let Some(path) = paths.iter().find(|path| path.contains('\0')) {
+        return Err(path::bad(path, "it contains a NUL", 9_527_900));
+    }
     Projection::exclude(paths)
 }
 
@@ -312,7 +328,7 @@ fn unwind(value: &Bson) -> Result<UnwindStage, Error> {
                             let expected = "an `includeArrayIndex` without `$` at its begin";
                             return Err(bad(28_822, expected));
                         }
-                        path::check_strictly(text)?;
+                        check_path(text)?;
                         index = Some(text.clone());
                     }
                     ("includeArrayIndex", _) => {
@@ -329,7 +345,7 @@ fn unwind(value: &Bson) -> Result<UnwindStage, Error> {
     let path = path
         .strip_prefix('$')
         .ok_or_else(|| bad(28_818, "`$` at the begin of its path"))?;
-    path::check_strictly(path)?;
+    check_path(path)?;
     Ok(UnwindStage {
         path: path.to_owned(),
         index,

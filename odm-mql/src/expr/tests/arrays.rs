@@ -298,6 +298,8 @@ fn powers_logarithms_angles_and_bits_are_computed() {
             (doc! { "$log": [decimal("-1"), 2] }, 28_758),
             (doc! { "$log": [2, decimal("1")] }, 28_759),
             (doc! { "$sin": decimal("1") }, 238),
+            (doc! { "$sigmoid": [1] }, 14),
+            (doc! { "$sigmoid": [] }, 14),
             (doc! { "$sqrt": -1 }, 28_714),
             (doc! { "$ln": 0 }, 28_766),
             (doc! { "$log10": 0 }, 28_761),

@@ -2,7 +2,7 @@
 
 use bson::{Bson, Document};
 
-use super::{PipelineContext, StageScope, pipeline, string, unknown_option};
+use super::{PipelineContext, StageScope, check_path, pipeline, string, unknown_option};
 use crate::{
     Error, Expr,
     error::code,
@@ -20,6 +20,7 @@ const MAX_LOOKUPS: usize = 20;
 impl StageScope<'_> {
     pub(super) fn lookup(&self, document: &Document) -> Result<LookupStage, Error> {
         let bad = |expected| bad_as(code::FAILED_TO_PARSE, "$lookup", expected);
+        let bad_type = |expected| bad_as(code::TYPE_MISMATCH, "$lookup", expected);
         let (mut from, mut to, mut local, mut foreign) = (None, None, None, None);
         let (mut variables, mut stages) = (None, None);
         for (name, value) in document {
@@ -29,28 +30,36 @@ impl StageScope<'_> {
                 "localField" => &mut local,
                 "foreignField" => &mut foreign,
                 "let" => {
-                    let Bson::Document(document) = value else {
-                        return Err(bad("an object as `let`"));
+                    variables = match value {
+                        Bson::Document(document) => Some(document),
+                        Bson::Null => None,
+                        _ => return Err(bad_type("an object as `let`")),
                     };
-                    variables = Some(document);
                     continue;
                 }
                 "pipeline" => {
-                    stages = Some(stages_of("$lookup", value, code::TYPE_MISMATCH)?);
+                    stages = match value {
+                        Bson::Null => None,
+                        value => Some(stages_of("$lookup", value, code::TYPE_MISMATCH)?),
+                    };
                     continue;
                 }
                 other => return Err(unknown_option(code::FAILED_TO_PARSE, "$lookup", other)),
             };
-            let text = string(name, value, code::FAILED_TO_PARSE)?;
-            *field = Some(text).filter(|text| !text.is_empty());
+            *field = match (name.as_str(), value) {
+                ("from", value) => Some(string(name, value, code::FAILED_TO_PARSE)?),
+                (_, Bson::Null) => None,
+                (_, value) => Some(string(name, value, code::TYPE_MISMATCH)?),
+            };
+            *field = field.filter(|text| !text.is_empty());
         }
         let from = from.ok_or_else(|| bad("the collection as `from`"))?;
         let to = to.ok_or_else(|| bad("the path of the result as `as`"))?;
-        path::check_strictly(to)?;
+        check_path(to)?;
         let fields = match (local, foreign) {
             (Some(local), Some(foreign)) => {
-                path::check_strictly(local)?;
-                path::check_strictly(foreign)?;
+                check_path(local)?;
+                check_path(foreign)?;
                 Some((local.to_owned(), foreign.to_owned()))
             }
             (None, None) => None,

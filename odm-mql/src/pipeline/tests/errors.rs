@@ -69,6 +69,8 @@ fn the_codes_of_errors_are_those_of_mongodb() {
         ("$unset", Bson::Array(vec![]), 31_119),
         ("$unset", vec![Bson::from("a"), 1.into()].into(), 31_120),
         ("$unset", "".into(), 40_352),
+        ("$unset", vec!["$a", "a\0"].into(), 9_527_900),
+        ("$unwind", "$a\0".into(), 16_411),
         ("$unset", "$a".into(), 16_410),
         ("$unset", vec!["a", "a.b"].into(), 31_249),
         ("$replaceRoot", "$a".into(), 40_229),
@@ -237,11 +239,18 @@ fn the_codes_of_errors_in_lookups_are_those_of_mongodb() {
         (doc! { "as": "" }, 9),
         (doc! { "as": "a..b" }, 15_998),
         (doc! { "localField": &none }, 9),
-        (doc! { "foreignField": 1 }, 9),
+        (doc! { "localField": "x\0" }, 16_411),
+        (doc! { "as": "z\0" }, 16_411),
+        (doc! { "localField": null }, 9),
+        (doc! { "as": null }, 9),
+        (doc! { "from": null }, 9),
+        (doc! { "foreignField": 1 }, 14),
+        (doc! { "localField": ["x"] }, 14),
+        (doc! { "as": {} }, 14),
         (doc! { "localField": "$x" }, 16_410),
         (doc! { "x": 1 }, 9),
         (doc! { "let": {} }, 9),
-        (doc! { "let": 1, "pipeline": [] }, 9),
+        (doc! { "let": 1, "pipeline": [] }, 14),
         (doc! { "pipeline": 1 }, 14),
         (doc! { "pipeline": [1] }, 14),
         (doc! { "pipeline": [{ "$merge": {} }] }, 40_324),
@@ -255,6 +264,8 @@ fn the_codes_of_errors_in_lookups_are_those_of_mongodb() {
     ] {
         assert_eq!(code(&[with(change.clone())]), expected, "{change}");
     }
+    // Null is no argument.
+    assert!(parse(&[with(doc! { "let": null, "pipeline": null })]).is_ok());
     assert_eq!(code(&[doc! { "$lookup": 1 }]), 9);
     let facet = with(doc! { "pipeline": [{ "$facet": { "a": [] } }] });
     assert!(parse(std::slice::from_ref(&facet)).is_ok());

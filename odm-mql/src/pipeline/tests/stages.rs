@@ -465,6 +465,13 @@ fn a_sample_is_random_and_without_replacement() {
     }
     assert_ne!(sample(50), (0..50).collect::<Vec<_>>());
     // Of two documents each is drawn half the time, with a deviation of 22.
+    // A decimal is rounded to even.
+    let decimal: bson::Decimal128 = "1.5".parse().expect("a decimal");
+    let two = aggregate(
+        &[doc! { "$sample": { "size": decimal } }],
+        numbered("a", 0..9),
+    );
+    assert_eq!(two.len(), 2);
     let one = doc! { "$sample": { "size": 1 } };
     let draw = |_| {
         integers(
