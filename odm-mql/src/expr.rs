@@ -62,16 +62,15 @@ use crate::{
 ///   needs, of which older servers write sixteen.
 /// - `$convert` has no `base`.
 ///
-/// `$toLower`, `$toUpper`, `$strcasecmp` and the parts of texts take numbers, dates and timestamps as their texts, as in MongoDB: a double has
-/// six digits there.
+/// `$toLower`, `$toUpper`, `$strcasecmp` and the parts of texts take numbers, dates and timestamps as their texts, as in MongoDB: a double
+/// has six digits there.
 ///
 /// Operators on dates have the time zones of IANA with the feature `time-zones`, as of the version of the library, and offsets from UTC
-/// without it. `$dateFromString` without a format reads what `$convert`
-/// reads. Powers and logarithms of decimals are right to the last of their 34 digits, where those of MongoDB can be one off. Trigonometry
-/// refuses decimals, which MongoDB has, but for the conversion of angles: the sine of a number of 6,144 digits needs as many of pi. A set is
-/// in the order in which its elements were met. The operators with regular
-/// expressions search with a bounded number of steps for a document, and the evaluation of an expression for a document has a bound on its
-/// steps, with the code of an expired time, and on the memory of its values.
+/// without it. `$dateFromString` without a format reads what `$convert` reads. Powers and logarithms of decimals are right to the last of
+/// their 34 digits, where those of MongoDB can be one off. Trigonometry refuses decimals, which MongoDB has, but for the conversion of
+/// angles: the sine of a number of 6,144 digits needs as many of pi. A set is in the order in which its elements were met. The operators
+/// with regular expressions search with a bounded number of steps for a document, and the evaluation of an expression for a document has a
+/// bound on its steps, with the code of an expired time, and on the memory of its values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expr(ExprNode, Option<Collation>);
 

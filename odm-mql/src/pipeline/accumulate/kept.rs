@@ -1,4 +1,5 @@
-//! The accumulators that keep some of the values of a group: `$firstN`, `$lastN`, `$maxN`, `$minN`, `$top`, `$topN`, `$bottom` and `$bottomN`.
+//! The accumulators that keep some of the values of a group: `$firstN`, `$lastN`, `$maxN`, `$minN`, `$top`, `$topN`, `$bottom` and
+//! `$bottomN`.
 
 use std::collections::VecDeque;
 

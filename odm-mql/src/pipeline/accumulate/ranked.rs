@@ -18,7 +18,8 @@ pub(super) enum Rank {
     GreatestFirst,
 }
 
-/// Values with encoded keys, which order them. Values of equal keys are in the order in which they came, and none takes the place of another.
+/// Values with encoded keys, which order them. Values of equal keys are in the order in which they came, and none takes the place of
+/// another.
 #[derive(Debug)]
 pub(in crate::pipeline) struct RankedValues {
     rank: Rank,
