@@ -138,7 +138,7 @@ async fn charts(db: &Catalogue) -> odm::Result<Vec<(&'static str, String)>> {
         dollars,
     );
     let distributors = reports::gross_by_distributor(db, 12).await?.into_iter();
-    let distributors = distributors.filter_map(|(name, gross)| Some((name?, gross as f64)));
+    let distributors = distributors.map(|one| (one.name, one.gross as f64));
     let by_distributor = bars(
         Heading {
             title: "Gross by distributor",

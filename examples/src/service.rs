@@ -20,7 +20,7 @@ use std::{future::Future, num::NonZeroU32};
 use axum::{
     Json, Router,
     extract::{
-        DefaultBodyLimit, FromRequestParts, Path, Query, State,
+        self, DefaultBodyLimit, FromRequestParts, Path, State,
         rejection::{JsonRejection, PathRejection, QueryRejection},
     },
     http::{HeaderMap, HeaderValue, StatusCode, header, request},
@@ -32,7 +32,7 @@ pub use models::{Catalog, NewPart, NewProduct, Part, PartLink, PartPatch, Produc
 use odm::{
     ETag,
     prelude::*,
-    repository::{Cursor, Page},
+    repository::{Cursor, Page, Query},
     store::embedded::Embedded,
 };
 use serde::{Deserialize, Serialize};
@@ -76,7 +76,7 @@ pub fn router(db: Catalog) -> Router {
 
 type Body<T> = Result<Json<T>, JsonRejection>;
 type Segment<T> = Result<Path<T>, PathRejection>;
-type Parameters<T> = Result<Query<T>, QueryRejection>;
+type Parameters<T> = Result<extract::Query<T>, QueryRejection>;
 
 /// A part with its `ETag`.
 fn tagged(part: Part) -> Answer<Response> {
@@ -207,15 +207,21 @@ struct Listing {
 }
 
 impl Listing {
-    fn size(&self) -> Answer<u64> {
-        match self.size {
-            None => Ok(50),
-            Some(size @ 1..=LARGEST_PAGE) => Ok(size),
-            Some(_) => Err(Failure::new(
-                StatusCode::BAD_REQUEST,
-                format!("`size` is from 1 to {LARGEST_PAGE}"),
-            )),
+    fn folded_name(&self) -> String {
+        odm::fold_case(&self.name)
+    }
+
+    async fn page<T: Document>(&self, mut found: Query<T>) -> Answer<Json<Items<T>>> {
+        let size = self.size.unwrap_or(50);
+        if !(1..=LARGEST_PAGE).contains(&size) {
+            let message = format!("`size` is from 1 to {LARGEST_PAGE}");
+            return Err(Failure::new(StatusCode::BAD_REQUEST, message));
         }
+        if let Some(after) = &self.after {
+            found = found.after(after);
+        }
+        let Page { items, next, .. } = found.page(size).await?;
+        Ok(Json(Items { items, next }))
     }
 }
 
@@ -228,45 +234,24 @@ pub struct Items<T> {
     pub next: Option<Cursor>,
 }
 
-impl<T> From<Page<T>> for Items<T> {
-    fn from(page: Page<T>) -> Self {
-        Items {
-            items: page.items,
-            next: page.next,
-        }
-    }
-}
-
 async fn parts(
     State(db): State<Catalog>,
     listing: Parameters<Listing>,
 ) -> Answer<Json<Items<Part>>> {
-    let Query(listing) = listing?;
+    let extract::Query(listing) = listing?;
     let name = Part::fields().name_folded;
-    let mut found = db
-        .parts
-        .find(name.starts_with(&odm::fold_case(&listing.name)))
-        .sort(name.asc());
-    if let Some(after) = &listing.after {
-        found = found.after(after);
-    }
-    Ok(Json(found.page(listing.size()?).await?.into()))
+    let found = db.parts.find(name.starts_with(&listing.folded_name()));
+    listing.page(found.sort(name.asc())).await
 }
 
 async fn products(
     State(db): State<Catalog>,
     listing: Parameters<Listing>,
 ) -> Answer<Json<Items<Product>>> {
-    let Query(listing) = listing?;
+    let extract::Query(listing) = listing?;
     let name = Product::fields().name_folded;
-    let mut found = db
-        .products
-        .find(name.starts_with(&odm::fold_case(&listing.name)))
-        .sort(name.asc());
-    if let Some(after) = &listing.after {
-        found = found.after(after);
-    }
-    Ok(Json(found.page(listing.size()?).await?.into()))
+    let found = db.products.find(name.starts_with(&listing.folded_name()));
+    listing.page(found.sort(name.asc())).await
 }
 
 /// A product with its parts.

@@ -193,7 +193,7 @@ async fn the_aggregates_are_those_of_a_plain_computation() {
     plain.sort_by_key(|(_, gross)| std::cmp::Reverse(*gross));
     let first = distributors
         .iter()
-        .map(|(name, gross)| (name.as_deref().unwrap(), *gross));
+        .map(|distributor| (distributor.name.as_str(), distributor.gross));
     assert_eq!(first.collect::<Vec<_>>(), plain[..4]);
 }
 

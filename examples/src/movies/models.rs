@@ -122,7 +122,7 @@ pub struct Genre {
     pub movies: i64,
 }
 
-/// A distributor, with the number of its movies.
+/// A distributor, with the number and the gross of its movies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[document(collection = "distributors", new = "NewDistributor")]
 pub struct Distributor {
@@ -137,6 +137,10 @@ pub struct Distributor {
     /// The number of its movies.
     #[count(of = "Movie", via = "distributor.id")]
     pub movies: i64,
+    /// The gross of its movies, in dollars.
+    #[index]
+    #[sum(of = "Movie.gross", via = "distributor.id")]
+    pub gross: i64,
 }
 
 /// The summary of a movie in its director.
