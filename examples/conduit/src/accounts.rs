@@ -1,9 +1,12 @@
 //! Accounts: who can sign in, for the API and the pages alike.
 
+use odm::prelude::*;
+
 use crate::{
     App,
     failure::Answer,
-    models::{NewUser, User, UserPatch},
+    models::{NewUser, User},
+    requests::UserPatch,
 };
 
 impl App {
@@ -26,7 +29,8 @@ impl App {
 
     /// Returns the user with an address and a password.
     pub async fn login(&self, email: &str, password: String) -> Answer<User> {
-        let user = self.db.user_by_email(email).await?;
+        let address = User::fields().email_folded.eq(odm::fold_case(email));
+        let user = self.db.users.find(address).first().await?;
         self.auth.verify(user, password).await
     }
 

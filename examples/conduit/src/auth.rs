@@ -22,7 +22,7 @@ use tokio::{sync::Semaphore, task::spawn_blocking};
 use crate::{
     App,
     failure::{Answer, Failure},
-    models::User,
+    models::{Author, User},
 };
 
 /// How long a token is valid.
@@ -126,6 +126,16 @@ fn hash(password: &str) -> Answer<String> {
 fn internal(error: impl std::fmt::Display) -> Failure {
     tracing::error!(%error, "request failed");
     Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "something went wrong")
+}
+
+impl User {
+    /// Refuses a change of what another user has written.
+    pub fn must_be(&self, author: &Author, what: &str) -> Answer<()> {
+        if author.id == Ref::from(self) {
+            return Ok(());
+        }
+        Err(Failure::forbidden(what))
+    }
 }
 
 impl App {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `models` | the stored documents, and their derived data |
 //! | `queries` | the queries of the service |
+//! | `requests` | what clients send |
 //! | `accounts` | who can sign in |
 //! | `auth` | passwords and tokens, and who makes a request |
 //! | `failure` | errors as answers |
@@ -18,6 +19,7 @@ pub mod failure;
 pub mod models;
 pub mod pages;
 pub mod queries;
+pub mod requests;
 pub mod seed;
 
 use std::{error::Error, future::Future, time::Duration};

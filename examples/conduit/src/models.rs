@@ -12,7 +12,6 @@ pub struct User {
     /// The id, which the library makes.
     #[serde(rename = "_id")]
     #[id(auto)]
-    #[public(skip)]
     pub id: ObjectId,
     /// The name, a part of addresses. Names that differ only in case are the same.
     #[validate(max_length = 40, pattern = r"^[\p{L}\p{N}_-][\p{L}\p{N}_.-]*\z")]
@@ -20,7 +19,6 @@ pub struct User {
     /// The name, case-folded.
     #[computed(fold_case(&username))]
     #[index(unique)]
-    #[public(skip)]
     pub username_folded: String,
     /// The address, by which a user signs in.
     #[validate(max_length = 254, pattern = r"^[^@\s]+@[^@\s]+\z")]
@@ -28,7 +26,6 @@ pub struct User {
     /// The address, case-folded.
     #[computed(fold_case(&email))]
     #[index(unique)]
-    #[public(skip)]
     pub email_folded: String,
     /// The hash of the password, with its salt and settings.
     #[public(skip)]
@@ -41,12 +38,16 @@ pub struct User {
     pub image: Option<String>,
     /// How many users follow this one.
     #[count(of = "Follow", via = "followed")]
-    #[public(skip)]
     pub followers: i64,
     /// How many users this one follows.
     #[count(of = "Follow", via = "follower")]
-    #[public(skip)]
     pub following: i64,
+    /// How many articles this user has written.
+    #[count(of = "Article")]
+    pub articles: u64,
+    /// How many articles are among the favorites of this user.
+    #[count(of = "Favorite")]
+    pub favorites: u64,
 }
 
 /// A user follows another one.
@@ -55,11 +56,8 @@ pub struct User {
 /// follower of a user with 100,000 followers would hold up all writers for a third of a second, and the list would be read with each
 /// request of its user.
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
-#[document(
-    collection = "follows",
-    new = "NewFollow",
-    unique(fields = "follower, followed")
-)]
+#[document(collection = "follows", new = "NewFollow")]
+#[document(unique(fields = "follower, followed"))]
 pub struct Follow {
     /// The id, which the library makes.
     #[serde(rename = "_id")]
@@ -93,13 +91,11 @@ pub struct Author {
 
 /// An article. Lists of articles do not read the bodies, which are stored in a collection of their own.
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
-#[document(
-    collection = "articles",
-    new = "NewArticle",
-    index(fields = "author.id, -created_at"),
-    index(fields = "tags, -created_at"),
-    index(fields = "-created_at")
-)]
+#[document(collection = "articles", new = "NewArticle")]
+#[document(index(fields = "author.id, -created_at"))]
+#[document(index(fields = "tags, -created_at"))]
+#[document(index(fields = "words, -created_at"))]
+#[document(index(fields = "-created_at"))]
 pub struct Article {
     /// The id, which the library makes.
     #[serde(rename = "_id")]
@@ -116,6 +112,10 @@ pub struct Article {
     /// A short description.
     #[validate(max_length = 1000, pattern = r"\S")]
     pub description: String,
+    /// The words of the title and the description, by which articles are searched.
+    #[computed(words(&format!("{title} {description}")))]
+    #[public(skip)]
+    pub words: Vec<String>,
     /// The body.
     #[split(collection = "bodies", key = "article")]
     #[public(skip)]
@@ -169,16 +169,21 @@ pub struct Tag {
     pub text: String,
     /// How many articles have it.
     #[count(of = "Article", via = "tags")]
-    pub articles: i64,
+    pub articles: u64,
+}
+
+impl Tag {
+    /// The tag that a reference names, for an article that may be the first to have it.
+    pub fn of(tag: &Ref<Tag>) -> Self {
+        let (text, articles) = (tag.id().clone(), 0);
+        Tag { text, articles }
+    }
 }
 
 /// An article as a favorite of a user.
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
-#[document(
-    collection = "favorites",
-    new = "NewFavorite",
-    unique(fields = "user, article")
-)]
+#[document(collection = "favorites", new = "NewFavorite")]
+#[document(unique(fields = "user, article"))]
 pub struct Favorite {
     /// The id, which the library makes.
     #[serde(rename = "_id")]
@@ -216,48 +221,6 @@ pub struct Comment {
     #[created_at]
     #[public(rename = "createdAt")]
     pub created_at: DateTime,
-    /// When it was changed.
-    #[updated_at]
-    #[public(rename = "updatedAt")]
-    pub updated_at: DateTime,
-}
-
-/// The changes that a user can make to its own account.
-#[derive(Debug, Clone, Default, Deserialize, Patch)]
-#[patch(of = "User")]
-pub struct UserPatch {
-    /// The name.
-    pub username: Option<String>,
-    /// The address.
-    pub email: Option<String>,
-    /// The hash of a new password.
-    #[serde(skip)]
-    pub password_hash: Option<String>,
-    /// A text about the user; `null` empties it.
-    #[serde(default, deserialize_with = "odm::present")]
-    pub bio: Option<Option<String>>,
-    /// The address of an image; `null` removes it.
-    #[serde(default, deserialize_with = "odm::present")]
-    pub image: Option<Option<String>>,
-}
-
-/// The changes that an author can make to an article.
-#[derive(Debug, Clone, Default, Deserialize, Patch)]
-#[patch(of = "Article")]
-pub struct ArticlePatch {
-    /// The title.
-    pub title: Option<String>,
-    /// The slug of a new title.
-    #[serde(skip)]
-    pub slug: Option<String>,
-    /// A short description.
-    pub description: Option<String>,
-    /// The body.
-    #[patch(path = "body.text")]
-    pub body: Option<String>,
-    /// The tags.
-    #[serde(rename = "tagList")]
-    pub tags: Option<Vec<Ref<Tag>>>,
 }
 
 /// All collections.
@@ -276,13 +239,6 @@ pub struct Conduit {
     pub favorites: Repository<Favorite>,
     /// The comments.
     pub comments: Repository<Comment>,
-}
-
-/// The slug of a title: its words in lower case.
-pub fn slug(title: &str) -> String {
-    let words = title.split(|char: char| !char.is_alphanumeric());
-    let words = words.filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect::<Vec<_>>().join("-")
 }
 
 /// Refuses slugs that cannot be the address of an article.

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use odm::{prelude::*, store::Durability};
 
-use crate::{auth::Auth, models::*};
+use crate::{auth::Auth, failure::Failure, models::*, requests::Draft};
 
 /// Topics, which are also tags.
 const TOPICS: [&str; 8] = [
@@ -36,7 +36,7 @@ pub async fn fill(
     // Data that is lost in a crash is made anew.
     let db = db.durability(Durability::Eventual);
     let hash = auth.hash("password".to_owned()).await;
-    let hash = hash.map_err(|failure| failure.messages.join(", "))?;
+    let hash = hash.map_err(told)?;
     let count = (articles / 10).max(4);
     let users = db.users.insert_many((0..count).map(|n| NewUser {
         username: format!("user{n}"),
@@ -47,7 +47,6 @@ pub async fn fill(
     }));
     let users = users.await?;
     db.follows.insert_many(follows(&users)).await?;
-    db.tags.insert_many(TOPICS.map(tag)).await?;
     for n in 0..articles {
         let (topic, other) = (pick(&TOPICS, n), pick(&TOPICS, n / 8 + 3));
         let title = format!("{} {topic}, part {}", pick(&ANGLES, n / 3), n + 1);
@@ -55,17 +54,14 @@ pub async fn fill(
             true => vec![Ref::new(topic.to_string())],
             false => vec![Ref::new(topic.to_string()), Ref::new(other.to_string())],
         };
-        let article = NewArticle {
-            slug: slug(&title),
+        let draft = Draft {
             title,
             description: format!("On {topic}, and how {other} come into it."),
-            body: Cold::new(Body {
-                text: [PARAGRAPH; 3].join("\n\n"),
-            }),
+            body: [PARAGRAPH; 3].join("\n\n"),
             tags,
-            author: pick(&users, n).into(),
         };
-        let article = db.articles.insert(article).await?;
+        let article = db.publish(draft.by(pick(&users, n))).await;
+        let article = article.map_err(told)?;
         // From as many users, so that none is named twice.
         let readers = (n % 11).min(count - 1);
         db.favorites
@@ -89,11 +85,8 @@ fn pick<T>(of: &[T], n: u32) -> &T {
     &of[n as usize % of.len()]
 }
 
-fn tag(text: &str) -> Tag {
-    Tag {
-        text: text.to_owned(),
-        articles: 0,
-    }
+fn told(failure: Failure) -> String {
+    failure.messages.join(", ")
 }
 
 /// Each user follows up to twenty others.

@@ -6,7 +6,6 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::Response,
 };
-use odm::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -18,8 +17,8 @@ use crate::{
     App,
     auth::{Me, Reader},
     failure::{Answer, Failure},
-    models::{Article, ArticlePatch, Tag, User},
-    queries::{ArticleUpdate, Draft, Listing, Slice},
+    models::{Article, User},
+    requests::{ArticlePatch, Draft, Listing, Part, Place},
 };
 
 /// The default length of a list of articles, and the largest.
@@ -28,16 +27,6 @@ const LIMIT: (u64, u64) = (20, 100);
 #[derive(Deserialize)]
 pub(super) struct Body<T> {
     article: T,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct NewBody {
-    title: String,
-    description: String,
-    body: String,
-    #[serde(default)]
-    tag_list: Vec<Ref<Tag>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -57,11 +46,14 @@ pub(super) struct FeedQuery {
     offset: u64,
 }
 
-fn slice(limit: Option<u64>, offset: u64) -> Answer<Slice> {
+fn slice(limit: Option<u64>, offset: u64) -> Answer<Part> {
     let (default, most) = LIMIT;
     let limit = limit.unwrap_or(default);
     match limit {
-        1.. if limit <= most => Ok(Slice { offset, limit }),
+        1.. if limit <= most => Ok(Part {
+            place: Place::Offset(offset),
+            limit,
+        }),
         _ => Err(Failure::invalid(format!("limit must be 1 to {most}"))),
     }
 }
@@ -98,9 +90,9 @@ async fn articles(
     app: &App,
     me: Option<&User>,
     listing: &Listing,
-    slice: Slice,
+    slice: Part,
 ) -> Answer<Answered<Value>> {
-    let (page, marks) = app.db.slice(me, listing, slice).await?;
+    let (page, marks) = app.db.list(me, listing, &slice).await?;
     let articles = page.items.into_iter();
     let articles: Vec<_> = articles
         .map(|article| ArticleView::new(article, &marks))
@@ -121,7 +113,7 @@ async fn marked_unless(
     seen: Option<&HeaderValue>,
 ) -> Answer<Response> {
     let shown = std::slice::from_ref(&article);
-    let marks = app.db.marks_of(me, shown).await?;
+    let marks = app.db.marks(me, shown, [&article.author]).await?;
     views::article(article, &marks, seen)
 }
 
@@ -139,21 +131,9 @@ pub(super) async fn show(
 pub(super) async fn publish(
     State(app): State<App>,
     Me(me): Me,
-    Json(body): Json<Body<NewBody>>,
+    Json(body): Json<Body<Draft>>,
 ) -> Answer<(StatusCode, Response)> {
-    let NewBody {
-        title,
-        description,
-        body,
-        tag_list: tags,
-    } = body.article;
-    let draft = Draft {
-        title,
-        description,
-        body,
-        tags,
-    };
-    let article = app.db.publish(&me, draft).await?;
+    let article = app.db.publish(body.article.by(&me)).await?;
     Ok((StatusCode::CREATED, marked(&app, Some(&me), article).await?))
 }
 
@@ -164,12 +144,12 @@ pub(super) async fn edit(
     headers: HeaderMap,
     Json(body): Json<Body<ArticlePatch>>,
 ) -> Answer<Response> {
-    let unless_changed = |update: ArticleUpdate| match headers.get(header::IF_MATCH) {
-        Some(seen) => update.if_match(seen),
-        None => update,
-    };
-    let edited = app.db.edit(&me, &slug, body.article, unless_changed);
-    let article = edited.await?;
+    let own = app.db.own_article(&me, &slug).await?;
+    let mut update = app.db.articles.update(&own);
+    if let Some(seen) = headers.get(header::IF_MATCH) {
+        update = update.if_match(seen);
+    }
+    let article = app.db.edit(update, body.article).await?;
     marked(&app, Some(&me), article).await
 }
 
@@ -178,7 +158,8 @@ pub(super) async fn remove(
     Me(me): Me,
     Segments(slug): Segments<String>,
 ) -> Answer<StatusCode> {
-    app.db.delete_article(&me, &slug).await?;
+    let own = app.db.own_article(&me, &slug).await?;
+    app.db.articles.delete(&own).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -187,7 +168,7 @@ pub(super) async fn favorite(
     Me(me): Me,
     Segments(slug): Segments<String>,
 ) -> Answer<Response> {
-    let article = app.db.favorite(&me, &slug).await?;
+    let article = app.db.favorite(&me, &slug, true).await?;
     marked(&app, Some(&me), article).await
 }
 
@@ -196,7 +177,7 @@ pub(super) async fn unfavorite(
     Me(me): Me,
     Segments(slug): Segments<String>,
 ) -> Answer<Response> {
-    let article = app.db.unfavorite(&me, &slug).await?;
+    let article = app.db.favorite(&me, &slug, false).await?;
     marked(&app, Some(&me), article).await
 }
 

@@ -27,7 +27,7 @@ pub(super) async fn list(
     Reader(me): Reader,
     Segments(slug): Segments<String>,
 ) -> Answer<Answered<Value>> {
-    let (comments, marks) = app.db.comments(me.as_ref(), &slug).await?;
+    let (_, comments, marks) = app.db.discussion(me.as_ref(), &slug).await?;
     let comments = comments.into_iter();
     let comments: Vec<_> = comments
         .map(|comment| CommentView::new(comment, &marks))

@@ -1,7 +1,7 @@
 //! Users and profiles.
 
 use axum::{Json as Answered, extract::State, http::StatusCode};
-use odm::{Public, prelude::*};
+use odm::Public;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -13,7 +13,8 @@ use crate::{
     App,
     auth::{Me, Reader},
     failure::Answer,
-    models::{User, UserPatch},
+    models::{Author, User},
+    requests::UserPatch,
 };
 
 #[derive(Deserialize)]
@@ -43,8 +44,7 @@ pub(super) struct UserUpdate {
 
 fn user(app: &App, user: User) -> Answer<Answered<Value>> {
     let token = app.auth.token(&user)?;
-    let user = Public(user);
-    Ok(Answered(json!({ "user": UserView { user, token } })))
+    Ok(Answered(json!({ "user": UserView::new(&user, token) })))
 }
 
 pub(super) async fn register(
@@ -86,10 +86,9 @@ pub(super) async fn profile(
     Reader(me): Reader,
     Segments(username): Segments<String>,
 ) -> Answer<Answered<Value>> {
-    let shown = app.db.user_named(&username).await?;
-    let id = Ref::from(&shown);
-    let marks = app.db.follows_of(me.as_ref(), [&id]).await?;
-    let profile = ProfileView::new(&shown, marks.follows(&id));
+    let author = Author::from(&app.db.user_named(&username).await?);
+    let marks = app.db.marks(me.as_ref(), &[], [&author]).await?;
+    let profile = ProfileView::new(author, &marks);
     Ok(Answered(json!({ "profile": profile })))
 }
 
@@ -98,10 +97,7 @@ pub(super) async fn follow(
     Me(me): Me,
     Segments(username): Segments<String>,
 ) -> Answer<Answered<Value>> {
-    let followed = app.db.follow(&me, &username).await?;
-    Ok(Answered(
-        json!({ "profile": ProfileView::new(&followed, true) }),
-    ))
+    marked(&app, &me, &username, true).await
 }
 
 pub(super) async fn unfollow(
@@ -109,8 +105,14 @@ pub(super) async fn unfollow(
     Me(me): Me,
     Segments(username): Segments<String>,
 ) -> Answer<Answered<Value>> {
-    let left = app.db.unfollow(&me, &username).await?;
-    Ok(Answered(
-        json!({ "profile": ProfileView::new(&left, false) }),
-    ))
+    marked(&app, &me, &username, false).await
+}
+
+async fn marked(app: &App, me: &User, username: &str, following: bool) -> Answer<Answered<Value>> {
+    let author = Author::from(&app.db.follow(me, username, following).await?);
+    let profile = ProfileView {
+        author: Public(author),
+        following,
+    };
+    Ok(Answered(json!({ "profile": profile })))
 }

@@ -5,7 +5,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use odm::{ETag, Public};
+use odm::{DateTime, ETag, Public};
 use serde::Serialize;
 
 use crate::{
@@ -14,32 +14,37 @@ use crate::{
     queries::Marks,
 };
 
+/// A user's own account: what others see, and the address.
 #[derive(Serialize)]
-pub(super) struct UserView {
+pub(super) struct UserView<'a> {
     #[serde(flatten)]
-    pub(super) user: Public<User>,
-    pub(super) token: String,
+    author: Public<Author>,
+    email: &'a str,
+    token: String,
+}
+
+impl<'a> UserView<'a> {
+    pub(super) fn new(user: &'a User, token: String) -> Self {
+        UserView {
+            author: Public(Author::from(user)),
+            email: &user.email,
+            token,
+        }
+    }
 }
 
 #[derive(Serialize)]
 pub(super) struct ProfileView {
     #[serde(flatten)]
-    author: Public<Author>,
-    following: bool,
+    pub(super) author: Public<Author>,
+    pub(super) following: bool,
 }
 
 impl ProfileView {
-    pub(super) fn new(user: &User, following: bool) -> Self {
+    pub(super) fn new(author: Author, marks: &Marks) -> Self {
         ProfileView {
-            author: Public(Author::from(user)),
-            following,
-        }
-    }
-
-    fn of_author(author: &Author, marks: &Marks) -> Self {
-        ProfileView {
-            following: marks.follows(&author.id),
-            author: Public(author.clone()),
+            following: marks.contains(author.id.id()),
+            author: Public(author),
         }
     }
 }
@@ -59,8 +64,8 @@ impl ArticleView {
     pub(super) fn new(article: Article, marks: &Marks) -> Self {
         ArticleView {
             body: article.body.get().map(|body| body.text.clone()),
-            favorited: marks.favorited(&article),
-            author: ProfileView::of_author(&article.author, marks),
+            favorited: marks.contains(&article.id),
+            author: ProfileView::new(article.author.clone(), marks),
             article: Public(article),
         }
     }
@@ -87,13 +92,17 @@ pub(super) fn article(
 pub(super) struct CommentView {
     #[serde(flatten)]
     comment: Public<Comment>,
+    /// Comments do not change.
+    #[serde(rename = "updatedAt")]
+    updated_at: DateTime,
     author: ProfileView,
 }
 
 impl CommentView {
     pub(super) fn new(comment: Comment, marks: &Marks) -> Self {
         CommentView {
-            author: ProfileView::of_author(&comment.author, marks),
+            updated_at: comment.created_at,
+            author: ProfileView::new(comment.author.clone(), marks),
             comment: Public(comment),
         }
     }

@@ -12,7 +12,8 @@ use super::{ForUser, Form, Member, PageFailure, Segments, Shown, article::Mark, 
 use crate::{
     App,
     failure::{Answer, Failure},
-    models::{User, UserPatch},
+    models::User,
+    requests::UserPatch,
 };
 
 const PASSWORD: &str = "8 to 128 characters.";
@@ -177,10 +178,7 @@ pub(super) async fn follow(
     Segments(username): Segments<String>,
     Form(mark): Form<Mark>,
 ) -> Shown<Redirect> {
-    let marked = match mark.on {
-        true => app.db.follow(&user, &username).await,
-        false => app.db.unfollow(&user, &username).await,
-    };
+    let marked = app.db.follow(&user, &username, mark.on).await;
     let other = marked.for_user(Some(&user))?;
     Ok(Redirect::to(&layout::profile(&other.username)))
 }

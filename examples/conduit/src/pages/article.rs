@@ -33,7 +33,8 @@ async fn page(
     draft: &str,
     failure: Option<&Failure>,
 ) -> Shown<Html<String>> {
-    let (article, comments, marks) = read(app, user, slug).await.for_user(user)?;
+    let read = app.db.discussion(user, slug).await;
+    let (article, comments, marks) = read.for_user(user)?;
     let path = layout::article(&article.slug);
     let main = html! {
         (text(&article, user, &marks))
@@ -58,27 +59,11 @@ async fn page(
     Ok(layout::page(&article.title, user, Some(&live), main))
 }
 
-/// The data of the page, from one state.
-async fn read(
-    app: &App,
-    user: Option<&User>,
-    slug: &str,
-) -> Result<(Article, Vec<Comment>, Marks), Failure> {
-    app.db
-        .try_snapshot(async |db| {
-            let article = db.article(slug).await?;
-            let comments = db.comments_on(&article).await?;
-            let marks = db.marks_of(user, std::slice::from_ref(&article)).await?;
-            Ok((article, comments, marks))
-        })
-        .await
-}
-
 fn text(article: &Article, user: Option<&User>, marks: &Marks) -> Markup {
     let path = layout::article(&article.slug);
     let is_own = user.is_some_and(|user| article.author.id == Ref::from(user));
     let body = article.body.get().map_or("", |body| &body.text);
-    let favorited = marks.favorited(article);
+    let favorited = marks.contains(&article.id);
     html! {
         article.whole #article data-part {
             h1 { (article.title) }
@@ -150,10 +135,7 @@ pub(super) async fn favorite(
     Segments(slug): Segments<String>,
     Form(mark): Form<Mark>,
 ) -> Shown<Redirect> {
-    let marked = match mark.on {
-        true => app.db.favorite(&user, &slug).await,
-        false => app.db.unfavorite(&user, &slug).await,
-    };
+    let marked = app.db.favorite(&user, &slug, mark.on).await;
     let article = marked.for_user(Some(&user))?;
     Ok(Redirect::to(&layout::article(&article.slug)))
 }
@@ -163,7 +145,9 @@ pub(super) async fn remove(
     Member(user): Member,
     Segments(slug): Segments<String>,
 ) -> Shown<Redirect> {
-    let removed = app.db.delete_article(&user, &slug).await;
+    let own = app.db.own_article(&user, &slug).await;
+    let own = own.for_user(Some(&user))?;
+    let removed = app.db.articles.delete(&own).await;
     removed.for_user(Some(&user))?;
     Ok(Redirect::to("/"))
 }

@@ -13,8 +13,8 @@ use super::{ForUser, Form, Member, PageFailure, Segments, Shown, layout};
 use crate::{
     App,
     failure::Failure,
-    models::{Article, ArticlePatch, Tag, User},
-    queries::{ArticleUpdate, Draft},
+    models::{Article, Tag, User},
+    requests::{ArticlePatch, Draft},
 };
 
 /// The fields of the form.
@@ -95,20 +95,12 @@ pub(super) async fn publish(
         body: text.body(),
         tags: text.tags(),
     };
-    match app.db.publish(&user, draft).await {
+    match app.db.publish(draft.by(&user)).await {
         Ok(article) => Ok(Redirect::to(&layout::article(&article.slug)).into_response()),
         Err(failure) if failure.status == StatusCode::UNPROCESSABLE_ENTITY => {
             Ok((failure.status, new(&user, &text, Some(&failure))).into_response())
         }
         Err(failure) => Err(PageFailure::new(Some(user), failure)),
-    }
-}
-
-async fn own(app: &App, user: &User, slug: &str) -> Shown<Article> {
-    let article = app.db.article(slug).await.for_user(Some(user))?;
-    match article.author.id == Ref::from(user) {
-        true => Ok(article),
-        false => Err(Failure::forbidden("article")).for_user(Some(user)),
     }
 }
 
@@ -130,7 +122,11 @@ pub(super) async fn filled(
     Member(user): Member,
     Segments(slug): Segments<String>,
 ) -> Shown<Html<String>> {
-    let article = own(&app, &user, &slug).await?;
+    let article = app
+        .db
+        .own_article(&user, &slug)
+        .await
+        .for_user(Some(&user))?;
     let form = form(&Text::of(&article), None);
     Ok(changed(&user, &article, html! {}, form))
 }
@@ -148,19 +144,28 @@ pub(super) async fn save(
         body: Some(text.body()),
         tags: Some(text.tags()),
     };
-    let unless_changed = |update: ArticleUpdate| update.if_version(text.revision);
-    let edited = app.db.edit(&user, &slug, patch, unless_changed);
-    let failure = match edited.await {
+    let own = app.db.own_article(&user, &slug).await;
+    let own = own.for_user(Some(&user))?;
+    let update = app.db.articles.update(&own).if_version(text.revision);
+    let failure = match app.db.edit(update, patch).await {
         Ok(article) => return Ok(Redirect::to(&layout::article(&article.slug)).into_response()),
         Err(failure) => failure,
     };
     let page = match failure.status {
         StatusCode::UNPROCESSABLE_ENTITY => {
-            let article = own(&app, &user, &slug).await?;
+            let article = app
+                .db
+                .own_article(&user, &slug)
+                .await
+                .for_user(Some(&user))?;
             changed(&user, &article, html! {}, form(&text, Some(&failure)))
         }
         StatusCode::PRECONDITION_FAILED => {
-            let article = own(&app, &user, &slug).await?;
+            let article = app
+                .db
+                .own_article(&user, &slug)
+                .await
+                .for_user(Some(&user))?;
             let revision = article.revision;
             let form = form(&Text { revision, ..text }, None);
             changed(&user, &article, conflict(&article), form)

@@ -5,19 +5,20 @@ use axum::{
     response::{Html, IntoResponse, Redirect, Response},
 };
 use maud::{Markup, html};
-use odm::{
-    prelude::*,
-    repository::{Cursor, Page},
-};
+use odm::repository::{Cursor, Page};
 use serde::Deserialize;
 
 use super::{ForUser, PageFailure, Parameters, Segments, Shown, Visitor, layout};
 use crate::{
     App,
     failure::Failure,
-    models::{Article, Tag, User},
-    queries::{Listing, Marks, Side},
+    models::{Article, Author, Tag, User},
+    queries::Marks,
+    requests::{Listing, Part, Place},
 };
+
+/// How many articles a page has.
+const PAGE: u64 = 10;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Asked {
@@ -46,12 +47,13 @@ impl Asked {
         address
     }
 
-    fn side(&self) -> Side {
-        match (&self.after, &self.before) {
-            (Some(position), _) => Side::After(position.clone()),
-            (None, Some(position)) => Side::Before(position.clone()),
-            (None, None) => Side::First,
-        }
+    fn part(&self) -> Part {
+        let place = match (&self.after, &self.before) {
+            (Some(position), _) => Place::After(position.clone()),
+            (None, Some(position)) => Place::Before(position.clone()),
+            (None, None) => Place::First,
+        };
+        Part { place, limit: PAGE }
     }
 
     fn listing(&self) -> Listing {
@@ -72,10 +74,10 @@ async fn read(
     listing: &Listing,
     path: &str,
 ) -> Result<(Page<Article>, Marks), Response> {
-    let side = asked.side();
-    match app.db.page(user, listing, &side).await {
+    let part = asked.part();
+    match app.db.list(user, listing, &part).await {
         Ok(read) => Ok(read),
-        Err(failure) if failure.status == 400 && !matches!(side, Side::First) => {
+        Err(failure) if failure.status == 400 && !matches!(part.place, Place::First) => {
             Err(Redirect::to(asked.address(path).trim_end_matches(['?', '&'])).into_response())
         }
         Err(failure) => Err(PageFailure::new(user.cloned(), failure).into_response()),
@@ -130,7 +132,7 @@ fn heading(asked: &Asked) -> Markup {
 fn search(asked: &Asked) -> Markup {
     html! {
         form.search role="search" action="/" {
-            label for="q" { "Search titles and descriptions" }
+            label for="q" { "Search titles and descriptions by words" }
             div.line {
                 input #q name="q" type="search" value=(asked.q);
                 button { "Search" }
@@ -181,7 +183,7 @@ fn articles(page: &Page<Article>, marks: &Marks, address: &str) -> Markup {
 }
 
 fn card(article: &Article, marks: &Marks) -> Markup {
-    let favorite = if marks.favorited(article) {
+    let favorite = if marks.contains(&article.id) {
         "★"
     } else {
         "☆"
@@ -219,9 +221,12 @@ pub(super) async fn profile(
     let user = user.as_ref();
     let shown: Shown<_> = async {
         let shown = app.db.user_named(&username).await.for_user(user)?;
-        let id = Ref::from(&shown);
-        let marks = app.db.follows_of(user, [&id]).await;
-        let follows = marks.map_err(Failure::from).for_user(user)?.follows(&id);
+        let author = Author::from(&shown);
+        let marks = app.db.marks(user, &[], [&author]).await;
+        let follows = marks
+            .map_err(Failure::from)
+            .for_user(user)?
+            .contains(&shown.id);
         Ok((shown, follows))
     }
     .await;

@@ -230,7 +230,9 @@ fn the_keyboard_alone_leads_from_signing_in_to_a_comment() {
         browser.keys("password").await;
         browser.keys(chrome::ENTER).await;
         browser.sees(".top nav", "Ann").await;
-        browser.tab_to("Search titles and descriptions").await;
+        browser
+            .tab_to("Search titles and descriptions by words")
+            .await;
         browser.keys("part 14").await;
         browser.keys(chrome::ENTER).await;
         browser.sees("h1", "with “part 14”").await;

@@ -4,6 +4,7 @@ mod articles;
 mod at_once;
 mod comments;
 mod harness;
+mod lines;
 mod lists;
 mod pages;
 mod profiles;

@@ -381,7 +381,7 @@ fn lists_are_searched_filtered_and_paged() {
 
     for (query, found) in [
         (
-            "q=ARTICLE+2",
+            "q=2*+ARTICLE",
             vec![
                 "Article 23",
                 "Article 22",
@@ -390,14 +390,15 @@ fn lists_are_searched_filtered_and_paged() {
                 "Article 2",
             ],
         ),
+        ("q=article+2", vec!["Article 2"]),
         (
-            "q=article+2&tag=even",
+            "q=article+2*&tag=even",
             vec!["Article 22", "Article 20", "Article 2"],
         ),
         ("q=(SIC", vec!["100% \\E (sic"]),
         ("q=%5CE", vec!["100% \\E (sic"]),
         ("q=100%25", vec!["100% \\E (sic"]),
-        ("q=.*", vec![]),
+        ("q=icle", vec![]),
         ("tag=odd%20one", vec!["100% \\E (sic"]),
         ("tag=nothing", vec![]),
     ] {
