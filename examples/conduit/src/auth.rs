@@ -45,6 +45,9 @@ pub struct Auth {
 #[derive(Debug, Serialize, Deserialize)]
 struct Subject {
     sub: ObjectId,
+    /// The number of the password with which the user has signed in.
+    #[serde(default)]
+    password: i64,
 }
 
 impl Auth {
@@ -99,21 +102,20 @@ impl Auth {
 
     /// Makes a token for a user.
     pub fn token(&self, user: &User) -> Answer<String> {
-        let claims = Claims::new(Subject { sub: user.id });
+        let (sub, password) = (user.id, user.password_number);
+        let claims = Claims::new(Subject { sub, password });
         let claims = claims.set_duration_and_issuance(&TimeOptions::default(), LIFETIME);
         let token = Hs256.token(&Header::empty(), &claims, &self.key);
         token.map_err(internal)
     }
 
-    /// The user of a valid token.
-    fn user_of(&self, token: &str) -> Option<ObjectId> {
+    /// The content of a token that has not expired.
+    fn read(&self, token: &str) -> Option<Subject> {
         let token = UntrustedToken::new(token).ok()?;
         let token: Token<Subject> = Hs256.validator(&self.key).validate(&token).ok()?;
-        let claims = token
-            .claims()
-            .validate_expiration(&TimeOptions::default())
-            .ok()?;
-        Some(claims.custom.sub)
+        let (_, claims) = token.into_parts();
+        let valid = claims.validate_expiration(&TimeOptions::default());
+        valid.is_ok().then_some(claims.custom)
     }
 }
 
@@ -139,12 +141,13 @@ impl User {
 }
 
 impl App {
-    /// The user of a valid token, if there still is one.
+    /// The user of a valid token, if there still is one, with the same password.
     pub async fn user_of(&self, token: &str) -> Answer<Option<User>> {
-        match self.auth.user_of(token) {
-            Some(id) => Ok(self.db.users.get(id).optional().await?),
-            None => Ok(None),
-        }
+        let Some(Subject { sub, password }) = self.auth.read(token) else {
+            return Ok(None);
+        };
+        let user = self.db.users.get(sub).optional().await?;
+        Ok(user.filter(|user| user.password_number == password))
     }
 }
 

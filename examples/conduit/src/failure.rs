@@ -1,9 +1,11 @@
 //! Errors, as answers without names of the database.
 
+use std::time::Duration;
+
 use axum::{
     Json,
     extract::rejection::{FormRejection, JsonRejection, PathRejection, QueryRejection},
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use odm::ErrorKind;
@@ -18,6 +20,8 @@ pub struct Failure {
     pub status: StatusCode,
     /// Sentences for the caller.
     pub messages: Vec<String>,
+    /// When the same request may succeed.
+    pub retry_after: Option<Duration>,
 }
 
 impl Failure {
@@ -26,6 +30,7 @@ impl Failure {
         Failure {
             status,
             messages: vec![message.into()],
+            retry_after: None,
         }
     }
 
@@ -48,6 +53,33 @@ impl Failure {
     /// The failure of a request with invalid values.
     pub fn invalid(message: impl Into<String>) -> Self {
         Failure::new(StatusCode::UNPROCESSABLE_ENTITY, message)
+    }
+
+    /// The failure of a request that comes too early.
+    pub fn too_many(wait: Duration) -> Self {
+        let message = "there have been too many attempts: try again later";
+        Failure::new(StatusCode::TOO_MANY_REQUESTS, message).after(wait)
+    }
+
+    fn after(self, wait: Duration) -> Self {
+        Failure {
+            retry_after: Some(wait),
+            ..self
+        }
+    }
+
+    /// The headers of the answer that tell a client what to do next.
+    pub fn headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Token"));
+        }
+        if let Some(wait) = self.retry_after {
+            // Whole seconds, and not before the time.
+            let seconds = wait.as_secs() + 1;
+            headers.insert(header::RETRY_AFTER, seconds.into());
+        }
+        headers
     }
 
     /// The failure of a change of a document that was changed meanwhile.
@@ -80,6 +112,7 @@ impl From<odm::Error> for Failure {
                 Failure {
                     status: StatusCode::UNPROCESSABLE_ENTITY,
                     messages: messages.collect(),
+                    retry_after: None,
                 }
             }
             // A cursor of another list.
@@ -101,7 +134,7 @@ impl From<odm::Error> for Failure {
 }
 
 fn unavailable() -> Failure {
-    Failure::new(StatusCode::SERVICE_UNAVAILABLE, "try again")
+    Failure::new(StatusCode::SERVICE_UNAVAILABLE, "try again").after(Duration::ZERO)
 }
 
 /// The field of the API for a stored path.
@@ -156,15 +189,6 @@ impl From<PathRejection> for Failure {
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let body = serde_json::json!({ "errors": { "body": self.messages } });
-        let mut response = (self.status, Json(body)).into_response();
-        let (name, value) = match self.status {
-            StatusCode::UNAUTHORIZED => (header::WWW_AUTHENTICATE, "Token"),
-            StatusCode::SERVICE_UNAVAILABLE => (header::RETRY_AFTER, "1"),
-            _ => return response,
-        };
-        response
-            .headers_mut()
-            .insert(name, HeaderValue::from_static(value));
-        response
+        (self.status, self.headers(), Json(body)).into_response()
     }
 }

@@ -7,6 +7,7 @@
 //! | `requests` | what clients send |
 //! | `accounts` | who can sign in |
 //! | `auth` | passwords and tokens, and who makes a request |
+//! | `attempts` | how often somebody may try to sign in or to register |
 //! | `failure` | errors as answers |
 //! | `api` | the JSON of the specification |
 //! | `pages` | the same for a browser, with live updates |
@@ -14,6 +15,7 @@
 
 pub mod accounts;
 pub mod api;
+pub mod attempts;
 pub mod auth;
 pub mod failure;
 pub mod models;
@@ -22,20 +24,35 @@ pub mod queries;
 pub mod requests;
 pub mod seed;
 
-use std::{error::Error, future::Future, time::Duration};
+use std::{error::Error, future::Future, net::SocketAddr, time::Duration};
 
 use axum::{Router, extract::DefaultBodyLimit, http::Request};
 use odm::prelude::*;
 use tokio::{net::TcpListener, sync::watch};
 use tower_http::trace::TraceLayer;
 
-use crate::{auth::Auth, models::Conduit};
+use crate::{
+    attempts::{Attempts, Limits},
+    auth::Auth,
+    models::Conduit,
+};
 
 /// The largest body of a request.
 const BODY: usize = 1 << 20;
 
 /// The time for open requests after the service was told to stop.
 const GRACE: Duration = Duration::from_secs(10);
+
+/// How the service is run.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Whether browsers send the cookie over HTTPS alone.
+    pub https: bool,
+    /// Whether the address of a client is the last one in `X-Forwarded-For`, which a proxy adds, and not that of the connection.
+    pub proxy: bool,
+    /// How often somebody may try to sign in or to register.
+    pub limits: Limits,
+}
 
 /// The shared state of all handlers.
 #[derive(Debug, Clone)]
@@ -44,8 +61,10 @@ pub struct App {
     pub db: Conduit,
     /// Passwords and tokens.
     pub auth: Auth,
-    /// Whether browsers send the cookie over HTTPS alone.
-    pub secure: bool,
+    /// The attempts to sign in or to register.
+    pub attempts: Attempts,
+    /// How it is run.
+    pub settings: Settings,
     /// Changes when the service is told to stop, so that streams end.
     pub stopping: watch::Receiver<()>,
 }
@@ -56,7 +75,7 @@ pub async fn serve(
     listener: TcpListener,
     db: Conduit,
     auth: Auth,
-    secure: bool,
+    settings: Settings,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), Box<dyn Error + Send + Sync>> {
     let (stop, stopping) = watch::channel(());
@@ -64,10 +83,12 @@ pub async fn serve(
     let app = App {
         db: db.clone(),
         auth,
-        secure,
+        attempts: Attempts::new(settings.limits),
+        settings,
         stopping,
     };
-    let serve = axum::serve(listener, router(app)).with_graceful_shutdown(async move {
+    let router = router(app).into_make_service_with_connect_info::<SocketAddr>();
+    let serve = axum::serve(listener, router).with_graceful_shutdown(async move {
         shutdown.await;
         drop(stop);
     });

@@ -3,7 +3,7 @@
 use std::{error::Error, net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::Parser;
-use conduit::{auth::Auth, models::Conduit, seed, serve};
+use conduit::{Settings, attempts::Limits, auth::Auth, models::Conduit, seed, serve};
 use odm::{Embedded, prelude::*};
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
@@ -31,6 +31,16 @@ struct Arguments {
     /// Has browsers send the cookie over HTTPS alone: for a service behind a proxy that speaks it.
     #[arg(long)]
     https: bool,
+    /// Takes the address of a client from the end of `X-Forwarded-For`, as a proxy writes it: for a service behind one. Without a proxy, a
+    /// client can write any address there.
+    #[arg(long)]
+    proxy: bool,
+    /// How many times in an hour anybody may try to sign in to an account, or to register with its e-mail address; 0 is no limit.
+    #[arg(long, value_name = "NUMBER", default_value_t = Limits::default().account)]
+    account_attempts: u32,
+    /// How many times in an hour the clients of an address may try to sign in or to register; 0 is no limit.
+    #[arg(long, value_name = "NUMBER", default_value_t = Limits::default().address)]
+    address_attempts: u32,
 }
 
 fn secret(text: &str) -> Result<String, &'static str> {
@@ -75,7 +85,15 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let listener = TcpListener::bind(arguments.listen).await?;
     // Tests read the port from this line.
     println!("listening on http://{}", listener.local_addr()?);
-    serve(listener, db, auth, arguments.https, signal()).await
+    let settings = Settings {
+        https: arguments.https,
+        proxy: arguments.proxy,
+        limits: Limits {
+            account: arguments.account_attempts,
+            address: arguments.address_attempts,
+        },
+    };
+    serve(listener, db, auth, settings, signal()).await
 }
 
 /// Waits until the program is told to stop.

@@ -30,6 +30,9 @@ pub struct User {
     /// The hash of the password, with its salt and settings.
     #[public(skip)]
     pub password_hash: String,
+    /// How many passwords the user has had before this one. A token is that of one password.
+    #[serde(default)]
+    pub password_number: i64,
     /// A text about the user.
     #[validate(max_length = 2000)]
     pub bio: Option<String>,

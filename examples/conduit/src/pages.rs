@@ -153,7 +153,7 @@ impl FromRequestParts<App> for Member {
 
 /// The cookie with a token, or an expired cookie.
 fn cookie(app: &App, token: Option<&str>) -> String {
-    let secure = if app.secure { "; Secure" } else { "" };
+    let secure = if app.settings.https { "; Secure" } else { "" };
     let (token, seconds) = token.map_or(("", 0), |token| (token, LIFETIME.num_seconds()));
     format!("{COOKIE}={token}; HttpOnly; SameSite=Lax; Path=/; Max-Age={seconds}{secure}")
 }
@@ -174,13 +174,14 @@ impl PageFailure {
 impl IntoResponse for PageFailure {
     fn into_response(self) -> Response {
         let PageFailure(user, failure) = self;
+        let headers = failure.headers();
         let page = html! {
             h1 { (failure.status.canonical_reason().unwrap_or("Error")) }
             (layout::failed(&failure))
             p { a href="/" { "All articles" } }
         };
         let page = layout::page("Error", user.as_deref(), None, page);
-        (failure.status, page).into_response()
+        (failure.status, headers, page).into_response()
     }
 }
 

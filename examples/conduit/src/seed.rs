@@ -42,6 +42,7 @@ pub async fn fill(
         username: format!("user{n}"),
         email: format!("user{n}@example.com"),
         password_hash: hash.clone(),
+        password_number: 0,
         bio: Some(format!("Writes about {}.", pick(&TOPICS, n))),
         image: None,
     }));

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     App,
+    attempts::Address,
     auth::{Me, Reader},
     failure::Answer,
     models::{Author, User},
@@ -49,6 +50,7 @@ fn user(app: &App, user: User) -> Answer<Answered<Value>> {
 
 pub(super) async fn register(
     State(app): State<App>,
+    address: Address,
     Json(body): Json<Body<Registration>>,
 ) -> Answer<(StatusCode, Answered<Value>)> {
     let Registration {
@@ -56,16 +58,17 @@ pub(super) async fn register(
         email,
         password,
     } = body.user;
-    let registered = app.register(username, email, password).await?;
+    let registered = app.register(address, username, email, password).await?;
     Ok((StatusCode::CREATED, user(&app, registered)?))
 }
 
 pub(super) async fn login(
     State(app): State<App>,
+    address: Address,
     Json(body): Json<Body<Login>>,
 ) -> Answer<Answered<Value>> {
     let Login { email, password } = body.user;
-    user(&app, app.login(&email, password).await?)
+    user(&app, app.login(address, &email, password).await?)
 }
 
 pub(super) async fn current(State(app): State<App>, Me(me): Me) -> Answer<Answered<Value>> {

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::{ForUser, Form, Member, PageFailure, Segments, Shown, article::Mark, cookie, layout};
 use crate::{
     App,
+    attempts::Address,
     failure::{Answer, Failure},
     models::User,
     requests::UserPatch,
@@ -53,10 +54,12 @@ pub(super) async fn sign_up() -> Html<String> {
 
 pub(super) async fn register(
     State(app): State<App>,
+    address: Address,
     Form(given): Form<Registration>,
 ) -> Shown<Response> {
     let (username, email) = (given.username.clone(), given.email.clone());
-    let registered = app.register(username, email, given.password.clone()).await;
+    let registered = app.register(address, username, email, given.password.clone());
+    let registered = registered.await;
     signed_in(&app, registered, |failure| {
         registration(&given, Some(failure))
     })
@@ -80,8 +83,14 @@ pub(super) async fn sign_in() -> Html<String> {
     login_form(&Login::default(), None)
 }
 
-pub(super) async fn login(State(app): State<App>, Form(given): Form<Login>) -> Shown<Response> {
-    let user = app.login(&given.email, given.password.clone()).await;
+pub(super) async fn login(
+    State(app): State<App>,
+    address: Address,
+    Form(given): Form<Login>,
+) -> Shown<Response> {
+    let user = app
+        .login(address, &given.email, given.password.clone())
+        .await;
     signed_in(&app, user, |failure| login_form(&given, Some(failure)))
 }
 
@@ -98,6 +107,9 @@ fn signed_in(
         }
         Err(failure) if is_of_form(&failure) => {
             Ok((StatusCode::UNPROCESSABLE_ENTITY, form(&failure)).into_response())
+        }
+        Err(failure) if failure.status == StatusCode::TOO_MANY_REQUESTS => {
+            Ok((failure.status, failure.headers(), form(&failure)).into_response())
         }
         Err(failure) => Err(failure.into()),
     }
@@ -163,7 +175,13 @@ pub(super) async fn save(
     };
     let password = Some(given.password.clone()).filter(|password| !password.is_empty());
     match app.update_user(&user, patch, password).await {
-        Ok(user) => Ok(Redirect::to(&layout::profile(&user.username)).into_response()),
+        Ok(user) => {
+            // With a new password, the token of the cookie has ended.
+            let token = app.auth.token(&user).for_user(Some(&user))?;
+            let cookie = AppendHeaders([(header::SET_COOKIE, cookie(&app, Some(&token)))]);
+            let profile = layout::profile(&user.username);
+            Ok((cookie, Redirect::to(&profile)).into_response())
+        }
         Err(failure) if is_of_form(&failure) => {
             let page = settings_form(&user, &given, Some(&failure));
             Ok((failure.status, page).into_response())

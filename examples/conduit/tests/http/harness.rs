@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, thread};
 
-use conduit::{auth::Auth, models::Conduit, serve};
+use conduit::{Settings, auth::Auth, models::Conduit, serve};
 use odm::{Embedded, ErrorKind, prelude::*};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, runtime::Runtime, sync::oneshot, task::JoinHandle};
@@ -21,14 +21,18 @@ pub(crate) struct Server {
 impl Server {
     /// Starts a server on a store in memory.
     pub(crate) fn start() -> Server {
+        Server::start_as(Settings::default())
+    }
+
+    pub(crate) fn start_as(settings: Settings) -> Server {
         let runtime = Runtime::new().unwrap();
         let store = runtime
             .block_on(async { Embedded::memory().await })
             .unwrap();
-        Server::start_on(runtime, store)
+        Server::start_on(runtime, store, settings)
     }
 
-    pub(crate) fn start_on(runtime: Runtime, store: Embedded) -> Server {
+    pub(crate) fn start_on(runtime: Runtime, store: Embedded, settings: Settings) -> Server {
         let (stop, stopped) = oneshot::channel();
         let (db, address, running) = runtime.block_on(async {
             let db = Conduit::open(store).await.unwrap();
@@ -36,7 +40,7 @@ impl Server {
             let address = listener.local_addr().unwrap();
             let shutdown = async { stopped.await.unwrap() };
             let auth = Auth::new(SECRET).unwrap();
-            let running = tokio::spawn(serve(listener, db.clone(), auth, false, shutdown));
+            let running = tokio::spawn(serve(listener, db.clone(), auth, settings, shutdown));
             (db, address, running)
         });
         Server {
@@ -103,6 +107,8 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) body: Value,
     pub(crate) etag: Option<String>,
+    /// The seconds of `Retry-After`.
+    pub(crate) retry_after: Option<u64>,
     pub(crate) text: String,
 }
 
@@ -153,11 +159,16 @@ impl Client {
         }
         let mut response = agent.run(request.body(body.to_owned()).unwrap()).unwrap();
         let text = response.body_mut().read_to_string().unwrap();
-        let etag = response.headers().get("etag");
+        let header = |name| {
+            let value = response.headers().get(name);
+            value.map(|value| value.to_str().unwrap().to_owned())
+        };
+        let (etag, retry_after) = (header("etag"), header("retry-after"));
         Answer {
             status: response.status().as_u16(),
             body: serde_json::from_str(&text).unwrap_or(Value::Null),
-            etag: etag.map(|tag| tag.to_str().unwrap().to_owned()),
+            etag,
+            retry_after: retry_after.map(|seconds| seconds.parse().unwrap()),
             text,
         }
     }

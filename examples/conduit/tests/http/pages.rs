@@ -1,122 +1,9 @@
 //! The pages, as a browser without scripts sees them.
 
-use std::net::SocketAddr;
-
+use conduit::{Settings, attempts::Limits};
 use serde_json::json;
 
-use crate::harness::Server;
-
-/// Who looks at pages, with its cookie.
-struct Visitor {
-    address: SocketAddr,
-    cookie: Option<String>,
-}
-
-struct Page {
-    status: u16,
-    text: String,
-    place: Option<String>,
-    cookie: Option<String>,
-}
-
-impl Page {
-    fn of(self, status: u16) -> String {
-        assert_eq!(self.status, status, "{}", self.text);
-        self.text
-    }
-
-    /// The address to which the answer redirects.
-    fn leads(self) -> String {
-        assert_eq!(self.status, 303, "{}", self.text);
-        self.place.unwrap()
-    }
-}
-
-impl Visitor {
-    fn new(server: &Server) -> Self {
-        Visitor {
-            address: server.address,
-            cookie: None,
-        }
-    }
-
-    /// Signs up.
-    fn named(server: &Server, name: &str) -> Self {
-        let visitor = Visitor::new(server);
-        let email = format!("{name}@x.org");
-        let fields = [
-            ("username", name),
-            ("email", &email),
-            ("new-password", "password"),
-        ];
-        let page = visitor.post("/sign-up", &fields);
-        let cookie = page.cookie.clone().unwrap();
-        assert_eq!(page.leads(), "/");
-        Visitor {
-            cookie: Some(cookie[..cookie.find(';').unwrap()].to_owned()),
-            ..visitor
-        }
-    }
-
-    fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: String) -> Page {
-        let config = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0);
-        let agent = ureq::Agent::new_with_config(config.build());
-        let url = format!("http://{}{path}", self.address);
-        let mut request = ureq::http::Request::builder().method(method).uri(url);
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        if let Some(cookie) = &self.cookie {
-            request = request.header("cookie", format!("other=1; {cookie}"));
-        }
-        let mut response = agent.run(request.body(body).unwrap()).unwrap();
-        let header = |name: &str| {
-            let value = response.headers().get(name);
-            value.map(|value| value.to_str().unwrap().to_owned())
-        };
-        let (place, cookie) = (header("location"), header("set-cookie"));
-        Page {
-            status: response.status().as_u16(),
-            place,
-            cookie,
-            text: response.body_mut().read_to_string().unwrap(),
-        }
-    }
-
-    fn get(&self, path: &str) -> Page {
-        self.send("GET", path, &[], String::new())
-    }
-
-    fn post(&self, path: &str, fields: &[(&str, &str)]) -> Page {
-        self.post_from(&[], path, fields)
-    }
-
-    fn post_from(&self, from: &[(&str, &str)], path: &str, fields: &[(&str, &str)]) -> Page {
-        let quoted = |text: &str| {
-            text.bytes()
-                .map(|byte| format!("%{byte:02x}"))
-                .collect::<String>()
-        };
-        let fields = fields
-            .iter()
-            .map(|(name, value)| format!("{name}={}", quoted(value)));
-        let form = ("content-type", "application/x-www-form-urlencoded");
-        let headers: Vec<_> = from.iter().copied().chain([form]).collect();
-        self.send("POST", path, &headers, fields.collect::<Vec<_>>().join("&"))
-    }
-
-    fn publish(&self, title: &str, body: &str, tags: &str) -> String {
-        let fields = [
-            ("title", title),
-            ("description", "d"),
-            ("body", body),
-            ("tags", tags),
-        ];
-        self.post("/editor", &fields).leads()
-    }
-}
+use crate::{harness::Server, visitor::Visitor};
 
 /// The parts of a page between two texts.
 fn between<'p>(page: &'p str, start: &str, end: &str) -> Vec<&'p str> {
@@ -526,6 +413,50 @@ fn forms_that_are_refused_keep_what_was_written() {
         "{form}"
     );
     ann.post("/editor", &[("title", "no other field")]).of(422);
+    server.end();
+}
+
+#[test]
+fn a_new_password_signs_out_all_other_browsers() {
+    let server = Server::start();
+    let ann = Visitor::named(&server, "Ann");
+    let fields = [
+        ("username", "Ann"),
+        ("email", "ann@x.org"),
+        ("bio", ""),
+        ("new-password", "another one"),
+    ];
+    let saved = ann.post("/settings", &fields);
+    let cookie = saved.cookie.clone().unwrap();
+    assert_eq!(saved.leads(), "/profile/Ann");
+    assert_eq!(ann.get("/settings").leads(), "/sign-in");
+    let here = Visitor {
+        cookie: Some(cookie[..cookie.find(';').unwrap()].to_owned()),
+        ..ann
+    };
+    here.get("/settings").of(200);
+    server.end();
+}
+
+#[test]
+fn too_many_attempts_are_told_in_the_form() {
+    let server = Server::start_as(Settings {
+        limits: Limits {
+            account: 2,
+            address: 0,
+        },
+        ..Settings::default()
+    });
+    let visitor = Visitor::named(&server, "Ann");
+    let sign_in = |password| {
+        let fields = [("email", "ANN@x.org"), ("password", password)];
+        visitor.post("/sign-in", &fields)
+    };
+    let form = sign_in("wrong one").of(422);
+    assert!(form.contains("email or password is wrong"), "{form}");
+    let form = sign_in("password").of(429);
+    assert!(form.contains("too many attempts"), "{form}");
+    assert!(form.contains("value=\"ANN@x.org\""), "{form}");
     server.end();
 }
 

@@ -78,6 +78,11 @@ fn arguments_that_are_not_known_are_refused() {
         "CONDUIT_SECRET",
         "--seed",
         "--https",
+        "--proxy",
+        "--account-attempts <NUMBER>",
+        "--address-attempts <NUMBER>",
+        "[default: 20]",
+        "[default: 200]",
     ] {
         assert!(help.contains(name), "{help}");
     }

@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use conduit::Settings;
 use odm::Embedded;
 use tokio::runtime::Runtime;
 
@@ -20,7 +21,7 @@ fn a_graceful_stop_ends_live_streams_and_keeps_what_is_stored() {
         let store = runtime
             .block_on(async { Embedded::open(&file).await })
             .unwrap();
-        Server::start_on(runtime, store)
+        Server::start_on(runtime, store, Settings::default())
     };
     let server = open();
     let (ann, _) = server.blog();

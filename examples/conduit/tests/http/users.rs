@@ -194,7 +194,10 @@ fn a_user_changes_what_it_names_and_nothing_else() {
     assert_eq!(user["username"], "Ann");
     assert_eq!(change(json!({}))["email"], "anna@x.org");
     login(&anyone, "ann@x.org", "password").refused(401);
-    change(json!({ "password": "a new one" }));
+    let ann = change(json!({ "password": "a new one" }))["token"].clone();
+    let ann = anyone.with(ann.as_str().unwrap());
+    let change =
+        |changes: Value| ann.put("/user", json!({ "user": changes })).of(200)["user"].clone();
     login(&anyone, "anna@x.org", "password").refused(401);
     login(&anyone, "anna@x.org", "a new one").of(200);
     // Fields that a client cannot change are ignored.
