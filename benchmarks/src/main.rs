@@ -8,6 +8,8 @@ mod fan_out;
 mod lists;
 mod load;
 mod mongodb;
+#[cfg(all(feature = "surrealdb", feature = "turso"))]
+mod museum;
 mod peers;
 mod server;
 mod service;
@@ -18,7 +20,7 @@ mod trees;
 mod validation;
 
 use clap::{Parser, Subcommand};
-use tokio::runtime::Runtime;
+use tokio::runtime::Builder;
 
 /// Runs the library beside SQLite and redb by hand, or with a command one of its own benchmarks.
 #[derive(Debug, Parser)]
@@ -46,6 +48,9 @@ enum Benchmark {
     Load(load::Options),
     /// What the library costs on a MongoDB server beside the driver by hand.
     Mongodb(mongodb::Options),
+    /// What SurrealDB and Turso get wrong of derived data today, by public reports.
+    #[cfg(all(feature = "surrealdb", feature = "turso"))]
+    Museum(museum::Options),
     /// What clients of `odm-server` get, beside the library in process and another server.
     Server(server::Options),
     /// How long calls take in a service of many tasks, beside SQLite by hand.
@@ -71,7 +76,10 @@ enum Benchmark {
 
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
-    Runtime::new()?.block_on(async {
+    let mut runtime = Builder::new_multi_thread();
+    // SurrealDB asks for large stacks.
+    let runtime = runtime.enable_all().thread_stack_size(10 << 20).build()?;
+    runtime.block_on(async {
         match arguments.benchmark {
             None => peers::run(arguments.peers).await,
             Some(Benchmark::Aggregates(options)) => aggregates::run(options).await,
@@ -82,6 +90,8 @@ fn main() -> anyhow::Result<()> {
             Some(Benchmark::Load(options)) => load::run(options).await,
             Some(Benchmark::LoadWorker(options)) => load::work(options).await,
             Some(Benchmark::Mongodb(options)) => mongodb::run(options).await,
+            #[cfg(all(feature = "surrealdb", feature = "turso"))]
+            Some(Benchmark::Museum(options)) => museum::run(options).await,
             Some(Benchmark::Server(options)) => server::run(options).await,
             Some(Benchmark::Service(options)) => service::run(options).await,
             Some(Benchmark::Subsets(options)) => Ok(subsets::run(options).await?),

@@ -39,6 +39,7 @@ fn questions() -> Vec<Question> {
             Question::PageByJoin(id),
             Question::PageFromSubset(id),
             Question::SubsetByJoin(id),
+            Question::ReviewCount(id),
             Question::Account(id),
         ]);
     }

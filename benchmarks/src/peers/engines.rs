@@ -10,6 +10,10 @@ use std::{
 use anyhow::Context;
 use clap::ValueEnum;
 
+#[cfg(feature = "surrealdb")]
+use super::surreal::{self, SurrealDb};
+#[cfg(feature = "turso")]
+use super::turso::{self, Turso};
 use super::{
     library::{self, Library},
     raw_redb::{self, RawRedb},
@@ -22,6 +26,10 @@ pub(super) enum Engine {
     Odm,
     Redb,
     Rusqlite,
+    #[cfg(feature = "surrealdb")]
+    Surrealdb,
+    #[cfg(feature = "turso")]
+    Turso,
 }
 
 /// The cost of making the file of an engine.
@@ -32,6 +40,9 @@ pub(super) struct Loaded {
 }
 
 impl Engine {
+    /// The engines of the whole report.
+    pub(super) const USUAL: [Engine; 3] = [Engine::Odm, Engine::Redb, Engine::Rusqlite];
+
     /// The edition of the base files: files of another edition are loaded again.
     const EDITION: u32 = 1;
 
@@ -40,6 +51,10 @@ impl Engine {
             Engine::Odm => "odm",
             Engine::Redb => "redb",
             Engine::Rusqlite => "SQLite",
+            #[cfg(feature = "surrealdb")]
+            Engine::Surrealdb => "SurrealDB",
+            #[cfg(feature = "turso")]
+            Engine::Turso => "Turso",
         }
     }
 
@@ -48,6 +63,10 @@ impl Engine {
             Engine::Odm => "odm",
             Engine::Redb => "redb",
             Engine::Rusqlite => "sqlite",
+            #[cfg(feature = "surrealdb")]
+            Engine::Surrealdb => "surrealkv",
+            #[cfg(feature = "turso")]
+            Engine::Turso => "turso",
         }
     }
 
@@ -89,6 +108,10 @@ impl Engine {
             Engine::Odm => library::load(&base).await?,
             Engine::Redb => raw_redb::load(&base)?,
             Engine::Rusqlite => sqlite::load(&base)?,
+            #[cfg(feature = "surrealdb")]
+            Engine::Surrealdb => surreal::load(&base).await?,
+            #[cfg(feature = "turso")]
+            Engine::Turso => turso::load(&base).await?,
         }
         let seconds = start.elapsed().as_secs_f64();
         eprintln!("{}: loaded in {seconds:.1} s", self.name());
@@ -104,8 +127,7 @@ impl Engine {
         remove(copy)?;
         for (from, to) in all_of(&self.base(folder)).zip(all_of(copy)) {
             if fs::exists(&from)? {
-                fs::copy(&from, &to)?;
-                File::open(&to)?.sync_all()?;
+                copy_to_disk(&from, &to)?;
             }
         }
         Ok(())
@@ -122,6 +144,10 @@ impl Engine {
             Engine::Odm => Arc::new(Library::open(path).await?),
             Engine::Redb => Arc::new(RawRedb::open(path)?),
             Engine::Rusqlite => Arc::new(Sqlite::open(path, Place::Inline)?),
+            #[cfg(feature = "surrealdb")]
+            Engine::Surrealdb => Arc::new(SurrealDb::open(path).await?),
+            #[cfg(feature = "turso")]
+            Engine::Turso => Arc::new(Turso::open(path).await?),
         })
     }
 
@@ -139,7 +165,7 @@ impl Engine {
     }
 }
 
-/// The paths of a database: of its file, and of the files that the library and SQLite may have beside it.
+/// The paths of a database: of its file or folder, and of the files that the library and SQLite may have beside it.
 fn all_of(path: &Path) -> impl Iterator<Item = PathBuf> {
     let path = path.as_os_str().to_owned();
     ["", ".log", "-wal", "-shm"].into_iter().map(move |suffix| {
@@ -154,16 +180,43 @@ fn bytes(path: &Path) -> anyhow::Result<u64> {
     let mut bytes = 0;
     for path in all_of(path) {
         if fs::exists(&path)? {
-            bytes += fs::metadata(&path)?.len();
+            bytes += bytes_of(&path)?;
         }
     }
     Ok(bytes)
 }
 
+fn bytes_of(path: &Path) -> std::io::Result<u64> {
+    if !path.is_dir() {
+        return Ok(fs::metadata(path)?.len());
+    }
+    let mut bytes = 0;
+    for entry in fs::read_dir(path)? {
+        bytes += bytes_of(&entry?.path())?;
+    }
+    Ok(bytes)
+}
+
+/// Copies a file, or a folder, and waits until the copy is on the disk.
+fn copy_to_disk(from: &Path, to: &Path) -> std::io::Result<()> {
+    if !from.is_dir() {
+        fs::copy(from, to)?;
+        return File::open(to)?.sync_all();
+    }
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        copy_to_disk(&entry.path(), &to.join(entry.file_name()))?;
+    }
+    File::open(to)?.sync_all()
+}
+
 /// Removes all files of a database.
 fn remove(path: &Path) -> anyhow::Result<()> {
     for path in all_of(path) {
-        if fs::exists(&path)? {
+        if path.is_dir() {
+            fs::remove_dir_all(&path)?;
+        } else if fs::exists(&path)? {
             fs::remove_file(&path)?;
         }
     }

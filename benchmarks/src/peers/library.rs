@@ -139,6 +139,11 @@ impl Library {
         Ok(digest(&messages.limit(NEWEST_MESSAGES as u64).await?))
     }
 
+    async fn review_count(&self, id: i64) -> anyhow::Result<u64> {
+        let reviews = self.shop.reviews.find(Review::fields().product.eq(id));
+        Ok(digest(&(reviews.count().await? as i64)))
+    }
+
     async fn account(&self, id: i64) -> anyhow::Result<u64> {
         Ok(digest(&self.shop.accounts.get(id).await?))
     }
@@ -208,6 +213,7 @@ impl System for Library {
             Question::ListByJoin(first) => Box::pin(self.list_by_join(first)),
             Question::ListFromSubsets(first) => Box::pin(self.list_from_subsets(first)),
             Question::Messages(host) => Box::pin(self.messages(host)),
+            Question::ReviewCount(id) => Box::pin(self.review_count(id)),
             Question::Account(id) => Box::pin(self.account(id)),
             Question::Balance => Box::pin(self.balance()),
         }

@@ -48,7 +48,7 @@ impl Report {
                 1 => "one round".to_owned(),
                 rounds => format!("{rounds} rounds"),
             },
-            versions(),
+            versions(&self.loaded),
         );
         let _ = writeln!(text, "{}", self.workloads());
         let _ = write!(text, "{}", self.files());
@@ -58,7 +58,13 @@ impl Report {
     fn workloads(&self) -> Table {
         let names = self.systems.iter().map(|(name, _)| *name);
         let columns = ["row", "work"].into_iter().chain(names);
-        let mut table = Table::new(2, columns.chain(["odm / best SQLite", "odm / redb"]));
+        let peers = self.peers();
+        let ratios = peers.iter().map(|peer| match peer {
+            Engine::Rusqlite => "odm / best SQLite".to_owned(),
+            peer => format!("odm / {}", peer.name()),
+        });
+        let columns = columns.map(str::to_owned).chain(ratios);
+        let mut table = Table::new(2, columns);
         for workload in self.lost_first() {
             let cells: Vec<Option<String>> = self
                 .systems
@@ -70,12 +76,20 @@ impl Report {
             }
             let texts = [workload.row, workload.work].map(str::to_owned);
             let cells = cells.into_iter().map(Option::unwrap_or_default);
-            let ratios = [Engine::Rusqlite, Engine::Redb].map(|peer| self.ratio(workload, peer));
+            let ratios = peers.iter().map(|&peer| self.ratio(workload, peer));
             let ratios =
                 ratios.map(|ratio| ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}")));
             table.row(texts.into_iter().chain(cells).chain(ratios));
         }
         table
+    }
+
+    /// The engines that the library is compared with, SQLite first.
+    fn peers(&self) -> Vec<Engine> {
+        let mut peers: Vec<Engine> = self.loaded.keys().copied().collect();
+        peers.retain(|&engine| engine != Engine::Odm);
+        peers.sort_by_key(|&engine| (engine != Engine::Rusqlite, engine));
+        peers
     }
 
     /// The rows in which the library is slower than SQLite, and then the others. A row without a ratio stays behind the one before it.
@@ -111,7 +125,9 @@ impl Report {
         engines.sort();
         let names = engines.iter().map(|engine| engine.name());
         let columns = ["row", "work"].into_iter().chain(names);
-        let mut table = Table::new(2, columns.chain(["SQLite / odm", "redb / odm"]));
+        let peers = self.peers();
+        let ratios = peers.iter().map(|peer| format!("{} / odm", peer.name()));
+        let mut table = Table::new(2, columns.map(str::to_owned).chain(ratios));
         let mut row = |name: &str, work: &str, value: &dyn Fn(Engine) -> Option<f64>| {
             if engines.iter().all(|&engine| value(engine).is_none()) {
                 return;
@@ -123,7 +139,7 @@ impl Report {
                 (Some(peer), Some(library)) => format!("{:.2}", peer / library),
                 _ => String::new(),
             };
-            let ratios = [ratio(Engine::Rusqlite), ratio(Engine::Redb)];
+            let ratios = peers.iter().map(|&peer| ratio(peer));
             table.row(texts.into_iter().chain(cells).chain(ratios));
         };
         let loaded = |engine| self.loaded.get(&engine);
@@ -161,21 +177,27 @@ fn cell(samples: &[Sample]) -> String {
 }
 
 /// The systems, with the versions in this program.
-fn versions() -> String {
+fn versions(engines: &BTreeMap<Engine, Loaded>) -> String {
     let version = |package: &str| {
         let lock = include_str!("../../Cargo.lock");
         let entry = lock.split_once(&format!("name = \"{package}\"\nversion = \""));
         let version = entry.and_then(|(_, rest)| rest.split('"').next());
         version.unwrap_or("of an unknown version").to_owned()
     };
-    format!(
+    let mut versions = format!(
         "odm {}, redb {}, SQLite {} through rusqlite {}, tokio {}",
         version("typed-odm"),
         version("redb"),
         rusqlite::version(),
         version("rusqlite"),
         version("tokio"),
-    )
+    );
+    for (name, package) in [("SurrealDB", "surrealdb"), ("Turso", "turso")] {
+        if engines.keys().any(|engine| engine.name() == name) {
+            let _ = write!(versions, ", {name} {}", version(package));
+        }
+    }
+    versions
 }
 
 const BEGIN: &str = "<!-- peers -->\n";

@@ -1,8 +1,8 @@
 //! SQLite by hand: normalized tables, prepared statements, a pool of readers and one writer.
 
-mod load;
-mod read;
-mod write;
+pub(super) mod load;
+pub(super) mod read;
+pub(super) mod write;
 
 use std::{
     path::Path,
@@ -14,6 +14,8 @@ use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::Semaphore;
 
 pub(super) use self::load::load;
+#[cfg(feature = "turso")]
+pub(super) use self::write::is_one_statement;
 use super::{
     group_commit::GroupCommit,
     system::{Doing, Question, System, Write},

@@ -31,6 +31,8 @@ pub(super) enum Question {
     ListFromSubsets(i64),
     /// The newest messages of a host.
     Messages(i64),
+    /// The number of reviews of a product, from a view if the system has one.
+    ReviewCount(i64),
     Account(i64),
     /// The sum of the balances of all accounts.
     Balance,

@@ -87,6 +87,11 @@ pub(super) fn answer(database: &Database, question: Question) -> anyhow::Result<
             let newest: Vec<Message> = newest(&messages, &index, host, NEWEST_MESSAGES)?;
             Ok(digest(&newest))
         }
+        Question::ReviewCount(id) => {
+            let index = transaction.open_table(NEWEST_REVIEWS)?;
+            let all = (id, i64::MIN, i64::MIN)..=(id, i64::MAX, i64::MAX);
+            Ok(digest(&(index.range(all)?.count() as i64)))
+        }
         Question::Account(id) => {
             let account: Account = get(&transaction.open_table(ACCOUNTS)?, id)?;
             Ok(digest(&account))

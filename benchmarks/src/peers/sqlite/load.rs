@@ -6,7 +6,7 @@ use rusqlite::{Connection, Transaction, params};
 
 use crate::peers::data::{self, ShownReview};
 
-const TABLES: &str = "
+pub(in crate::peers) const TABLES: &str = "
 CREATE TABLE products (
     id INTEGER PRIMARY KEY, catalog_number TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
     description TEXT NOT NULL, price_cents INTEGER NOT NULL, created_at INTEGER NOT NULL
@@ -43,7 +43,7 @@ CREATE TABLE accounts (
 );
 ";
 
-const INDEXES: &str = "
+pub(in crate::peers) const INDEXES: &str = "
 CREATE INDEX product_parts_by_part ON product_parts (part);
 CREATE INDEX reviews_by_product ON reviews (product, published);
 CREATE INDEX page_reviews_by_product ON page_reviews (product, published);

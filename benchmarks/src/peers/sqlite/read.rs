@@ -11,42 +11,43 @@ use crate::peers::{
     system::{Question, missing},
 };
 
-const PRODUCT: &str = "
+pub(in crate::peers) const PRODUCT: &str = "
     SELECT id, catalog_number, name, description, price_cents, created_at
     FROM products WHERE id = ?1";
-const PRODUCT_BY_CATALOG_NUMBER: &str = "
+pub(in crate::peers) const PRODUCT_BY_CATALOG_NUMBER: &str = "
     SELECT id, catalog_number, name, description, price_cents, created_at
     FROM products WHERE catalog_number = ?1";
-const PRODUCTS_BY_CATALOG_NUMBER: &str = "
+pub(in crate::peers) const PRODUCTS_BY_CATALOG_NUMBER: &str = "
     SELECT id, catalog_number, name, description, price_cents, created_at
     FROM products WHERE catalog_number >= ?1 ORDER BY catalog_number LIMIT 50";
-const PRODUCTS: &str = "
+pub(in crate::peers) const PRODUCTS: &str = "
     SELECT id, catalog_number, name, description, price_cents, created_at
     FROM products WHERE id >= ?1 ORDER BY id LIMIT 50";
-const PARTS: &str = "
+pub(in crate::peers) const PARTS: &str = "
     SELECT parts.id, parts.name, parts.number, parts.price_cents, parts.weight
     FROM product_parts JOIN parts ON parts.id = product_parts.part
     WHERE product_parts.product = ?1 ORDER BY product_parts.position";
-const COPIED_NAMES: &str = "
+pub(in crate::peers) const COPIED_NAMES: &str = "
     SELECT part, part_name FROM product_parts WHERE product = ?1 ORDER BY position";
-const NEWEST_REVIEWS: &str = "
+pub(in crate::peers) const NEWEST_REVIEWS: &str = "
     SELECT id, product, author, text, published, rating
     FROM reviews WHERE product = ?1 ORDER BY published DESC, id DESC LIMIT 10";
-const NEWEST_PAGE_REVIEWS: &str = "
+pub(in crate::peers) const NEWEST_PAGE_REVIEWS: &str = "
     SELECT id, product, author, text, published, rating
     FROM page_reviews WHERE product = ?1 ORDER BY published DESC, id DESC LIMIT 10";
-const PAGE: &str = "
+pub(in crate::peers) const PAGE: &str = "
     SELECT products.id, catalog_number, name, description, price_cents, created_at, reviews
     FROM products JOIN newest_reviews ON newest_reviews.product = products.id
     WHERE products.id = ?1";
-const PAGES: &str = "
+pub(in crate::peers) const PAGES: &str = "
     SELECT products.id, catalog_number, name, description, price_cents, created_at, reviews
     FROM products JOIN newest_reviews ON newest_reviews.product = products.id
     WHERE products.id >= ?1 ORDER BY products.id LIMIT 50";
-const MESSAGES: &str = "
+pub(in crate::peers) const MESSAGES: &str = "
     SELECT id, host, time, level, text
     FROM messages WHERE host = ?1 ORDER BY time DESC LIMIT 5000";
-const ACCOUNT: &str = "SELECT id, owner, balance, visits FROM accounts WHERE id = ?1";
+pub(in crate::peers) const ACCOUNT: &str =
+    "SELECT id, owner, balance, visits FROM accounts WHERE id = ?1";
 
 pub(super) fn answer(connection: &mut Connection, question: Question) -> anyhow::Result<u64> {
     match question {
@@ -105,6 +106,12 @@ pub(super) fn answer(connection: &mut Connection, question: Question) -> anyhow:
                 newest.push(message(row)?);
             }
             Ok(digest(&newest))
+        }
+        Question::ReviewCount(id) => {
+            let count = "SELECT count(*) FROM reviews WHERE product = ?1";
+            let mut statement = connection.prepare_cached(count)?;
+            let count: i64 = statement.query_row([id], |row| row.get(0))?;
+            Ok(digest(&count))
         }
         Question::Account(id) => {
             let mut statement = connection.prepare_cached(ACCOUNT)?;

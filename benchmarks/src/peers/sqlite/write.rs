@@ -7,12 +7,15 @@ use crate::peers::{
     system::Write,
 };
 
-const INSERT_REVIEW: &str = "INSERT INTO reviews VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-const INSERT_PAGE_REVIEW: &str = "INSERT INTO page_reviews VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-const CHANGE_BALANCE: &str = "UPDATE accounts SET balance = balance + ?2 WHERE id = ?1";
+pub(in crate::peers) const INSERT_REVIEW: &str =
+    "INSERT INTO reviews VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+pub(in crate::peers) const INSERT_PAGE_REVIEW: &str =
+    "INSERT INTO page_reviews VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+pub(in crate::peers) const CHANGE_BALANCE: &str =
+    "UPDATE accounts SET balance = balance + ?2 WHERE id = ?1";
 
 /// Whether the write is one statement, which needs no transaction around it.
-pub(super) fn is_one_statement(write: &Write) -> bool {
+pub(in crate::peers) fn is_one_statement(write: &Write) -> bool {
     matches!(write, Write::Review(_) | Write::Visit { .. })
 }
 
