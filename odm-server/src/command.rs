@@ -8,6 +8,7 @@ mod authentication;
 mod change_stream;
 mod collections;
 mod count;
+mod create;
 mod cursors;
 mod delete;
 mod distinct;
@@ -61,6 +62,7 @@ const COMMANDS: &[&[Command]] = &[
     authentication::COMMANDS,
     collections::COMMANDS,
     count::COMMANDS,
+    create::COMMANDS,
     cursors::COMMANDS,
     delete::COMMANDS,
     distinct::COMMANDS,

@@ -355,7 +355,11 @@ fn details_of(error: &odm::Error) -> Option<Details> {
                 "message": violation.message.as_str(),
             });
         }
-        let details = rawdoc! { "details": { "violations": rules } };
+        let mut details = RawDocumentBuf::new();
+        if let Some(id) = error.location().and_then(|location| location.id.as_ref()) {
+            details.append(cstr!("failingDocumentId"), id.as_raw_bson_ref());
+        }
+        details.append(cstr!("details"), rawdoc! { "violations": rules });
         return Some(Details::Violations(details));
     }
     let key = match error.location() {

@@ -17,6 +17,7 @@ mod outbox;
 mod pending;
 mod read_checks;
 mod relations;
+mod rules;
 mod stored;
 mod stored_form;
 mod unique;
@@ -47,13 +48,15 @@ pub(crate) use pending::PendingField;
 pub(crate) use read_checks::ModelReadCheck;
 pub use relations::Relations;
 pub(crate) use relations::{DeclaredCollection, Expiry, WriteFields};
+pub use rules::ValidationRule;
 use stored::OwnerVersion;
 pub(crate) use stored::{
     Announcement, COLLECTION, OwnedIndex, Prepared, RunningMigration, StoredDatabase, advance,
-    announce as announce_migration, begin, change_whole, check_owned, complete, create_in, declare,
-    declare_as, declared_versions, declaring, declaring_index, end_migration, follow, has_followed,
-    is_current, is_outdated, is_own, load, prepare, publish, record_indexes, renew_epoch,
-    restore_indexes, running, stage, stored as stored_of, withdraw as withdraw_migration,
+    announce as announce_migration, begin, change_whole, check_owned, complete, create_in,
+    create_validated, declare, declare_as, declared_versions, declaring, declaring_index,
+    end_migration, follow, has_followed, is_current, is_outdated, is_own, load, prepare, publish,
+    record_indexes, renew_epoch, restore_indexes, running, set_rule, stage, stored as stored_of,
+    withdraw as withdraw_migration,
 };
 use stored_form::ChildFilter;
 pub(crate) use validators::ActiveValidator;
@@ -75,6 +78,8 @@ pub(crate) struct Catalog {
     pending_fields: HashMap<String, Vec<PendingField>>,
     /// The validators of each collection that has some.
     validators: HashMap<String, Arc<Vec<ActiveValidator>>>,
+    /// The rules of collections that no model declares, by collection.
+    rules: HashMap<String, ValidationRule>,
     /// The databases on the store.
     owners: Vec<OwnerVersion>,
     /// The fields at the top of documents that models of any database name, by collection.
@@ -230,6 +235,7 @@ impl Catalog {
             nodes,
             pending,
             validators,
+            rules: HashMap::new(),
             owners: Vec::new(),
             named: HashMap::new(),
             unnamed: HashMap::new(),
@@ -274,6 +280,11 @@ impl Catalog {
     pub(crate) fn check_write(&self, collection: &str) -> Result<()> {
         let mut owners = self.owners.iter();
         owners.try_for_each(|owner| owner.check_write(collection))
+    }
+
+    /// The rule of a collection, if it has one.
+    pub(crate) fn rule_of(&self, collection: &str) -> Option<&ValidationRule> {
+        self.rules.get(collection)
     }
 
     /// The number of changes of the stored catalog that led to this one.

@@ -43,6 +43,7 @@ mod find;
 pub mod json;
 mod manage;
 mod retry;
+mod rules;
 mod snapshot;
 mod transaction;
 mod transfer;
@@ -58,6 +59,7 @@ use odm_store::{
     Capabilities, CommitTime, CommitWatch, Durability, Error, ErrorKind, Result, Store,
 };
 
+pub use crate::catalog::ValidationRule;
 pub use aggregate::{AggregateCursor, AggregateDocuments};
 pub use find::{DocumentCursor, FindDocuments};
 pub use manage::CollectionInfo;

@@ -8,6 +8,7 @@ use odm::{
 use super::{
     Access, Command, Context, VIRTUAL,
     count::number_of,
+    create,
     cursors::{self, FirstBatch},
     indexes, namespace,
 };
@@ -22,9 +23,6 @@ pub(super) const COMMANDS: &[Command] = &[
     }),
     Command::new("listCollections", Access::User, |context, arguments| {
         Box::pin(list_collections(context, arguments))
-    }),
-    Command::new("create", Access::Write, |context, arguments| {
-        Box::pin(create(context, arguments))
     }),
     Command::new("drop", Access::Write, |context, arguments| {
         Box::pin(drop_collection(context, arguments))
@@ -109,12 +107,7 @@ async fn list_collections(
         if !context.can_read(&collection.name) {
             continue;
         }
-        let options = match &collection.collation {
-            Some(collation) => {
-                rawdoc! { "collation": RawDocumentBuf::try_from(&collation.to_document())? }
-            }
-            None => rawdoc! {},
-        };
+        let options = create::options(&collection)?;
         let full = rawdoc! {
             "name": collection.name.as_str(),
             "type": "collection",
@@ -130,48 +123,6 @@ async fn list_collections(
         }
     }
     cursors::listed(context, "$cmd.listCollections", listed, batch).await
-}
-
-async fn create(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
-    let collection = namespace::take_writable(context, &mut arguments, "create")?;
-    arguments.take_collation()?;
-    let collation = arguments.collation().cloned();
-    arguments.refuse_true("capped")?;
-    arguments.refuse_true("temp")?;
-    for name in [
-        "size",
-        "max",
-        "validator",
-        "validationLevel",
-        "validationAction",
-        "viewOn",
-        "pipeline",
-        "timeseries",
-        "clusteredIndex",
-        "expireAfterSeconds",
-        "encryptedFields",
-        "changeStreamPreAndPostImages",
-        "storageEngine",
-        "indexOptionDefaults",
-        "idIndex",
-    ] {
-        arguments.refuse(name)?;
-    }
-    arguments.ignore("autoIndexId");
-    arguments.end()?;
-    if namespace::exists(context.writable()?, collection.name()).await? {
-        return Err(exists(context, collection.name()));
-    }
-    match collation {
-        Some(collation) => collection.create_collated(collation).await?,
-        None => collection.create().await?,
-    }
-    Ok(rawdoc! {})
-}
-
-fn exists(context: Context<'_>, name: &str) -> CommandError {
-    let message = format!("Collection {}.{name} already exists.", context.database);
-    CommandError::new(code::NAMESPACE_EXISTS, message)
 }
 
 async fn drop_collection(

@@ -268,10 +268,8 @@ pub(super) async fn info(context: Context<'_>, name: &str) -> Result<Option<Coll
 }
 
 async fn existing(context: Context<'_>, name: &str) -> Result<CollectionInfo> {
-    info(context, name).await?.ok_or_else(|| {
-        let message = format!("ns does not exist: {}.{name}", context.database);
-        CommandError::new(code::NAMESPACE_NOT_FOUND, message)
-    })
+    let info = info(context, name).await?;
+    info.ok_or_else(|| namespace::missing(context, name))
 }
 
 async fn list(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {

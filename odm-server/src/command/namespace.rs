@@ -66,6 +66,12 @@ pub(super) async fn exists(collections: &Collections, name: &str) -> Result<bool
     Ok(all.iter().any(|collection| collection.name == name))
 }
 
+/// The error of a collection that is not there.
+pub(super) fn missing(context: Context<'_>, name: &str) -> CommandError {
+    let message = format!("ns does not exist: {}.{name}", context.database);
+    CommandError::new(code::NAMESPACE_NOT_FOUND, message)
+}
+
 /// Commands whose texts are compared by the default collation of their collection, unless they state another one.
 const COLLATED: [&str; 9] = [
     "find",

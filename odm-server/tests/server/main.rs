@@ -23,6 +23,7 @@ mod together;
 mod tools;
 mod users;
 mod users_info;
+mod validators;
 mod withdrawn;
 
 use mongodb::{

@@ -9,6 +9,7 @@ mod declare;
 mod declare_as;
 mod indexes;
 mod migration;
+mod rules;
 mod staging;
 mod versions;
 mod whole;
@@ -25,6 +26,7 @@ pub(crate) use self::{
     declare_as::declare_as,
     indexes::{OwnedIndex, restore_indexes},
     migration::{RunningMigration, advance, announce, begin, end_migration, running, withdraw},
+    rules::{create_validated, set_rule},
     staging::{publish, stage},
     versions::{OwnerVersion, StoredDatabase, check_owned, declared_versions, stored},
     whole::{change_whole, create_in, declaring, declaring_index},
@@ -51,6 +53,9 @@ const EPOCH: &str = "epoch";
 /// The format of the stored catalog. A library reads formats up to its own, and ignores fields that it does not know; a new kind of
 /// relation or of document is a new format.
 const FORMAT: i32 = 3;
+
+/// The format of a catalog that has had a rule: older libraries would not follow it.
+const FORMAT_OF_RULES: i32 = 4;
 
 /// The prefix of the `_id` of the document of a database.
 const OWNER: &str = "database ";
@@ -140,14 +145,17 @@ impl UnitOfWork for Complete {
 
 /// Reads the catalog that is in force.
 pub(crate) async fn load(reader: &dyn Reader) -> Result<Catalog> {
-    let owners = owners(reader).await?;
+    let documents = documents(reader).await?;
+    let owners = owners_among(&documents)?;
     let pending = owners.iter().flat_map(|owner| owner.pending.clone());
     let pending = pending.collect();
     let epoch = stored_epoch(reader).await?;
     let catalog = Catalog::new(merged(&owners)?, pending, epoch.n)?;
+    let catalog = catalog.with_owners(&owners)?;
+    let catalog = catalog.with_rules(reader, &documents).await?;
     Ok(Catalog {
         is_changing: !epoch.changing.is_empty(),
-        ..catalog.with_owners(&owners)?
+        ..catalog
     })
 }
 
@@ -263,19 +271,31 @@ async fn epoch(reader: &dyn Reader) -> Result<i64> {
 }
 
 async fn owners(reader: &dyn Reader) -> Result<Vec<Owner>> {
+    owners_among(&documents(reader).await?)
+}
+
+/// All documents of the stored catalog.
+async fn documents(reader: &dyn Reader) -> Result<Vec<RawDocumentBuf>> {
     // The format is checked before any other read.
     epoch(reader).await?;
     let find = Find {
         collection: COLLECTION.to_owned(),
         ..Find::default()
     };
-    let (documents, _) = reader.find_all(&find).await?;
-    let is_owner = |document: &&RawDocumentBuf| {
-        let id = path::get(document, "_id").and_then(RawBsonRef::as_str);
-        id.is_some_and(|id| id.starts_with(OWNER))
-    };
-    let owners = documents.iter().filter(is_owner);
+    Ok(reader.find_all(&find).await?.0)
+}
+
+fn owners_among(documents: &[RawDocumentBuf]) -> Result<Vec<Owner>> {
+    let owners = documents
+        .iter()
+        .filter(|document| has_id_of(document, OWNER));
     owners.map(|document| decode(document)).collect()
+}
+
+/// Whether the `_id` of a document begins with a prefix.
+fn has_id_of(document: &RawDocument, prefix: &str) -> bool {
+    let id = path::get(document, "_id").and_then(RawBsonRef::as_str);
+    id.is_some_and(|id| id.starts_with(prefix))
 }
 
 fn decode<T: DeserializeOwned>(document: &RawDocument) -> Result<T> {
@@ -317,9 +337,28 @@ async fn put<T: Serialize>(transaction: &mut dyn Transaction, id: &str, value: &
     transaction.apply(&[batch]).await.map(drop)
 }
 
+/// Removes a document of the stored catalog, and returns it.
+async fn remove(transaction: &mut dyn Transaction, id: &str) -> Result<Option<RawDocumentBuf>> {
+    let (stored, _) = transaction.get_one(COLLECTION, &id.into()).await?;
+    let Some(stored) = stored else {
+        return Ok(None);
+    };
+    let batch = CollectionWrites {
+        collection: COLLECTION,
+        writes: vec![DocumentWrite::Remove(&stored)],
+    };
+    transaction.apply(&[batch]).await?;
+    Ok(Some(stored))
+}
+
 /// Begins a new epoch, which aborts all units that follow the previous catalog.
 async fn next_epoch(transaction: &mut dyn Transaction) -> Result<()> {
     change_epoch(transaction, |_| ()).await
+}
+
+/// Begins a new epoch, of which no library goes on that does not know rules.
+async fn next_epoch_with_rules(transaction: &mut dyn Transaction) -> Result<()> {
+    change_epoch(transaction, |epoch| epoch.format = FORMAT_OF_RULES).await
 }
 
 /// Begins another epoch, with other announcements.
@@ -334,7 +373,7 @@ async fn change_epoch(
 
 /// Begins the epoch after this one.
 async fn put_next_epoch(transaction: &mut dyn Transaction, mut epoch: Epoch) -> Result<()> {
-    epoch.format = FORMAT;
+    epoch.format = epoch.format.max(FORMAT);
     // Epochs are only compared for equality.
     epoch.n = epoch.n.wrapping_add(1);
     if let Some(locks) = transaction.locks() {
@@ -360,14 +399,14 @@ async fn stored_epoch(reader: &dyn Reader) -> Result<Epoch> {
 
 /// Refuses a newer format of the stored catalog, before reading it as an older one.
 fn check_format(format: i32) -> Result<()> {
-    if format <= FORMAT {
+    if format <= FORMAT_OF_RULES {
         return Ok(());
     }
     Err(Error::new(
         ErrorKind::Schema,
         format!(
             "unknown format: the stored catalog has the format {format}, and this version of the \
-             library reads formats up to {FORMAT}; use a newer version of the library"
+             library reads formats up to {FORMAT_OF_RULES}; use a newer version of the library"
         ),
     ))
 }

@@ -3,11 +3,11 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
-use odm_mql::{self as mql, Filter, Schema, Update, Violation};
+use odm_mql::{self as mql, Collation, Filter, Schema, Update, Violation};
 use odm_store::{CollectionValidator, Error, Result};
 use serde::{Deserialize, Serialize};
 
-use super::{Catalog, Split, read_checks::read_checks_of};
+use super::{Catalog, Split, ValidationRule, read_checks::read_checks_of};
 use crate::model::{Check, FieldKind, Model, SplitShape, ValidationAction, ValidationLevel};
 
 /// The declaration of a database about the documents of a collection, as it is stored.
@@ -24,6 +24,8 @@ pub(crate) struct Validator {
 #[derive(Debug)]
 pub(crate) struct ActiveValidator {
     schema: Option<Schema>,
+    /// The rule of a collection that no model declares, and its filter unless that is the schema.
+    rule: Option<(ValidationRule, Option<Filter>)>,
     check: Option<Check>,
     /// The split, if the value in a cold part is checked.
     split: Option<Split>,
@@ -73,11 +75,33 @@ impl ActiveValidator {
     pub(super) fn new(declared: &Validator) -> Result<Self> {
         Ok(ActiveValidator {
             schema: Some(parse(&declared.collection, &declared.schema)?),
+            rule: None,
             check: None,
             split: None,
             level: declared.level,
             action: declared.action,
         })
+    }
+
+    /// The validator of a rule, with the default collation of its collection.
+    pub(super) fn of_rule(rule: ValidationRule, collation: Option<&Collation>) -> Result<Self> {
+        let (schema, filter) = match rule.filter(collation)? {
+            Filter::Schema(schema) => (Some(schema), None),
+            filter => (None, Some(filter)),
+        };
+        Ok(ActiveValidator {
+            schema,
+            check: None,
+            split: None,
+            level: rule.level,
+            action: rule.action,
+            rule: Some((rule, filter)),
+        })
+    }
+
+    /// Whether no model declares it.
+    pub(crate) fn is_rule(&self) -> bool {
+        self.rule.is_some()
     }
 
     pub(crate) fn is_warning(&self) -> bool {
@@ -104,7 +128,7 @@ impl ActiveValidator {
     /// left in a field which the update does not change. `None` if the documents have to be read.
     pub(crate) fn kept_by(&self, update: &Update) -> Option<Filter> {
         // A warning names its document, which therefore has to be read.
-        if self.is_warning() || self.check.is_some() {
+        if self.is_warning() || self.check.is_some() || matches!(self.rule, Some((_, Some(_)))) {
             return None;
         }
         let Some(schema) = &self.schema else {
@@ -123,6 +147,15 @@ impl ActiveValidator {
             (Some(check), Some(split)) => check(&split.value(document)?, &mut violations),
             (Some(check), None) => check(document, &mut violations),
             (None, _) => {}
+        }
+        if let Some((rule, Some(filter))) = &self.rule {
+            // A document on which an expression fails does not conform, as in MongoDB.
+            let why = match filter.matches(document) {
+                Ok(true) => return Ok(violations),
+                Ok(false) => format!("must match {}", rule.shown()),
+                Err(error) => format!("cannot be matched with {}: {error}", rule.shown()),
+            };
+            violations.push(Violation::new("", "validator", why));
         }
         Ok(violations)
     }
@@ -208,6 +241,7 @@ fn checks_of(splits: &[Split], models: &[&'static Model]) -> Vec<(&'static str, 
             checks.extend(check().map(|check| {
                 let active = ActiveValidator {
                     schema: None,
+                    rule: None,
                     check: Some(check),
                     split,
                     level: validation.level,

@@ -6,7 +6,11 @@ use odm_mql::Collation;
 use odm_store::{CollectionChange, CollectionSpec, Error, ErrorKind, IndexSpec, Result};
 
 use super::{Collection, Collections};
-use crate::{catalog, database::lock_of, session};
+use crate::{
+    catalog::{self, ValidationRule},
+    database::lock_of,
+    session,
+};
 
 /// A collection of a store, from [`Collections::list`].
 ///
@@ -27,6 +31,8 @@ pub struct CollectionInfo {
     pub indexes: Vec<IndexSpec>,
     /// Its default collation: see [`Collection::default_collation`].
     pub collation: Option<Collation>,
+    /// Its rule: see [`Collection::create_validated`].
+    pub validation: Option<ValidationRule>,
     /// The names of the databases whose models need it.
     pub databases: BTreeSet<String>,
 }
@@ -52,8 +58,11 @@ impl Collections {
         let names: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
         let reader = self.session.store().reader()?;
         let declaring = catalog::declaring(&*reader, &names).await?;
+        self.session.follow_catalog().await?;
+        let catalog = self.session.catalog();
         let all = specs.into_iter().zip(declaring);
         let all = all.map(|(spec, databases)| CollectionInfo {
+            validation: catalog.rule_of(&spec.name).cloned(),
             name: spec.name,
             indexes: spec.indexes,
             collation: spec.collation,
@@ -113,7 +122,7 @@ impl Collection {
         self.create_with(Some(collation)).await
     }
 
-    async fn create_with(&self, collation: Option<Collation>) -> Result<()> {
+    pub(super) async fn create_with(&self, collation: Option<Collation>) -> Result<()> {
         self.check_creatable()?;
         if let Some(bound) = self.session.bound() {
             return self
@@ -304,7 +313,7 @@ impl Collection {
     }
 
     /// Refuses a change of a collection in a transaction or a snapshot, and of the library's own.
-    fn check_changeable(&self) -> Result<()> {
+    pub(super) fn check_changeable(&self) -> Result<()> {
         self.check_creatable()?;
         if self.session.is_bound() {
             let message = "collections and indexes can be created and not changed in a transaction: change them outside of it";

@@ -236,7 +236,7 @@ fn validate(
                 "invalid document stored: the action of its validation is `warn`"
             );
         } else {
-            return Err(invalid(collection, id(after).into(), violations));
+            return Err(invalid(validator, collection, id(after).into(), violations));
         }
     }
     Ok(())
@@ -247,9 +247,19 @@ fn listed(violations: &[Violation]) -> String {
     texts.join("; ")
 }
 
-fn invalid(collection: &str, id: RawBson, violations: Vec<Violation>) -> Error {
+/// The error of a rule that no model declares begins as MongoDB's does, since programs look at it.
+fn invalid(
+    validator: &ActiveValidator,
+    collection: &str,
+    id: RawBson,
+    violations: Vec<Violation>,
+) -> Error {
+    let what = match validator.is_rule() {
+        true => "Document failed validation",
+        false => "invalid document",
+    };
     let message = format!(
-        "invalid document: `{collection}` with `_id` = {}: {}",
+        "{what}: `{collection}` with `_id` = {}: {}",
         show(&id),
         listed(&violations)
     );

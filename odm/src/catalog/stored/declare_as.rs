@@ -3,16 +3,19 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use bson::RawBson;
+use bson::{RawBson, RawDocumentBuf, raw::cstr};
 use odm_mql::path;
 use odm_store::{
     CollectionSpec, Durability, Error, ErrorKind, Find, Reader, ReaderExt, Result, Store,
     Transaction, UnitOfWork, show,
 };
 
-use super::{Owner, declare::RecordIndexes, indexes, is_own, next_epoch, owners, put};
+use super::{
+    Owner, declare::RecordIndexes, documents, indexes, is_own, next_epoch, next_epoch_with_rules,
+    owners, owners_among, put, rules,
+};
 
-/// Declares the databases of a state of a store on another one that has none, with the collections and indexes of that store.
+/// Declares the databases of a state of a store on another one that has none, with the collections, indexes and rules of that store.
 ///
 /// # Errors
 ///
@@ -24,7 +27,8 @@ pub(crate) async fn declare_as(
     mut collections: Vec<CollectionSpec>,
     target: &dyn Store,
 ) -> Result<()> {
-    let owners = owners(state).await?;
+    let mut stored = documents(state).await?;
+    let owners = owners_among(&stored)?;
     if let Some(owner) = owners.iter().find(|owner| owner.migration.is_some()) {
         let message = format!("{} is in a migration: let its program end it", owner.id);
         return Err(Error::new(ErrorKind::Migrating, message));
@@ -35,12 +39,15 @@ pub(crate) async fn declare_as(
     let record = Arc::new(RecordIndexes(made));
     target.run(record, Durability::Immediate).await?;
     target.ensure(&collections).await?;
-    let declare = DeclareAs { owners };
+    stored.retain(|document| rules::is_copied(document));
+    let declare = DeclareAs { owners, stored };
     target.run(Arc::new(declare), Durability::Immediate).await
 }
 
 struct DeclareAs {
     owners: Vec<Owner>,
+    /// The documents of the stored catalog that are the same on the other store.
+    stored: Vec<RawDocumentBuf>,
 }
 
 #[async_trait]
@@ -55,7 +62,14 @@ impl UnitOfWork for DeclareAs {
             }
             put(transaction, &owner.id, owner).await?;
         }
-        next_epoch(transaction).await
+        if self.stored.is_empty() {
+            return next_epoch(transaction).await;
+        }
+        for document in &self.stored {
+            let id = document.get_str(cstr!("_id")).map_err(Error::malformed)?;
+            put(transaction, id, document).await?;
+        }
+        next_epoch_with_rules(transaction).await
     }
 }
 

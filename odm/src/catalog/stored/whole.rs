@@ -9,7 +9,10 @@ use odm_store::{
     Transaction, UnitOfWork,
 };
 
-use super::{OWNER, Owner, is_own, next_epoch, owners};
+use super::{OWNER, Owner, is_own, next_epoch, owners, rules::follow_change};
+
+/// MongoDB's code of the name of a collection that exists.
+pub(super) const NAMESPACE_EXISTS: i32 = 48;
 
 /// MongoDB's code of what no transaction can do.
 const NOT_IN_TRANSACTION: i32 = 263;
@@ -181,13 +184,16 @@ fn refused_index(name: &str, what: &str) -> Error {
         .at(name, None, None)
 }
 
-/// Changes whole collections, and tells those who watch all collections. A collection that a migration has built beside is not one that
+/// Changes whole collections with their rules, and tells those who watch all collections. A collection that a migration has built beside is not one that
 /// was renamed: for them the one that it replaces is removed.
 pub(super) async fn change_collections(
     transaction: &mut dyn Transaction,
     all: &[CollectionChange],
 ) -> Result<()> {
     transaction.change_collections(all).await?;
+    for change in all {
+        follow_change(transaction, change).await?;
+    }
     let Some(changes) = transaction.changes() else {
         return Ok(());
     };
