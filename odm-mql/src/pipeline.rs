@@ -163,6 +163,23 @@ impl Pipeline {
         (query, Pipeline { stages: rest })
     }
 
+    /// Returns a pipeline of these stages, and then those of another one.
+    ///
+    /// ```
+    /// use odm_mql::{Pipeline, Variables, bson::doc};
+    ///
+    /// let parse = |stage| Pipeline::parse(&[stage], &Variables::default());
+    /// let some = parse(doc! { "$match": { "qty": 1 } })?.then(parse(doc! { "$limit": 3 })?);
+    /// let (query, rest) = some.split_query();
+    /// assert_eq!((query.limit, rest.is_empty()), (Some(3), true));
+    /// # Ok::<_, odm_mql::Error>(())
+    /// ```
+    #[must_use]
+    pub fn then(mut self, next: Pipeline) -> Pipeline {
+        self.stages.extend(next.stages);
+        self
+    }
+
     /// Returns whether there are no stages.
     pub fn is_empty(&self) -> bool {
         self.stages.is_empty()

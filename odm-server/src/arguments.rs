@@ -28,6 +28,8 @@ pub(crate) struct Arguments<'a> {
     collation: Option<Collation>,
     /// That of the collection, for a command or a part that states none.
     default_collation: Option<Collation>,
+    /// Whether the command is one on a view.
+    is_of_view: bool,
 }
 
 /// A type of arguments.
@@ -52,6 +54,7 @@ impl<'a> Arguments<'a> {
             variables: Variables::default(),
             collation: None,
             default_collation: None,
+            is_of_view: false,
         })
     }
 
@@ -85,6 +88,19 @@ impl<'a> Arguments<'a> {
             default_collation,
             ..self
         }
+    }
+
+    /// The arguments of a command on a view with this collation.
+    pub(crate) fn of_view(self, collation: Option<Collation>) -> Self {
+        Arguments {
+            is_of_view: true,
+            ..self.with_default_collation(collation)
+        }
+    }
+
+    /// Whether the command is one on a view.
+    pub(crate) fn is_of_view(&self) -> bool {
+        self.is_of_view
     }
 
     /// Takes the collation, by which the filter, the sort and the projection that are taken after it compare texts.

@@ -137,7 +137,8 @@ impl Cursor {
 }
 
 impl Documents {
-    async fn next(&mut self) -> Result<Option<RawDocumentBuf>> {
+    /// The next document. `None` at the end.
+    pub(crate) async fn next(&mut self) -> Result<Option<RawDocumentBuf>> {
         match self {
             Documents::Stored(documents) => Ok(documents.try_next().await?),
             Documents::Aggregated(documents) => Ok(documents.try_next().await?),

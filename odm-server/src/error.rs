@@ -47,6 +47,8 @@ pub(crate) mod code {
     pub(crate) const CONFLICTING_OPERATION_IN_PROGRESS: i32 = 117;
     pub(crate) const NOT_A_REPLICA_SET: i32 = 123;
     pub(crate) const EXCEEDED_MEMORY_LIMIT: i32 = 146;
+    pub(crate) const COMMAND_NOT_SUPPORTED_ON_VIEW: i32 = 166;
+    pub(crate) const OPTION_NOT_SUPPORTED_ON_VIEW: i32 = 167;
     pub(crate) const CLUSTER_TIME_FAILS_RATE_LIMITER: i32 = 206;
     pub(crate) const CURSOR_KILLED: i32 = 237;
     pub(crate) const NOT_IMPLEMENTED: i32 = 238;
@@ -116,6 +118,16 @@ const NAMES: &[(i32, &str)] = &[
     ),
     (code::NOT_A_REPLICA_SET, "NotAReplicaSet"),
     (code::EXCEEDED_MEMORY_LIMIT, "ExceededMemoryLimit"),
+    (5, "GraphContainsCycle"),
+    (165, "ViewDepthLimitExceeded"),
+    (
+        code::COMMAND_NOT_SUPPORTED_ON_VIEW,
+        "CommandNotSupportedOnView",
+    ),
+    (
+        code::OPTION_NOT_SUPPORTED_ON_VIEW,
+        "OptionNotSupportedOnView",
+    ),
     (
         code::CLUSTER_TIME_FAILS_RATE_LIMITER,
         "ClusterTimeFailsRateLimiter",

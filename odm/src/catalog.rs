@@ -22,10 +22,11 @@ mod stored;
 mod stored_form;
 mod unique;
 mod validators;
+mod views;
 mod walk;
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::{
         Arc,
         atomic::{AtomicU32, Ordering},
@@ -54,13 +55,14 @@ pub(crate) use stored::{
     Announcement, COLLECTION, OwnedIndex, Prepared, RunningMigration, StoredDatabase, advance,
     announce as announce_migration, begin, change_whole, check_owned, complete, create_in,
     create_validated, declare, declare_as, declared_versions, declaring, declaring_index,
-    end_migration, follow, has_followed, is_current, is_outdated, is_own, load, prepare, publish,
-    record_indexes, renew_epoch, restore_indexes, running, set_rule, stage, stored as stored_of,
-    withdraw as withdraw_migration,
+    drop_view, end_migration, follow, has_followed, is_current, is_outdated, is_own, load, prepare,
+    publish, put_view, record_indexes, renew_epoch, restore_indexes, running, set_rule, stage,
+    stored as stored_of, withdraw as withdraw_migration,
 };
 use stored_form::ChildFilter;
 pub(crate) use validators::ActiveValidator;
 use validators::Validator;
+pub use views::View;
 
 pub(crate) use crate::model::{Model, OnDelete};
 use odm_mql::path::{self, Leaf};
@@ -80,6 +82,8 @@ pub(crate) struct Catalog {
     validators: HashMap<String, Arc<Vec<ActiveValidator>>>,
     /// The rules of collections that no model declares, by collection.
     rules: HashMap<String, ValidationRule>,
+    /// The views, by their names.
+    views: BTreeMap<String, View>,
     /// The databases on the store.
     owners: Vec<OwnerVersion>,
     /// The fields at the top of documents that models of any database name, by collection.
@@ -236,6 +240,7 @@ impl Catalog {
             pending,
             validators,
             rules: HashMap::new(),
+            views: BTreeMap::new(),
             owners: Vec::new(),
             named: HashMap::new(),
             unnamed: HashMap::new(),
@@ -272,12 +277,13 @@ impl Catalog {
         owners.try_for_each(|owner| owner.check_program(name, version))
     }
 
-    /// Refuses a write to a collection that is being migrated.
+    /// Refuses a write to a collection that is being migrated, and to a view.
     ///
     /// # Errors
     ///
-    /// `Migrating`.
+    /// `Migrating`; the error of [`refuse_view`](Catalog::refuse_view).
     pub(crate) fn check_write(&self, collection: &str) -> Result<()> {
+        self.refuse_view(collection)?;
         let mut owners = self.owners.iter();
         owners.try_for_each(|owner| owner.check_write(collection))
     }

@@ -48,6 +48,7 @@ mod snapshot;
 mod transaction;
 mod transfer;
 mod users;
+mod views;
 mod watch;
 mod write;
 
@@ -59,7 +60,7 @@ use odm_store::{
     Capabilities, CommitTime, CommitWatch, Durability, Error, ErrorKind, Result, Store,
 };
 
-pub use crate::catalog::ValidationRule;
+pub use crate::catalog::{ValidationRule, View};
 pub use aggregate::{AggregateCursor, AggregateDocuments};
 pub use find::{DocumentCursor, FindDocuments};
 pub use manage::CollectionInfo;

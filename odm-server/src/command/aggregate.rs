@@ -129,6 +129,9 @@ impl<'a> Aggregation<'a> {
         let source = SourceStage::of(context, &stages, arguments.variables())?;
         if let Some(source) = &source {
             source.check_namespace(context.database, collection)?;
+            if arguments.is_of_view() && !source.is_constant() {
+                return Err(namespace::view_not_supported(context, collection));
+            }
             if !source.is_constant() {
                 check_place(context, source.name())?;
             }
@@ -147,7 +150,7 @@ impl<'a> Aggregation<'a> {
             Pipeline::parse_collated(stages, arguments.variables(), collation)
         };
         let count = match stages.split_last() {
-            Some((last, before)) if source.is_none() => {
+            Some((last, before)) if source.is_none() && !arguments.is_of_view() => {
                 let query = parse(before)?.split_query();
                 let (query, _) = Some(query).filter(|(_, rest)| rest.is_empty()).unzip();
                 query.zip(Count::of(last))

@@ -13,6 +13,7 @@ use odm::{
 use super::{
     Context, access, aggregate,
     cursors::{self, FirstBatch},
+    namespace,
 };
 use crate::{
     arguments::Arguments,
@@ -197,6 +198,9 @@ pub(super) async fn open(
     stage: &RawDocument,
 ) -> Result<RawDocumentBuf> {
     let collection = aggregate::take_collection(context, &mut arguments)?;
+    if arguments.is_of_view() {
+        return Err(namespace::view_not_supported(context, collection));
+    }
     arguments.take_variables()?;
     let stages = aggregate::stages(arguments.required("pipeline")?)?;
     let first = FirstBatch::take_required(&mut arguments)?;

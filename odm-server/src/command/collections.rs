@@ -98,11 +98,21 @@ async fn list_collections(
     let only_names = arguments.flag("nameOnly")?;
     let batch = FirstBatch::take(&mut arguments)?.unwrap_or_default();
     arguments.end()?;
-    let all = match context.collections() {
-        Some(collections) => collections.list().await?,
-        None => Vec::new(),
+    let (all, views) = match context.collections() {
+        Some(collections) => (collections.list().await?, collections.views().await?),
+        None => (Vec::new(), Vec::new()),
     };
     let mut listed = Vec::new();
+    for (name, view) in views {
+        let full = create::listed_view(&name, &view)?;
+        if context.can_read(&name) && filter.matches(&full)? {
+            let row = match only_names {
+                true => rawdoc! { "name": name.as_str(), "type": "view" },
+                false => full,
+            };
+            listed.push((name, row));
+        }
+    }
     for collection in all {
         if !context.can_read(&collection.name) {
             continue;
@@ -116,12 +126,15 @@ async fn list_collections(
             "idIndex": { "v": 2, "key": { "_id": 1 }, "name": "_id_" },
         };
         if filter.matches(&full)? {
-            listed.push(match only_names {
+            let row = match only_names {
                 true => rawdoc! { "name": collection.name.as_str(), "type": "collection" },
                 false => full,
-            });
+            };
+            listed.push((collection.name, row));
         }
     }
+    listed.sort_by(|(a, _): &(String, _), (b, _)| a.cmp(b));
+    let listed = listed.into_iter().map(|(_, row)| row).collect();
     cursors::listed(context, "$cmd.listCollections", listed, batch).await
 }
 
@@ -135,7 +148,7 @@ async fn drop_collection(
         return Ok(rawdoc! {});
     };
     let Some(info) = indexes::info(context, name).await? else {
-        // One of the library is refused, and is not listed.
+        // A view, or one of the library, which is refused and not listed.
         collections.collection(name).drop().await?;
         return Ok(rawdoc! {});
     };
@@ -166,8 +179,10 @@ async fn drop_database(
         );
         return Err(CommandError::new(code::BAD_VALUE, message));
     }
-    for collection in all {
-        collections.collection(collection.name).drop().await?;
+    let views = collections.views().await?;
+    let names = all.into_iter().map(|collection| collection.name);
+    for name in names.chain(views.into_iter().map(|(name, _)| name)) {
+        collections.collection(name).drop().await?;
     }
     Ok(rawdoc! { "dropped": context.database })
 }
@@ -234,7 +249,11 @@ async fn database_stats(
     }
     let mut reply = rawdoc! { "db": context.database };
     reply.append(cstr!("collections"), number_of(all.len() as u64));
-    reply.append(cstr!("views"), 0);
+    let views = match context.collections() {
+        Some(collections) => collections.views().await?.len(),
+        None => 0,
+    };
+    reply.append(cstr!("views"), number_of(views as u64));
     reply.append(cstr!("objects"), number_of(objects));
     for size in [cstr!("avgObjSize"), cstr!("dataSize"), cstr!("storageSize")] {
         reply.append(size, 0.0);

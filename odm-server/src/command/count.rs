@@ -2,7 +2,11 @@
 
 use odm::bson::{RawDocumentBuf, rawdoc};
 
-use super::{Access, Command, Context, find::Query, namespace};
+use super::{
+    Access, Command, Context,
+    find::{Query, ViewStages},
+    namespace,
+};
 use crate::{
     arguments::Arguments,
     error::{Result, code},
@@ -14,8 +18,15 @@ pub(super) const COMMANDS: &[Command] =
     })];
 
 async fn count(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
-    let query = take(context, &mut arguments)?;
+    let mut query = take(context, &mut arguments)?;
     arguments.end()?;
+    if let Some(aggregation) = query.aggregation(context) {
+        let (mut documents, mut number) = (aggregation.cursor().await?, 0);
+        while documents.try_next().await?.is_some() {
+            number += 1;
+        }
+        return Ok(rawdoc! { "n": number_of(number) });
+    }
     let number = match query.find(context) {
         Some(find) => find.count().await?,
         None => 0,
@@ -26,6 +37,7 @@ async fn count(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Raw
 /// Takes the arguments of `count`.
 pub(super) fn take<'a>(context: Context<'_>, arguments: &mut Arguments<'a>) -> Result<Query<'a>> {
     arguments.take_collation()?;
+    let stages = ViewStages::look(arguments, ["query", "", ""])?;
     let query = Query {
         collation: arguments.collation().cloned(),
         collection: namespace::take(context, arguments, "count")?,
@@ -40,7 +52,7 @@ pub(super) fn take<'a>(context: Context<'_>, arguments: &mut Arguments<'a>) -> R
     };
     arguments.refuse("hint")?;
     arguments.ignore("fields");
-    Ok(query)
+    query.in_view(stages, arguments)
 }
 
 /// A number of documents in a reply: an `int` if it fits, as MongoDB sends it.

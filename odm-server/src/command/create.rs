@@ -1,12 +1,13 @@
-//! `create` and `collMod`: collections with their options.
+//! `create` and `collMod`: collections with their options, and views.
 
 use odm::{
-    bson::{RawDocument, RawDocumentBuf, raw::cstr, rawdoc},
-    collections::{CollectionInfo, ValidationRule},
+    bson::{Document, RawArray, RawArrayBuf, RawDocument, RawDocumentBuf, raw::cstr, rawdoc},
+    collections::{CollectionInfo, ValidationRule, View},
     model::{ValidationAction, ValidationLevel},
+    mql::{Collation, Pipeline, Variables},
 };
 
-use super::{Access, Command, Context, namespace};
+use super::{Access, Command, Context, aggregate, namespace};
 use crate::{
     arguments::Arguments,
     error::{CommandError, Result, code},
@@ -93,13 +94,12 @@ async fn create(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
     arguments.take_collation()?;
     let collation = arguments.collation().cloned();
     let validation = Validation::take(&mut arguments)?;
+    let view = ViewOptions::take(context, &mut arguments)?;
     arguments.refuse_true("capped")?;
     arguments.refuse_true("temp")?;
     for name in [
         "size",
         "max",
-        "viewOn",
-        "pipeline",
         "timeseries",
         "clusteredIndex",
         "expireAfterSeconds",
@@ -116,12 +116,60 @@ async fn create(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
     if namespace::exists(context.writable()?, collection.name()).await? {
         return Err(exists(context, collection.name()));
     }
-    match (validation.rule(None), collation) {
-        (Some(rule), collation) => collection.create_validated(rule, collation).await?,
-        (None, Some(collation)) => collection.create_collated(collation).await?,
-        (None, None) => collection.create().await?,
+    match (view.on, validation.rule(None), collation) {
+        (Some(_), Some(_), _) => {
+            let message = "option not supported on a view: validator";
+            return Err(CommandError::new(code::INVALID_OPTIONS, message));
+        }
+        (Some(on), None, collation) => {
+            let mut made = View::new(on, view.pipeline.unwrap_or_default());
+            made.collation = collation;
+            check_sources(context, &made)?;
+            collection.create_view(made).await?;
+        }
+        (None, ..) if view.pipeline.is_some() => {
+            let message = "'pipeline' requires 'viewOn' to also be specified";
+            return Err(CommandError::new(code::INVALID_OPTIONS, message));
+        }
+        (None, Some(rule), collation) => collection.create_validated(rule, collation).await?,
+        (None, None, Some(collation)) => collection.create_collated(collation).await?,
+        (None, None, None) => collection.create().await?,
     }
     Ok(rawdoc! {})
+}
+
+/// What a command says about a view.
+struct ViewOptions {
+    on: Option<String>,
+    pipeline: Option<Vec<Document>>,
+}
+
+impl ViewOptions {
+    fn take(context: Context<'_>, arguments: &mut Arguments<'_>) -> Result<Self> {
+        let on = arguments.optional::<&str>("viewOn")?;
+        if on == Some("") {
+            let message = "'viewOn' cannot be empty";
+            return Err(CommandError::new(code::BAD_VALUE, message));
+        }
+        if let Some(on) = on {
+            namespace::check(context, on)?;
+        }
+        let pipeline = arguments.optional::<&RawArray>("pipeline")?;
+        Ok(ViewOptions {
+            on: on.map(str::to_owned),
+            pipeline: pipeline.map(aggregate::stages).transpose()?,
+        })
+    }
+}
+
+/// Checks that the user may read what a view shows: who may read the view needs no right to read that.
+fn check_sources(context: Context<'_>, view: &View) -> Result<()> {
+    let pipeline = Pipeline::parse(&view.pipeline, &Variables::default())?;
+    for read in pipeline.sources().into_iter().chain([&*view.on]) {
+        namespace::check(context, read)?;
+        context.check_read("create", read)?;
+    }
+    Ok(())
 }
 
 fn exists(context: Context<'_>, name: &str) -> CommandError {
@@ -132,10 +180,9 @@ fn exists(context: Context<'_>, name: &str) -> CommandError {
 async fn modify(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
     let collection = namespace::take_writable(context, &mut arguments, "collMod")?;
     let validation = Validation::take(&mut arguments)?;
+    let view = ViewOptions::take(context, &mut arguments)?;
     for name in [
         "index",
-        "viewOn",
-        "pipeline",
         "cappedSize",
         "cappedMax",
         "timeseries",
@@ -147,6 +194,23 @@ async fn modify(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
     arguments.end()?;
     if !namespace::exists(context.writable()?, collection.name()).await? {
         return Err(namespace::missing(context, collection.name()));
+    }
+    let not_for = |option: &str, what: &str| {
+        let message = format!("option {what}: {option}");
+        Err(CommandError::new(code::INVALID_OPTIONS, message))
+    };
+    if let Some(mut changed) = collection.view().await? {
+        if validation.rule(None).is_some() {
+            return not_for("validator", "not supported on a view");
+        }
+        changed.on = view.on.unwrap_or(changed.on);
+        changed.pipeline = view.pipeline.unwrap_or(changed.pipeline);
+        check_sources(context, &changed)?;
+        collection.replace_view(changed).await?;
+        return Ok(rawdoc! {});
+    }
+    if view.on.is_some() || view.pipeline.is_some() {
+        return not_for("viewOn", "only supported on a view");
     }
     if let Some(rule) = validation.rule(collection.validation().await?) {
         collection.set_validation(Some(rule)).await?;
@@ -168,9 +232,30 @@ pub(super) fn options(collection: &CollectionInfo) -> Result<RawDocumentBuf> {
             options.append(cstr!("validationAction"), *action);
         }
     }
-    if let Some(collation) = &collection.collation {
+    append_collation(&mut options, collection.collation.as_ref())?;
+    Ok(options)
+}
+
+fn append_collation(options: &mut RawDocumentBuf, collation: Option<&Collation>) -> Result<()> {
+    if let Some(collation) = collation {
         let collation = RawDocumentBuf::try_from(&collation.to_document())?;
         options.append(cstr!("collation"), collation);
     }
-    Ok(options)
+    Ok(())
+}
+
+/// A view, as `listCollections` shows it.
+pub(super) fn listed_view(name: &str, view: &View) -> Result<RawDocumentBuf> {
+    let mut stages = RawArrayBuf::new();
+    for stage in &view.pipeline {
+        stages.push(RawDocumentBuf::try_from(stage)?);
+    }
+    let mut options = rawdoc! { "viewOn": view.on.as_str(), "pipeline": stages };
+    append_collation(&mut options, view.collation.as_ref())?;
+    Ok(rawdoc! {
+        "name": name,
+        "type": "view",
+        "options": options,
+        "info": { "readOnly": true },
+    })
 }

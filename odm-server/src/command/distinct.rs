@@ -7,9 +7,15 @@ use odm::{
     mql,
 };
 
-use super::{Access, Command, Context, cursors::append_time, find::Query, namespace};
+use super::{
+    Access, Command, Context,
+    cursors::append_time,
+    find::{Query, ViewStages},
+    namespace,
+};
 use crate::{
     arguments::Arguments,
+    cursor::Documents,
     error::{CommandError, Result, code},
 };
 
@@ -28,6 +34,7 @@ pub(super) fn take<'a>(
     arguments: &mut Arguments<'a>,
 ) -> Result<(Query<'a>, &'a str)> {
     arguments.take_collation()?;
+    let stages = ViewStages::look(arguments, ["query", "", ""])?;
     let query = Query {
         collation: arguments.collation().cloned(),
         collection: namespace::take(context, arguments, "distinct")?,
@@ -37,11 +44,11 @@ pub(super) fn take<'a>(
     let path: &str = arguments.required("key")?;
     arguments.refuse("hint")?;
     mql::path::check(path)?;
-    Ok((query, path))
+    Ok((query.in_view(stages, arguments)?, path))
 }
 
 async fn distinct(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
-    let (query, path) = take(context, &mut arguments)?;
+    let (mut query, path) = take(context, &mut arguments)?;
     arguments.end()?;
     let mut values = RawArrayBuf::new();
     let reply = |values: RawArrayBuf| {
@@ -50,12 +57,14 @@ async fn distinct(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<
         reply
     };
     let collation = query.collation.clone();
-    let Some(find) = query.find(context) else {
-        return Ok(reply(values));
+    let aggregation = query.aggregation(context);
+    let mut documents = match (aggregation, query.find(context)) {
+        (Some(aggregation), _) => Documents::Aggregated(Box::new(aggregation.cursor().await?)),
+        (None, Some(find)) => Documents::Stored(Box::new(find.cursor())),
+        (None, None) => return Ok(reply(values)),
     };
     let mut seen = HashSet::new();
-    let mut documents = find.cursor();
-    while let Some(document) = documents.try_next().await? {
+    while let Some(document) = documents.next().await? {
         mql::path::each_value(&document, path, &mut |value| {
             if seen.insert(mql::key::of_by(collation.as_ref(), value)) {
                 values.push(value);

@@ -62,6 +62,10 @@ async fn explain(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<R
         return Err(no_snapshot("Command explain"));
     }
     let inner = namespace::collated(context, inner).await?;
+    if inner.is_of_view() {
+        let message = "an explanation of a read of a view is not supported by this server: explain an aggregation of its collection";
+        return Err(CommandError::new(code::NOT_IMPLEMENTED, message));
+    }
     let Explained { query, last } = explained(context, inner)?;
     let (name, filter) = (query.collection, query.filter.clone());
     let collation = query.collation.clone();

@@ -60,10 +60,11 @@ fn invalid(message: String) -> CommandError {
     CommandError::new(code::INVALID_NAMESPACE, message)
 }
 
-/// Whether a database has a collection, one of the library included.
+/// Whether a database has a collection, or a view.
 pub(super) async fn exists(collections: &Collections, name: &str) -> Result<bool> {
     let all = collections.list().await?;
-    Ok(all.iter().any(|collection| collection.name == name))
+    Ok(all.iter().any(|collection| collection.name == name)
+        || collections.collection(name).view().await?.is_some())
 }
 
 /// The error of a collection that is not there.
@@ -85,21 +86,78 @@ const COLLATED: [&str; 9] = [
     "createIndexes",
 ];
 
-/// Gives a command the default collation of the collection that it names.
+/// Commands on collections that there are none of on views.
+const NOT_ON_VIEWS: [&str; 12] = [
+    "insert",
+    "update",
+    "delete",
+    "findAndModify",
+    "findandmodify",
+    "createIndexes",
+    "listIndexes",
+    "dropIndexes",
+    "deleteIndexes",
+    "collStats",
+    "collstats",
+    "validate",
+];
+
+/// Gives a command the default collation of the collection, or of the view, that it names.
+///
+/// # Errors
+///
+/// `CommandNotSupportedOnView`, and `OptionNotSupportedOnView` for another collation than that of a view.
 pub(super) async fn collated<'a>(
     context: Context<'_>,
     arguments: Arguments<'a>,
 ) -> Result<Arguments<'a>> {
     let command = arguments.name();
-    if !COLLATED.contains(&command) {
+    let is_for_collections = NOT_ON_VIEWS.contains(&command);
+    let is_collated = COLLATED.contains(&command);
+    if !is_collated && !is_for_collections {
         return Ok(arguments);
     }
     let (Some(name), Some(collections)) = (arguments.look::<&str>(command), context.collections())
     else {
         return Ok(arguments);
     };
-    let collation = collections.collection(name).default_collation().await?;
-    Ok(arguments.with_default_collation(collation))
+    let collection = collections.collection(name);
+    let Some(view) = collection.view().await? else {
+        return Ok(if is_collated {
+            let collation = collection.default_collation().await?;
+            arguments.with_default_collation(collation)
+        } else {
+            arguments
+        });
+    };
+    if is_for_collections {
+        return Err(view_not_supported(context, name));
+    }
+    let mut arguments = arguments.of_view(view.collation.clone());
+    if arguments.has("collation") {
+        // It is the default one from here on.
+        arguments.take_collation()?;
+        if arguments.collation() != view.collation.as_ref() {
+            let message = format!(
+                "Cannot override a view's default collation {}.{name}",
+                context.database
+            );
+            return Err(CommandError::new(
+                code::OPTION_NOT_SUPPORTED_ON_VIEW,
+                message,
+            ));
+        }
+    }
+    Ok(arguments)
+}
+
+/// The error of a command, or a stage, that there is none of on views.
+pub(super) fn view_not_supported(context: Context<'_>, name: &str) -> CommandError {
+    let message = format!(
+        "Namespace {}.{name} is a view, not a collection",
+        context.database
+    );
+    CommandError::new(code::COMMAND_NOT_SUPPORTED_ON_VIEW, message)
 }
 
 /// The collection to change, which a command names.

@@ -24,6 +24,7 @@ mod tools;
 mod users;
 mod users_info;
 mod validators;
+mod views;
 mod withdrawn;
 
 use mongodb::{

@@ -12,6 +12,7 @@ mod migration;
 mod rules;
 mod staging;
 mod versions;
+mod views;
 mod whole;
 
 use std::{collections::BTreeSet, ops::ControlFlow, sync::Arc};
@@ -29,6 +30,7 @@ pub(crate) use self::{
     rules::{create_validated, set_rule},
     staging::{publish, stage},
     versions::{OwnerVersion, StoredDatabase, check_owned, declared_versions, stored},
+    views::{drop_view, put_view},
     whole::{change_whole, create_in, declaring, declaring_index},
 };
 use odm_mql::path;
@@ -37,6 +39,7 @@ use odm_store::{
     Store, Transaction, UnitOfWork,
 };
 
+use self::views::views_among;
 use super::{Catalog, Relations, copied::shown_fields, models::StoredModel};
 
 /// The collection of the stored catalog.
@@ -54,7 +57,7 @@ const EPOCH: &str = "epoch";
 /// relation or of document is a new format.
 const FORMAT: i32 = 3;
 
-/// The format of a catalog that has had a rule: older libraries would not follow it.
+/// The format of a catalog that has had a rule or a view: older libraries would not follow it.
 const FORMAT_OF_RULES: i32 = 4;
 
 /// The prefix of the `_id` of the document of a database.
@@ -154,6 +157,7 @@ pub(crate) async fn load(reader: &dyn Reader) -> Result<Catalog> {
     let catalog = catalog.with_owners(&owners)?;
     let catalog = catalog.with_rules(reader, &documents).await?;
     Ok(Catalog {
+        views: views_among(&documents)?,
         is_changing: !epoch.changing.is_empty(),
         ..catalog
     })
@@ -356,7 +360,7 @@ async fn next_epoch(transaction: &mut dyn Transaction) -> Result<()> {
     change_epoch(transaction, |_| ()).await
 }
 
-/// Begins a new epoch, of which no library goes on that does not know rules.
+/// Begins a new epoch, in which no library goes on that does not know rules and views.
 async fn next_epoch_with_rules(transaction: &mut dyn Transaction) -> Result<()> {
     change_epoch(transaction, |epoch| epoch.format = FORMAT_OF_RULES).await
 }

@@ -18,7 +18,8 @@ const CHUNK: usize = 256;
 
 /// An aggregation, from [`Collection::aggregate`]. Awaiting it returns the documents that leave the pipeline.
 ///
-/// All of it reads one state of the data. The first stages are a query of the store, as far as they can be.
+/// All of it reads one state of the data, also of a [view](Collection::create_view). The first stages are a query of the store, as far as
+/// they can be.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -88,7 +89,7 @@ impl AggregateDocuments {
     pub async fn cursor(self) -> Result<AggregateCursor> {
         self.session.follow_catalog().await?;
         let (session, ending) = self.session.snapshot()?;
-        let run = Run::new(&session, self.collection, self.pipeline, self.memory_limit);
+        let run = Run::new(&session, self.collection, self.pipeline, self.memory_limit)?;
         Ok(AggregateCursor {
             run,
             results: VecDeque::new(),
@@ -177,7 +178,13 @@ struct Run {
 }
 
 impl Run {
-    fn new(session: &Session, collection: String, pipeline: Pipeline, memory_limit: usize) -> Self {
+    fn new(
+        session: &Session,
+        collection: String,
+        pipeline: Pipeline,
+        memory_limit: usize,
+    ) -> Result<Self> {
+        let (collection, pipeline) = session.catalog().through_views(collection, pipeline)?;
         let (query, rest) = pipeline.split_query();
         let find = Find {
             collection,
@@ -187,13 +194,13 @@ impl Run {
             limit: query.limit,
             ..Find::default()
         };
-        Run {
+        Ok(Run {
             documents: DocumentStream::of_find(session.clone(), find),
             session: session.clone(),
             pipeline: rest.begin(memory_limit),
             memory_limit,
             has_ended: false,
-        }
+        })
     }
 
     /// The next documents that leave the pipeline. `None` at the end, and after an error.
@@ -245,7 +252,7 @@ fn look_up(
     memory_limit: usize,
 ) -> BoxFuture<'_, Result<Vec<RawDocumentBuf>>> {
     Box::pin(async move {
-        let mut run = Run::new(session, request.from, request.pipeline, memory_limit);
+        let mut run = Run::new(session, request.from, request.pipeline, memory_limit)?;
         let (mut found, mut bytes) = (Vec::new(), 0_usize);
         while let Some(documents) = run.next().await? {
             let sizes = documents.iter().map(|document| document.as_bytes().len());

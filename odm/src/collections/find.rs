@@ -187,6 +187,7 @@ impl FindDocuments {
         DocumentCursor {
             session: self.session.clone(),
             is_begun: false,
+            collection: self.find.collection.clone(),
             filter: self.find.filter.clone(),
             documents: DocumentStream::of_find(self.session, self.find),
             projection,
@@ -195,6 +196,7 @@ impl FindDocuments {
 
     async fn view(&self) -> Result<ReadView<'_>> {
         self.session.follow_catalog().await?;
+        self.session.catalog().refuse_view(&self.find.collection)?;
         self.session.reader(&self.find.collection, &[]).await
     }
 }
@@ -208,6 +210,7 @@ impl IntoFuture for FindDocuments {
             let collection = self.find.collection.clone();
             let operation = Operation::begin("find", &collection);
             self.session.follow_catalog().await?;
+            self.session.catalog().refuse_view(&collection)?;
             let view = self.session.reader(&collection, &[]).await?;
             // A projection could leave out a pending field, which is empty in the document before.
             let projection = self
@@ -250,6 +253,7 @@ impl IntoFuture for FindDocuments {
 pub struct DocumentCursor {
     session: Session,
     is_begun: bool,
+    collection: String,
     documents: DocumentStream<RawDocumentBuf>,
     filter: Filter,
     projection: Option<Projection>,
@@ -274,6 +278,7 @@ impl DocumentCursor {
     pub async fn try_next(&mut self) -> Result<Option<RawDocumentBuf>> {
         if !self.is_begun {
             self.session.follow_catalog().await?;
+            self.session.catalog().refuse_view(&self.collection)?;
             self.is_begun = true;
         }
         let Some(document) = self.documents.try_next().await? else {

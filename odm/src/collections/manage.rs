@@ -124,6 +124,7 @@ impl Collection {
 
     pub(super) async fn create_with(&self, collation: Option<Collation>) -> Result<()> {
         self.check_creatable()?;
+        self.refuse_view().await?;
         if let Some(bound) = self.session.bound() {
             return self
                 .session
@@ -186,6 +187,7 @@ impl Collection {
     /// collections.
     pub async fn create_index(&self, index: IndexSpec) -> Result<()> {
         self.check_creatable()?;
+        self.refuse_view().await?;
         if let Some(bound) = self.session.bound() {
             let index = Some(index);
             return self.session.create_in(bound, &self.name, index, None).await;
@@ -236,7 +238,7 @@ impl Collection {
         Ok(true)
     }
 
-    /// Removes the collection with its documents and indexes, in a time that does not grow with them.
+    /// Removes the collection with its documents and indexes, in a time that does not grow with them, or the view.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -258,6 +260,10 @@ impl Collection {
     /// `InvalidQuery` that names the database, if the models of one need the collection, and on a store that cannot change whole
     /// collections.
     pub async fn drop(&self) -> Result<()> {
+        self.check_changeable()?;
+        if self.view().await?.is_some() {
+            return catalog::drop_view(self.session.store(), &self.name).await;
+        }
         let name = self.name.clone();
         self.change(CollectionChange::Drop { name }, true).await
     }

@@ -66,8 +66,8 @@ impl Collection {
     ///
     /// # Errors
     ///
-    /// `InvalidQuery` if the rule is invalid, and in a transaction; with the name of the database, if the models of one need the collection.
-    /// The rule of such a collection, which was there before them, can be removed.
+    /// `InvalidQuery` if the rule is invalid, and in a transaction; with the name of the database, if the models of one need the
+    /// collection. The rule of such a collection, which was there before them, can be removed.
     pub async fn set_validation(&self, rule: Option<ValidationRule>) -> Result<()> {
         self.check_outside("change a validator")?;
         let store = self.session.store();

@@ -13,8 +13,9 @@ use odm_store::{
 };
 
 use super::{
-    Owner, RunningMigration, changing::Announcement, epoch, indexes, indexes::OwnedIndex, load,
-    merged, migration::withdrawn, owner_id, owners, put, put_next_epoch, stored_epoch,
+    Owner, RunningMigration, changing::Announcement, documents, epoch, indexes,
+    indexes::OwnedIndex, load, merged, migration::withdrawn, owner_id, owners, owners_among, put,
+    put_next_epoch, stored_epoch, views::refuse_views,
 };
 use crate::catalog::{
     Catalog, Declaration, Relations, Split, graph, pending::unreadable_pending,
@@ -144,7 +145,8 @@ async fn check_declaration(
     declaration: &Declaration,
 ) -> Result<Option<Fitting>> {
     let declare = Declare::new(declaration.clone(), Vec::new());
-    let mut owners = owners(reader).await?;
+    let documents = documents(reader).await?;
+    let mut owners = owners_among(&documents)?;
     let id = owner_id(&declaration.name);
     let own = owners.iter().position(|owner| owner.id == id);
     let mine = own.map(|at| owners.swap_remove(at));
@@ -154,7 +156,9 @@ async fn check_declaration(
         return Ok(None);
     }
     declare.check_same_version(mine.as_ref())?;
-    owners.push(declare.owner(mine.as_ref()));
+    let own = declare.owner(mine.as_ref());
+    refuse_views(&documents, &own)?;
+    owners.push(own);
     Catalog::new(merged(&owners)?, BTreeSet::new(), 0)?;
     indexes::in_force(&owners)?;
     Ok(Some(Fitting { owners, mine }))

@@ -11,11 +11,12 @@ use odm_store::{
 };
 
 use super::{
-    Owner, declare::RecordIndexes, documents, indexes, is_own, next_epoch, next_epoch_with_rules,
-    owners, owners_among, put, rules,
+    Owner, declare::RecordIndexes, documents, has_id_of, indexes, is_own, next_epoch,
+    next_epoch_with_rules, owners, owners_among, put, rules::RULE, views::VIEW,
 };
 
-/// Declares the databases of a state of a store on another one that has none, with the collections, indexes and rules of that store.
+/// Declares the databases of a state of a store on another one that has none, with the collections, indexes,
+/// rules and views of that store.
 ///
 /// # Errors
 ///
@@ -39,7 +40,7 @@ pub(crate) async fn declare_as(
     let record = Arc::new(RecordIndexes(made));
     target.run(record, Durability::Immediate).await?;
     target.ensure(&collections).await?;
-    stored.retain(|document| rules::is_copied(document));
+    stored.retain(|document| has_id_of(document, RULE) || has_id_of(document, VIEW));
     let declare = DeclareAs { owners, stored };
     target.run(Arc::new(declare), Durability::Immediate).await
 }

@@ -1,10 +1,10 @@
-//! The validation rules of collections that no model declares, each in a document of the stored catalog, so that every unit of every program
-//! follows them.
+//! The validation rules of collections that no model declares, each in a document of the stored catalog, so that every unit of every
+//! program follows them.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use bson::{Binary, RawDocument, RawDocumentBuf, spec::BinarySubtype};
+use bson::{Binary, RawDocumentBuf, spec::BinarySubtype};
 use odm_mql::Collation;
 use odm_store::{
     CollectionChange, Durability, Error, ErrorKind, Reader, Result, Store, Transaction, UnitOfWork,
@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     decode, has_id_of, is_own, next_epoch_with_rules, put, remove,
-    whole::{NAMESPACE_EXISTS, change_collections, declaring},
+    views::refuse_existing,
+    whole::{change_collections, declaring},
 };
 use crate::{
     catalog::{ActiveValidator, Catalog, ValidationRule},
@@ -21,7 +22,7 @@ use crate::{
 };
 
 /// The prefix of the `_id` of the document of a rule.
-const RULE: &str = "rule ";
+pub(super) const RULE: &str = "rule ";
 
 /// A rule as it is stored. Its validator is the bytes of a BSON document, since operators are no names of fields.
 #[derive(Debug, Serialize, Deserialize)]
@@ -121,12 +122,7 @@ pub(crate) async fn create_validated(
                 collation,
             } = self;
             refuse_declared(&*transaction, name).await?;
-            let all = transaction.collections().await?;
-            if all.iter().any(|spec| spec.name == *name) {
-                let message = format!("collection `{name}` already exists");
-                let error = Error::new(ErrorKind::InvalidQuery, message);
-                return Err(error.with_code(NAMESPACE_EXISTS).at(name, None, None));
-            }
+            refuse_existing(transaction, name).await?;
             let create = CollectionChange::Create {
                 name: name.clone(),
                 indexes: Vec::new(),
@@ -198,7 +194,7 @@ async fn put_rule(
 }
 
 /// Refuses a rule for a collection whose documents a model describes.
-async fn refuse_declared(reader: &dyn Reader, name: &str) -> Result<()> {
+pub(super) async fn refuse_declared(reader: &dyn Reader, name: &str) -> Result<()> {
     let declaring = declaring(reader, &[name]).await?;
     let Some(database) = declaring.iter().flatten().next() else {
         return Ok(());
@@ -209,8 +205,8 @@ async fn refuse_declared(reader: &dyn Reader, name: &str) -> Result<()> {
     Err(Error::new(ErrorKind::InvalidQuery, message).at(name, None, None))
 }
 
-/// Lets the rules follow a change of a whole collection: they are removed with it, and get its other name. A collection that a migration has
-/// built beside takes the rule of the one that it replaces.
+/// Lets the rules follow a change of a whole collection: they are removed with it, and get its other name. A collection that a migration
+/// has built beside takes the rule of the one that it replaces.
 pub(super) async fn follow_change(
     transaction: &mut dyn Transaction,
     change: &CollectionChange,
@@ -231,9 +227,4 @@ pub(super) async fn follow_change(
         | CollectionChange::Replace { .. } => {}
     }
     Ok(())
-}
-
-/// Whether a document of the stored catalog is one that a copy of the store takes along.
-pub(super) fn is_copied(document: &RawDocument) -> bool {
-    has_id_of(document, RULE)
 }

@@ -9,7 +9,7 @@ use odm_store::{
     Transaction, UnitOfWork,
 };
 
-use super::{OWNER, Owner, is_own, next_epoch, owners, rules::follow_change};
+use super::{OWNER, Owner, is_own, next_epoch, owners, rules::follow_change, views::check_renamed};
 
 /// MongoDB's code of the name of a collection that exists.
 pub(super) const NAMESPACE_EXISTS: i32 = 48;
@@ -102,6 +102,9 @@ pub(crate) async fn change_whole(
                     );
                     return Err(Error::new(ErrorKind::InvalidQuery, message).at(name, None, None));
                 }
+            }
+            if let CollectionChange::Replace { from, to } = &self.change {
+                check_renamed(&*transaction, from, to).await?;
             }
             if let (CollectionChange::Replace { from, to }, false) = (&self.change, self.replaces) {
                 let find = Find {
