@@ -6,6 +6,7 @@ use odm_store::{CollectionChange, Error, ErrorKind, IndexSpec, Result};
 use super::{
     ensure::{check_index, check_name},
     schema::{Collection, Index, Schema},
+    uses::Uses,
     work::Work,
 };
 
@@ -64,6 +65,7 @@ fn create(
         tree,
         indexes,
         collation,
+        uses: Uses::default(),
     });
     Ok(())
 }

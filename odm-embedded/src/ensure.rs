@@ -18,6 +18,7 @@ use super::{
     layout::{END, Tree, id_len},
     scan,
     schema::{Build, Collection, Index, Schema},
+    uses::Uses,
     work::Work,
 };
 
@@ -94,6 +95,7 @@ fn declare_one(
                 tree,
                 indexes: Vec::new(),
                 collation: spec.collation.clone(),
+                uses: Uses::default(),
             }
         }
     };

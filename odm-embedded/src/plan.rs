@@ -136,6 +136,18 @@ impl<'f, 's> Plan<'f, 's> {
         }
     }
 
+    /// Counts a use of each index that it reads.
+    pub(super) fn count_uses(&self) {
+        let mut last = None;
+        for access in self.access_paths() {
+            let is_used = access.source.index.is_some() || !access.bounds.is_empty();
+            // The branches of a disjunction are mostly of one index.
+            if is_used && last.replace(access.source.tree) != Some(access.source.tree) {
+                access.source.uses.add();
+            }
+        }
+    }
+
     /// Whether documents are read without the bounds or the order of an index.
     pub(super) fn is_scan(&self) -> bool {
         let is_scan =

@@ -37,6 +37,7 @@ impl Reading<'_> {
         let Some(collection) = self.view.collection(collection) else {
             return Ok(cost);
         };
+        collection.uses.add();
         if let [id] = ids {
             let key = document_key(id.as_raw_bson_ref());
             let _ = self.pass(0, collection.tree, &key, &mut cost, each)?;

@@ -17,8 +17,8 @@ use std::{
 
 use async_trait::async_trait;
 use odm_store::{
-    Capabilities, CollectionSpec, Durability, Error, ErrorKind, Reader, Result, Store, StoreId,
-    Transaction, TransactionOptions, UnitOfWork,
+    Capabilities, CollectionSpec, CollectionStats, Durability, Error, ErrorKind, Reader, Result,
+    Store, StoreId, Transaction, TransactionOptions, UnitOfWork,
 };
 use tokio::sync::{Mutex, oneshot};
 
@@ -28,10 +28,11 @@ use super::{
     log,
     memtable::Memtables,
     open::{ReadOnlyFile, has_format, stored_schema},
+    schema::Schema,
     settings::Settings,
     size::{self, StoreSize},
     snapshot::{Published, Snapshot},
-    verify,
+    stats, verify,
 };
 
 /// How often the thread takes the newest state.
@@ -85,6 +86,8 @@ struct Followed {
     name: Arc<str>,
     file: ReadOnlyFile,
     settings: Arc<Settings>,
+    /// Of the state that was read last.
+    schema: Arc<Schema>,
 }
 
 impl Followed {
@@ -95,6 +98,7 @@ impl Followed {
             name,
             file,
             settings: Arc::new(settings),
+            schema: Arc::default(),
         })
     }
 
@@ -111,11 +115,13 @@ impl Followed {
             );
             return Err(Error::new(ErrorKind::Corrupt, message));
         }
-        let schema = Arc::new(stored_schema(&base)?);
+        let mut schema = stored_schema(&base)?;
+        schema.continue_uses(&self.schema);
+        self.schema = Arc::new(schema);
         Ok(Arc::new(Snapshot {
             base: Arc::new(base),
             memtables: Memtables::default(),
-            schema,
+            schema: self.schema.clone(),
             settings: self.settings.clone(),
         }))
     }
@@ -327,6 +333,11 @@ impl Store for ReadOnlyStore {
 
     async fn collections(&self) -> Result<Vec<CollectionSpec>> {
         Ok(self.handle.published.get()?.schema.specs())
+    }
+
+    /// Measures the state of the last checkpoint. The uses are those of this store, and not of the program that writes the file.
+    async fn collection_stats(&self, collection: &str) -> Result<Option<CollectionStats>> {
+        stats::of(&self.handle.published, collection).await
     }
 
     async fn run(&self, _: Arc<dyn UnitOfWork>, _: Durability) -> Result<()> {

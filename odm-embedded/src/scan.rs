@@ -129,6 +129,7 @@ enum Current<'a> {
 
 impl<'a> Plan<'a, 'a> {
     pub(super) fn entries(self, view: View<'a>) -> PlanEntries<'a> {
+        self.count_uses();
         PlanEntries {
             view,
             repeats: self.repeats(),

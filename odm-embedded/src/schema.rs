@@ -13,8 +13,9 @@ use odm_store::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::layout::{
-    END, FORMAT, FORMAT_OF_COLLATIONS, FORMAT_OF_INDEXES, MAX_TREE, Tree, damaged,
+use super::{
+    layout::{END, FORMAT, FORMAT_OF_COLLATIONS, FORMAT_OF_INDEXES, MAX_TREE, Tree, damaged},
+    uses::Uses,
 };
 
 /// The name of the record of the schema.
@@ -44,6 +45,8 @@ pub(super) struct Collection {
     pub(super) indexes: Vec<Index>,
     /// The default collation.
     pub(super) collation: Option<Collation>,
+    /// The uses of the order of `_id`.
+    pub(super) uses: Uses,
 }
 
 /// An index of a collection.
@@ -59,6 +62,7 @@ pub(super) struct Index {
     pub(super) build: Option<Build>,
     /// The version of its collation's rules, if it is not that of this library: its keys are of no use then, until it is built anew.
     pub(super) other_rules: Option<String>,
+    pub(super) uses: Uses,
 }
 
 /// The progress of the build of an index.
@@ -78,6 +82,7 @@ impl Index {
             spec,
             build: Some(Build::default()),
             other_rules: None,
+            uses: Uses::default(),
         }
     }
 
@@ -100,7 +105,7 @@ impl Collection {
     }
 
     /// The indexes whose builds have ended.
-    fn declared(&self) -> impl Iterator<Item = &Index> {
+    pub(super) fn declared(&self) -> impl Iterator<Item = &Index> {
         self.indexes.iter().filter(|index| index.build.is_none())
     }
 }
@@ -200,6 +205,24 @@ impl Schema {
                 let indexes = &mut Arc::make_mut(collection).indexes;
                 let removed = indexes.extract_if(.., |index| is_removed(index));
                 self.garbage.extend(removed.map(|index| index.tree));
+            }
+        }
+    }
+
+    /// Goes on with the counts of uses of an earlier schema of the same store.
+    pub(super) fn continue_uses(&mut self, earlier: &Schema) {
+        for collection in self.collections.values_mut() {
+            let same = earlier.collection(&collection.name);
+            let Some(earlier) = same.filter(|earlier| earlier.tree == collection.tree) else {
+                continue;
+            };
+            let collection = Arc::make_mut(collection);
+            collection.uses = earlier.uses.clone();
+            for index in &mut collection.indexes {
+                let same = |other: &&Index| other.tree == index.tree && other.spec == index.spec;
+                if let Some(same) = earlier.indexes.iter().find(same) {
+                    index.uses = same.uses.clone();
+                }
             }
         }
     }
@@ -309,6 +332,7 @@ impl Schema {
                         documents: build.documents as u64,
                     }),
                     other_rules,
+                    uses: Uses::default(),
                     spec: IndexSpec {
                         collation,
                         name: index.name,
@@ -335,6 +359,7 @@ impl Schema {
                 indexes: indexes.collect::<Result<_>>()?,
                 tree: tree(collection.tree)?,
                 collation: default,
+                uses: Uses::default(),
                 name: collection.name,
             });
         }

@@ -27,6 +27,7 @@ mod plans;
 mod queries;
 mod ranges;
 mod serializable;
+mod stats;
 mod support;
 mod time;
 mod transactions;

@@ -16,6 +16,7 @@ use super::{
     layout::{damaged, document_key, id_len},
     scan,
     schema::{Collection, Schema},
+    uses::Uses,
     work::Work,
 };
 
@@ -318,6 +319,7 @@ impl Work {
             tree,
             indexes: Vec::new(),
             collation: None,
+            uses: Uses::default(),
         });
         self.set_schema(schema)?;
         self.existing(name)

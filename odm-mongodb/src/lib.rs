@@ -33,6 +33,7 @@ mod schema;
 mod session;
 mod single_write;
 mod statement;
+mod stats;
 mod watch;
 mod write;
 
@@ -54,9 +55,9 @@ use ::mongodb::{
 use async_trait::async_trait;
 use odm_mql::Filter;
 use odm_store::{
-    Capabilities, CollectionSpec, CollectionValidator, Durability, Error, ErrorKind, RETRIED_FOR,
-    Reader, Result, SingleWriteRequest, Store, StoreId, StoreSession, StoreWatch, Transaction,
-    TransactionOptions, UnitOfWork, Updated, WatchRequest,
+    Capabilities, CollectionSpec, CollectionStats, CollectionValidator, Durability, Error,
+    ErrorKind, RETRIED_FOR, Reader, Result, SingleWriteRequest, Store, StoreId, StoreSession,
+    StoreWatch, Transaction, TransactionOptions, UnitOfWork, Updated, WatchRequest,
 };
 use tokio::{
     runtime::Handle,
@@ -363,6 +364,13 @@ impl Store for MongoDb {
     async fn collections(&self) -> Result<Vec<CollectionSpec>> {
         self.0.check_open()?;
         schema::specs(&self.0.database).await
+    }
+
+    /// Asks the server by the stages `$collStats` and `$indexStats`, which take the rights of those names. The sizes are those on the disk,
+    /// and the server counts the uses by its own programs too, since its start.
+    async fn collection_stats(&self, collection: &str) -> Result<Option<CollectionStats>> {
+        self.0.check_open()?;
+        stats::of(&self.0.database, collection).await
     }
 
     async fn validate(&self, validations: &[CollectionValidator]) -> Result<()> {

@@ -110,7 +110,7 @@ pub(super) async fn specs(database: &Database) -> Result<Vec<CollectionSpec>> {
 }
 
 /// The collections as the server lists them: the driver's form of a collection does not know all actions that a server has.
-async fn listed(database: &Database) -> Result<Vec<Document>> {
+pub(super) async fn listed(database: &Database) -> Result<Vec<Document>> {
     let list = database.run_cursor_command(doc! { "listCollections": 1 });
     let list = driver(list.await, About::collection(""))?;
     driver(list.try_collect().await, About::collection(""))

@@ -52,6 +52,33 @@ pub async fn collections_are_listed_with_their_indexes(store: impl Store) {
     assert_eq!(listed, [made, things(indexes)]);
 }
 
+pub async fn a_store_that_measures_a_collection_counts_the_uses_of_its_indexes(store: impl Store) {
+    ensure(&store, vec![index("by_b", &["b"]), index("by_a", &["a"])]).await;
+    let documents = (0..10).map(|id| doc! { "_id": id, "a": id, "b": -id });
+    insert_all(&store, documents).await;
+    let stats = match store.collection_stats(THINGS).await {
+        Ok(stats) => stats.expect("the collection is there"),
+        // It measures none.
+        Err(error) => return assert_eq!(error.kind(), ErrorKind::InvalidQuery),
+    };
+    let names = stats.indexes.iter().map(|index| index.name.as_str());
+    assert_eq!(names.collect::<Vec<_>>(), ["_id_", "by_a", "by_b"]);
+    assert_eq!(stats.documents, 10);
+    assert!(stats.bytes > 0);
+    let found = ids(
+        &*store.reader().expect("a reader"),
+        &query(doc! { "b": -3 }),
+    )
+    .await;
+    assert_eq!(found, [3]);
+    let after = store.collection_stats(THINGS).await;
+    let after = after.expect("it is measured").expect("it is there");
+    let uses = |index: usize| after.indexes[index].uses - stats.indexes[index].uses;
+    assert_eq!((uses(1), uses(2)), (0, 1));
+    let missing = store.collection_stats("missing").await;
+    assert_eq!(missing.expect("it is asked for"), None);
+}
+
 pub async fn an_index_with_other_keys_or_options_under_one_name_is_refused(store: impl Store) {
     ensure(&store, vec![index("i", &["a", "b"])]).await;
     let others = [

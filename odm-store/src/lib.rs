@@ -43,6 +43,7 @@ pub mod metrics;
 pub mod mutants;
 mod query;
 mod reader_ext;
+mod stats;
 mod unread;
 mod watch;
 mod write;
@@ -69,6 +70,7 @@ pub use index_filter::IndexFilter;
 pub use lock::{Lock, Locks, OtherEpoch};
 pub use odm_mql::{self as mql, Direction, bson};
 pub use query::{Aggregate, Cost, Explain, Find, FindByKey};
+pub use stats::{CollectionStats, IndexStats};
 pub use unread::UnreadUpdate;
 pub use watch::{Cause, DocumentChange, ResumeToken, StoreWatch, WatchRequest, WatchedChange};
 pub use write::{
@@ -140,6 +142,16 @@ pub trait Store: Send + Sync + 'static {
     /// theirs. The default is an [`InvalidQuery`](crate::ErrorKind::InvalidQuery): the store does not list its collections.
     async fn collections(&self) -> Result<Vec<CollectionSpec>> {
         let message = "the store does not list its collections: list them on its server";
+        Err(Error::new(ErrorKind::InvalidQuery, message))
+    }
+
+    /// Returns what a collection takes, and how often its indexes were used, or `None` if there is no such collection. The default is an
+    /// [`InvalidQuery`](crate::ErrorKind::InvalidQuery): the store does not measure its collections.
+    ///
+    /// It is asked by people, and MAY read all pages of the collection and its indexes. The counts of uses MUST NOT make queries slower in
+    /// any measurable way, and MAY begin anew whenever the store is opened.
+    async fn collection_stats(&self, collection: &str) -> Result<Option<CollectionStats>> {
+        let message = format!("the store does not measure its collections, such as `{collection}`");
         Err(Error::new(ErrorKind::InvalidQuery, message))
     }
 

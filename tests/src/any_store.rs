@@ -9,9 +9,9 @@ use odm::{
     store::{
         Durability,
         contract::{
-            Capabilities, CollectionSpec, CollectionValidator, CommitTime, CommitWatch, Reader,
-            SingleWriteRequest, Store, StoreSession, StoreWatch, Transaction, TransactionOptions,
-            UnitOfWork, Updated, WatchRequest,
+            Capabilities, CollectionSpec, CollectionStats, CollectionValidator, CommitTime,
+            CommitWatch, Reader, SingleWriteRequest, Store, StoreSession, StoreWatch, Transaction,
+            TransactionOptions, UnitOfWork, Updated, WatchRequest,
         },
         embedded::Embedded,
         mongodb::MongoDb,
@@ -76,6 +76,10 @@ impl Store for AnyStore {
 
     async fn collections(&self) -> Result<Vec<CollectionSpec>> {
         self.store.collections().await
+    }
+
+    async fn collection_stats(&self, collection: &str) -> Result<Option<CollectionStats>> {
+        self.store.collection_stats(collection).await
     }
 
     async fn validate(&self, validations: &[CollectionValidator]) -> Result<()> {

@@ -33,6 +33,15 @@ pub(in super::super) enum BaseState {
     Uncommitted(Arc<Uncommitted>),
 }
 
+/// What a tree takes, in bytes.
+#[derive(Default)]
+pub(in super::super) struct TreeSize {
+    /// Its keys and values.
+    pub(in super::super) entries: u64,
+    /// The pages that hold them.
+    pub(in super::super) pages: u64,
+}
+
 /// A read transaction.
 pub(in super::super) struct Committed {
     transaction: ReadTransaction,
@@ -115,6 +124,28 @@ impl BaseState {
             let len = table.map_or(Ok(0), ReadableTableMetadata::len);
             len.map(Some)
                 .map_err(|error| failed(&committed.name, error))
+        })
+    }
+
+    /// What a tree takes, if the state is committed. Reads all its pages.
+    pub(in super::super) fn size(&self, tree: Tree) -> Result<TreeSize> {
+        let BaseState::Committed(committed) = self else {
+            return Ok(TreeSize::default());
+        };
+        let Some(table) = committed.table(tree)? else {
+            return Ok(TreeSize::default());
+        };
+        guard(&committed.name, || {
+            let stats = table.stats();
+            let stats = stats.map_err(|error| failed(&committed.name, error))?;
+            let entries = stats.stored_bytes();
+            let others = stats
+                .metadata_bytes()
+                .saturating_add(stats.fragmented_bytes());
+            Ok(TreeSize {
+                entries,
+                pages: entries.saturating_add(others),
+            })
         })
     }
 

@@ -15,6 +15,7 @@ use super::{
 use crate::{
     layout::{Tree, new_key},
     schema::{Collection, Index},
+    uses::Uses,
 };
 
 /// The greatest number of ranges that the values of several `$in` may make together.
@@ -31,14 +32,16 @@ pub(in super::super) struct Source<'s> {
     pub(in super::super) index: Option<&'s Index>,
     /// The approximate number of keys for a document.
     keys: u64,
+    pub(super) uses: &'s Uses,
 }
 
 impl<'s> Source<'s> {
-    pub(super) fn documents(collection: &Collection) -> Source<'s> {
+    pub(super) fn documents(collection: &'s Collection) -> Source<'s> {
         Source {
             tree: collection.tree,
             index: None,
             keys: 1,
+            uses: &collection.uses,
         }
     }
 
@@ -47,6 +50,7 @@ impl<'s> Source<'s> {
             tree: index.tree,
             index: Some(index),
             keys,
+            uses: &index.uses,
         }
     }
 

@@ -12,6 +12,7 @@ use crate::{
     engine::Engine,
     layout::{META, Tree},
     schema::{Collection, Index, RECORD, Schema},
+    uses::Uses,
 };
 
 async fn plan(reader: &dyn Reader, find: Find) -> Explain {
@@ -269,6 +270,7 @@ fn a_store_with_an_index_with_a_collation_has_format_5_and_the_version_of_its_ru
             tree: 1,
             indexes: vec![index.clone()],
             collation: None,
+            uses: Uses::default(),
         });
         assert_eq!(schema.format(), 5);
         let record = schema.encode().expect("a record");
