@@ -52,7 +52,7 @@ pub(crate) enum Command {
     Find(Find),
     /// Show how documents would be found: by which index, and how many are read for it
     Explain(Query),
-    /// Show who takes the space: sizes, large documents, long lists, copies
+    /// Show who takes the space: sizes, indexes and their uses, large documents, long lists, copies
     Stats(PlaceAndCollection),
     /// Draw the relations as a diagram of Mermaid
     Diagram(Place),

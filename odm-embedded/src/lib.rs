@@ -88,8 +88,8 @@ pub use salvage::Salvaged;
 pub use size::{CollectionSize, IndexSize, StoreSize};
 
 use odm_store::{
-    Capabilities, CollectionSpec, CollectionStats, CommitTime, CommitWatch, Durability, Reader,
-    Result, Store, StoreWatch, Transaction, TransactionOptions, UnitOfWork, WatchRequest,
+    Capabilities, CollectionSpec, CollectionStats, CommitTime, CommitWatch, Durability, IndexUses,
+    Reader, Result, Store, StoreWatch, Transaction, TransactionOptions, UnitOfWork, WatchRequest,
 };
 
 use self::{handle::Handle, queue::Request, transaction::EmbeddedTransaction};
@@ -452,10 +452,14 @@ impl Store for Embedded {
 
     /// Reads all pages of the collection and its indexes as of the last checkpoint, on a thread of its own, and looks up the documents and
     /// entries that have changed since: about a second for a GiB. `bytes` are those of the entries with their keys, and `storage_bytes`
-    /// the pages. A query counts once for each index in its plan, also one that is explained, and one for each key that it looks up by a
-    /// list of keys.
+    /// the pages.
     async fn collection_stats(&self, collection: &str) -> Result<Option<CollectionStats>> {
         stats::of(&self.handle.published, collection).await
+    }
+
+    /// Reads no pages. A query counts once for each index in its plan, also if it is explained, and once for each key of a list of keys.
+    async fn index_uses(&self, collection: &str) -> Result<Option<Vec<IndexUses>>> {
+        stats::uses(&self.handle.published, collection)
     }
 
     async fn run(&self, unit: Arc<dyn UnitOfWork>, durability: Durability) -> Result<()> {

@@ -17,8 +17,8 @@ use std::{
 
 use async_trait::async_trait;
 use odm_store::{
-    Capabilities, CollectionSpec, CollectionStats, Durability, Error, ErrorKind, Reader, Result,
-    Store, StoreId, Transaction, TransactionOptions, UnitOfWork,
+    Capabilities, CollectionSpec, CollectionStats, Durability, Error, ErrorKind, IndexUses, Reader,
+    Result, Store, StoreId, Transaction, TransactionOptions, UnitOfWork,
 };
 use tokio::sync::{Mutex, oneshot};
 
@@ -335,9 +335,14 @@ impl Store for ReadOnlyStore {
         Ok(self.handle.published.get()?.schema.specs())
     }
 
-    /// Measures the state of the last checkpoint. The uses are those of this store, and not of the program that writes the file.
+    /// Measures the state of the last checkpoint.
     async fn collection_stats(&self, collection: &str) -> Result<Option<CollectionStats>> {
         stats::of(&self.handle.published, collection).await
+    }
+
+    /// The uses by this store, and not by the program that writes the file.
+    async fn index_uses(&self, collection: &str) -> Result<Option<Vec<IndexUses>>> {
+        stats::uses(&self.handle.published, collection)
     }
 
     async fn run(&self, _: Arc<dyn UnitOfWork>, _: Durability) -> Result<()> {

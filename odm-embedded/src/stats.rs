@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, sync::Arc, thread};
 
-use odm_store::{CollectionStats, Error, ErrorKind, IndexStats, Result};
+use odm_store::{CollectionStats, Error, ErrorKind, IndexStats, IndexUses, Result};
 use tokio::sync::oneshot;
 
 use super::{
@@ -14,6 +14,26 @@ use super::{
 
 /// The name of the order of `_id`, which the documents themselves have.
 const ID_INDEX: &str = "_id_";
+
+/// How often the indexes of a collection were used.
+pub(super) fn uses(published: &Published, name: &str) -> Result<Option<Vec<IndexUses>>> {
+    let snapshot = published.get()?;
+    let Some(collection) = snapshot.schema.collection(name) else {
+        return Ok(None);
+    };
+    let of = |name: &str, uses: &Uses| IndexUses {
+        name: name.to_owned(),
+        count: uses.count(),
+        since: uses.since(),
+    };
+    let indexes = collection.declared();
+    let mut all: Vec<IndexUses> = indexes
+        .map(|index| of(&index.spec.name, &index.uses))
+        .collect();
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    all.insert(0, of(ID_INDEX, &collection.uses));
+    Ok(Some(all))
+}
 
 /// Measures a collection on a thread of its own: it reads all its pages.
 pub(super) async fn of(published: &Published, name: &str) -> Result<Option<CollectionStats>> {
@@ -43,22 +63,20 @@ pub(super) async fn of(published: &Published, name: &str) -> Result<Option<Colle
 }
 
 fn measure(snapshot: &Snapshot, collection: &Arc<Collection>) -> Result<CollectionStats> {
-    let index = |name: &str, entries, bytes, uses: &Uses| IndexStats {
+    let index = |name: &str, entries, bytes| IndexStats {
         name: name.to_owned(),
         entries: Some(entries),
         bytes,
-        uses: uses.count(),
-        since: uses.since(),
     };
     let documents = entries(snapshot, collection.tree)?;
     let mut indexes = Vec::with_capacity(collection.indexes.len() + 1);
     for other in collection.declared() {
         let entries = entries(snapshot, other.tree)?;
         let bytes = bytes(snapshot, other.tree)?;
-        indexes.push(index(&other.spec.name, entries, bytes, &other.uses));
+        indexes.push(index(&other.spec.name, entries, bytes));
     }
     indexes.sort_by(|a, b| a.name.cmp(&b.name));
-    indexes.insert(0, index(ID_INDEX, documents, 0, &collection.uses));
+    indexes.insert(0, index(ID_INDEX, documents, 0));
     Ok(CollectionStats {
         documents,
         bytes: bytes(snapshot, collection.tree)?,

@@ -56,8 +56,8 @@ use async_trait::async_trait;
 use odm_mql::Filter;
 use odm_store::{
     Capabilities, CollectionSpec, CollectionStats, CollectionValidator, Durability, Error,
-    ErrorKind, RETRIED_FOR, Reader, Result, SingleWriteRequest, Store, StoreId, StoreSession,
-    StoreWatch, Transaction, TransactionOptions, UnitOfWork, Updated, WatchRequest,
+    ErrorKind, IndexUses, RETRIED_FOR, Reader, Result, SingleWriteRequest, Store, StoreId,
+    StoreSession, StoreWatch, Transaction, TransactionOptions, UnitOfWork, Updated, WatchRequest,
 };
 use tokio::{
     runtime::Handle,
@@ -366,11 +366,17 @@ impl Store for MongoDb {
         schema::specs(&self.0.database).await
     }
 
-    /// Asks the server by the stages `$collStats` and `$indexStats`, which take the rights of those names. The sizes are those on the disk,
-    /// and the server counts the uses by its own programs too, since its start.
+    /// Asks the server by the stage `$collStats`, which takes the right of that name. The sizes of indexes are those on the disk.
     async fn collection_stats(&self, collection: &str) -> Result<Option<CollectionStats>> {
         self.0.check_open()?;
         stats::of(&self.0.database, collection).await
+    }
+
+    /// Asks the server by the stage `$indexStats`, which takes the right of that name. The server counts the uses by all programs since its
+    /// start.
+    async fn index_uses(&self, collection: &str) -> Result<Option<Vec<IndexUses>>> {
+        self.0.check_open()?;
+        stats::uses(&self.0.database, collection).await
     }
 
     async fn validate(&self, validations: &[CollectionValidator]) -> Result<()> {

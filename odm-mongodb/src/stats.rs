@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ::mongodb::{Database, options::ReadConcern};
 use bson::{DateTime, Document, doc};
 use futures_util::TryStreamExt;
-use odm_store::{CollectionStats, IndexStats, Result};
+use odm_store::{CollectionStats, IndexStats, IndexUses, Result};
 
 use super::{
     error::{About, driver},
@@ -17,9 +17,7 @@ const ID_INDEX: &str = "_id_";
 
 /// Measures a collection. A sharded one answers by a document for each shard.
 pub(super) async fn of(database: &Database, name: &str) -> Result<Option<CollectionStats>> {
-    let all = listed(database).await?;
-    let is_asked = |one: &Document| one.get_str("name").is_ok_and(|other| other == name);
-    if !all.iter().any(is_asked) {
+    if !exists(database, name).await? {
         return Ok(None);
     }
     let mut stats = CollectionStats {
@@ -46,29 +44,49 @@ pub(super) async fn of(database: &Database, name: &str) -> Result<Option<Collect
             }
         }
     }
-    let mut indexes: BTreeMap<String, IndexStats> = BTreeMap::new();
+    let indexes = sizes.into_iter().map(|(name, bytes)| IndexStats {
+        name: declared_name(&name).to_owned(),
+        entries: None,
+        bytes,
+    });
+    stats.indexes = indexes.collect();
+    stats.indexes.sort_by_key(|index| order(&index.name));
+    Ok(Some(stats))
+}
+
+/// How often the indexes of a collection were used. A sharded one answers by documents for each shard.
+pub(super) async fn uses(database: &Database, name: &str) -> Result<Option<Vec<IndexUses>>> {
+    let mut all: BTreeMap<String, IndexUses> = BTreeMap::new();
     for shard in rows(database, name, doc! { "$indexStats": {} }).await? {
-        let index = shard.get_str("name").unwrap_or_default();
-        let empty = Document::new();
-        let accesses = shard.get_document("accesses").unwrap_or(&empty);
+        let index = declared_name(shard.get_str("name").unwrap_or_default());
+        let accesses = shard.get_document("accesses").cloned();
+        let accesses = accesses.unwrap_or_default();
         let since = accesses.get_datetime("since").copied();
         let since = since.unwrap_or_else(|_| DateTime::now());
-        let found = indexes
-            .entry(index.to_owned())
-            .or_insert_with(|| IndexStats {
-                name: declared_name(index).to_owned(),
-                entries: None,
-                bytes: sizes.get(index).copied().unwrap_or_default(),
-                uses: 0,
-                since,
-            });
-        found.uses += number(accesses, "ops");
-        found.since = found.since.min(since);
+        let uses = all.entry(index.to_owned()).or_insert_with(|| IndexUses {
+            name: index.to_owned(),
+            count: 0,
+            since,
+        });
+        uses.count += number(&accesses, "ops");
+        uses.since = uses.since.min(since);
     }
-    stats.indexes = indexes.into_values().collect();
-    let order = |index: &IndexStats| (index.name != ID_INDEX, index.name.clone());
-    stats.indexes.sort_by_key(order);
-    Ok(Some(stats))
+    let mut all: Vec<IndexUses> = all.into_values().collect();
+    all.sort_by_key(|index| order(&index.name));
+    if all.is_empty() && !exists(database, name).await? {
+        return Ok(None);
+    }
+    Ok(Some(all))
+}
+
+/// The order by names, with that on `_id` as the first one.
+fn order(name: &str) -> (bool, String) {
+    (name != ID_INDEX, name.to_owned())
+}
+
+async fn exists(database: &Database, name: &str) -> Result<bool> {
+    let is_asked = |one: &Document| one.get_str("name").is_ok_and(|other| other == name);
+    Ok(listed(database).await?.iter().any(is_asked))
 }
 
 async fn rows(database: &Database, collection: &str, stage: Document) -> Result<Vec<Document>> {

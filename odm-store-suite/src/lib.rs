@@ -224,7 +224,8 @@ macro_rules! store_suite {
             schemas {
                 ensure_leaves_what_exists
                 collections_are_listed_with_their_indexes
-                a_store_that_measures_a_collection_counts_the_uses_of_its_indexes
+                a_store_that_measures_collections_tells_what_they_take
+                a_store_that_counts_the_uses_of_indexes_counts_those_that_find
                 an_index_with_other_keys_or_options_under_one_name_is_refused
                 a_new_index_has_the_documents_that_exist
                 a_unique_index_over_equal_keys_is_refused

@@ -70,7 +70,7 @@ pub use index_filter::IndexFilter;
 pub use lock::{Lock, Locks, OtherEpoch};
 pub use odm_mql::{self as mql, Direction, bson};
 pub use query::{Aggregate, Cost, Explain, Find, FindByKey};
-pub use stats::{CollectionStats, IndexStats};
+pub use stats::{CollectionStats, IndexStats, IndexUses};
 pub use unread::UnreadUpdate;
 pub use watch::{Cause, DocumentChange, ResumeToken, StoreWatch, WatchRequest, WatchedChange};
 pub use write::{
@@ -145,13 +145,22 @@ pub trait Store: Send + Sync + 'static {
         Err(Error::new(ErrorKind::InvalidQuery, message))
     }
 
-    /// Returns what a collection takes, and how often its indexes were used, or `None` if there is no such collection. The default is an
+    /// Returns what a collection takes, or `None` if there is no such collection. The default is an
     /// [`InvalidQuery`](crate::ErrorKind::InvalidQuery): the store does not measure its collections.
     ///
-    /// It is asked by people, and MAY read all pages of the collection and its indexes. The counts of uses MUST NOT make queries slower in
-    /// any measurable way, and MAY begin anew whenever the store is opened.
+    /// It is asked by people, and MAY read all pages of the collection and its indexes.
     async fn collection_stats(&self, collection: &str) -> Result<Option<CollectionStats>> {
         let message = format!("the store does not measure its collections, such as `{collection}`");
+        Err(Error::new(ErrorKind::InvalidQuery, message))
+    }
+
+    /// Returns how often the indexes of a collection were used, in the order of their names, with that on `_id`, whose name is `_id_`, as the
+    /// first one, or `None` if there is no such collection. The default is an [`InvalidQuery`](crate::ErrorKind::InvalidQuery): the store
+    /// does not count.
+    ///
+    /// The counts MUST NOT make queries slower in any measurable way, and MAY begin anew whenever the store is opened.
+    async fn index_uses(&self, collection: &str) -> Result<Option<Vec<IndexUses>>> {
+        let message = format!("the store does not count the uses of the indexes of `{collection}`");
         Err(Error::new(ErrorKind::InvalidQuery, message))
     }
 

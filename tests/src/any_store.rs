@@ -10,8 +10,8 @@ use odm::{
         Durability,
         contract::{
             Capabilities, CollectionSpec, CollectionStats, CollectionValidator, CommitTime,
-            CommitWatch, Reader, SingleWriteRequest, Store, StoreSession, StoreWatch, Transaction,
-            TransactionOptions, UnitOfWork, Updated, WatchRequest,
+            CommitWatch, IndexUses, Reader, SingleWriteRequest, Store, StoreSession, StoreWatch,
+            Transaction, TransactionOptions, UnitOfWork, Updated, WatchRequest,
         },
         embedded::Embedded,
         mongodb::MongoDb,
@@ -80,6 +80,10 @@ impl Store for AnyStore {
 
     async fn collection_stats(&self, collection: &str) -> Result<Option<CollectionStats>> {
         self.store.collection_stats(collection).await
+    }
+
+    async fn index_uses(&self, collection: &str) -> Result<Option<Vec<IndexUses>>> {
+        self.store.index_uses(collection).await
     }
 
     async fn validate(&self, validations: &[CollectionValidator]) -> Result<()> {

@@ -1,5 +1,6 @@
-//! `stats`: who takes the space, by one pass over the documents.
+//! `stats`: who takes the space, by one pass over the documents, and which indexes nobody uses.
 
+mod indexes;
 mod lists;
 
 use std::collections::BTreeMap;
@@ -40,15 +41,15 @@ pub(super) async fn run(
     let names = names(&opened, only).await?;
     let database = opened.database().await?;
     let copies = copies(&declared(database).await?);
-    let entries = index_entries(&opened);
-    let is_measured = matches!(opened, Opened::MongoDb(_));
     let mut found = Found::default();
     for name in &names {
         let collection = database.collection::<RawDocumentBuf>(name);
         found
             .documents(&collection, copies.get(name).map_or(&[], Vec::as_slice))
             .await?;
-        found.indexes(&collection, &entries, is_measured).await?;
+        found
+            .indexes
+            .extend(indexes::rows(&opened, &collection).await?);
     }
     sort_down(&mut found.largest, "bytes");
     sort_down(&mut found.lists, "longest");
@@ -69,19 +70,6 @@ pub(super) async fn run(
 fn sort_down(rows: &mut Vec<Document>, by: &str) {
     rows.sort_by_key(|row| std::cmp::Reverse(row.get_i64(by).unwrap_or_default()));
     rows.truncate(SHOWN);
-}
-
-/// The numbers of entries of the indexes of a file, by collection and name.
-fn index_entries(opened: &Opened) -> BTreeMap<(String, String), u64> {
-    let mut entries = BTreeMap::new();
-    if let Opened::File(file) = opened {
-        for collection in &file.size.collections {
-            for index in &collection.indexes {
-                entries.insert((collection.name.clone(), index.name.clone()), index.entries);
-            }
-        }
-    }
-    entries
 }
 
 /// A copy that documents hold.
@@ -161,38 +149,6 @@ impl Found {
         sort_down(&mut self.lists, "longest");
         for (copy, (values, bytes)) in copies.iter().zip(copied) {
             self.copies.push(doc! { "copy": format!("{name}.{}", copy.path), "of": &copy.source, "values": values, "bytes": bytes });
-        }
-        Ok(())
-    }
-
-    /// The indexes of a collection, with their use if the server counts it.
-    async fn indexes(
-        &mut self,
-        collection: &Collection<RawDocumentBuf>,
-        entries: &BTreeMap<(String, String), u64>,
-        is_measured: bool,
-    ) -> Result<()> {
-        let mut stats = collection.aggregate([doc! { "$indexStats": {} }]).await?;
-        while stats.advance().await? {
-            let index: Document = stats.deserialize_current()?;
-            let index_name = index.get_str("name").unwrap_or_default();
-            if index_name == "_id_" {
-                continue;
-            }
-            let mut row = doc! { "index": format!("{}.{index_name}", collection.name()) };
-            if let Ok(keys) = index.get_document("key") {
-                let keys: Vec<&str> = keys.keys().map(String::as_str).collect();
-                row.insert("fields", keys.join(", "));
-            }
-            if let Some(entries) =
-                entries.get(&(collection.name().to_owned(), index_name.to_owned()))
-            {
-                row.insert("entries", *entries as i64);
-            }
-            if is_measured && let Ok(accesses) = index.get_document("accesses") {
-                row.insert("uses", accesses.get("ops").cloned().unwrap_or(Bson::Null));
-            }
-            self.indexes.push(row);
         }
         Ok(())
     }

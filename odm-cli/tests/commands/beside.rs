@@ -12,6 +12,33 @@ use serde_json::json;
 use crate::support::{Folder, wait_until};
 
 #[test]
+fn the_indexes_that_nobody_uses_are_told_beside_a_service() {
+    let folder = Folder::with_shop();
+    let _server = folder.start(&["serve", "shop.odm"], "shop.odm.sock");
+    let index = |name: &str| {
+        let rows = folder.run(&["stats", "shop.odm"]).json();
+        let found = rows.into_iter().find(|row| row["index"] == name);
+        found.expect("the index is there")
+    };
+    let before = index("orders.customer_1");
+    assert_eq!(before["uses"], 0);
+    assert!(before["unused_since"]["$date"].is_string(), "{before}");
+    folder
+        .run(&["find", "shop.odm", "orders", "customer=ann"])
+        .done();
+    folder
+        .run(&["find", "shop.odm", "orders", "customer=bob", "--count"])
+        .done();
+    let after = index("orders.customer_1");
+    assert_eq!(after["uses"], 2);
+    assert!(after.get("unused_since").is_none(), "{after}");
+    let others = index("reviews.product_1_published_-1");
+    assert_eq!(others["uses"], 0);
+    let table = folder.table(&["stats", "shop.odm"]);
+    assert!(table.contains("unused since"), "{table}");
+}
+
+#[test]
 fn a_served_file_is_read_and_watched_through_its_socket() {
     let folder = Folder::with_wrong_shop();
     let server = folder.start(&["serve", "shop.odm"], "shop.odm.sock");

@@ -185,6 +185,11 @@ fn stats_names_the_large_and_the_long() {
         .map(|row| row["entries"].as_i64().unwrap())
         .collect::<Vec<_>>();
     assert_eq!(entries, [4, 7, 5, 5]);
+    // Nobody but this process has the file, so that it tells no uses.
+    for row in of("indexes") {
+        assert!(row["bytes"].as_i64() > Some(0), "{row}");
+        assert!(row.get("uses").is_none(), "{row}");
+    }
     let one = folder.table(&["stats", "shop.odm", "reviews"]);
     assert!(
         one.contains("\ncollections\ncollection  documents") && !one.contains("products.name_1"),

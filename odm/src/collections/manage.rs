@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use odm_mql::Collation;
 use odm_store::{
-    CollectionChange, CollectionSpec, CollectionStats, Error, ErrorKind, IndexSpec, Result,
+    CollectionChange, CollectionSpec, CollectionStats, Error, ErrorKind, IndexSpec, IndexUses,
+    Result,
 };
 
 use super::{Collection, Collections};
@@ -75,8 +76,7 @@ impl Collections {
 }
 
 impl Collection {
-    /// Returns what the collection takes, and how often its indexes were used since the store was opened, or `None` if there is no such
-    /// collection. In a transaction it is the state of the store.
+    /// Returns what the collection takes, or `None` if there is no such collection. In a transaction it is the state of the store.
     ///
     /// This reads all pages of the collection and its indexes on an embedded store, which takes about a second for a GiB.
     ///
@@ -86,7 +86,7 @@ impl Collection {
     /// let stats = parts.stats().await?.expect("the collection is there");
     /// println!("{} documents, {} bytes", stats.documents, stats.bytes);
     /// for index in stats.indexes {
-    ///     println!("{}: {} bytes, {} uses", index.name, index.bytes, index.uses);
+    ///     println!("{}: {} bytes", index.name, index.bytes);
     /// }
     /// # Ok(()) });
     /// ```
@@ -96,6 +96,27 @@ impl Collection {
     /// `InvalidQuery` if the store does not measure its collections, and the errors of the store.
     pub async fn stats(&self) -> Result<Option<CollectionStats>> {
         self.session.store().collection_stats(&self.name).await
+    }
+
+    /// Returns how often each index of the collection was read to find documents since the store was opened, or `None` if there is no such
+    /// collection.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// let parts = odm::Collections::of(&shop).collection("parts");
+    /// for index in parts.index_uses().await?.expect("the collection is there") {
+    ///     if index.count == 0 {
+    ///         println!("nobody has used {} since {}", index.name, index.since);
+    ///     }
+    /// }
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// `InvalidQuery` if the store does not count, and the errors of the store.
+    pub async fn index_uses(&self) -> Result<Option<Vec<IndexUses>>> {
+        self.session.store().index_uses(&self.name).await
     }
 
     /// Creates the collection, if it does not exist. The first document of a collection creates it, too. In a transaction it exists for others

@@ -6,7 +6,7 @@ use odm::{
 };
 
 use crate::{
-    command::{Context, collections, count::number_of, indexes},
+    command::{Context, collections, indexes},
     error::{CommandError, Result, code},
 };
 
@@ -15,7 +15,7 @@ use crate::{
 pub(super) enum SourceStage {
     /// The numbers of a collection.
     CollStats,
-    /// Its indexes. How often they were used is not known.
+    /// Its indexes, with how often they were used.
     IndexStats,
     /// The running commands.
     CurrentOp,
@@ -199,16 +199,26 @@ impl SourceStage {
                 let Some(info) = indexes::info(context, collection).await? else {
                     return Ok(Vec::new());
                 };
-                let since = DateTime::now();
+                let collections = context.collections();
+                let uses = match collections.map(|all| all.collection(collection)) {
+                    Some(collection) => collection.index_uses().await?.unwrap_or_default(),
+                    None => Vec::new(),
+                };
                 let described = indexes::describe_all(&info)?.into_iter().map(|spec| {
                     let mut row = RawDocumentBuf::new();
+                    let name = spec.get_str("name")?;
+                    let uses = uses.iter().find(|index| index.name == name);
+                    // An index that was made meanwhile is not counted yet.
+                    let (count, since) =
+                        uses.map_or((0, DateTime::now()), |uses| (uses.count, uses.since));
+                    let count = i64::try_from(count).unwrap_or(i64::MAX);
                     for name in [cstr!("name"), cstr!("key")] {
                         if let Some(value) = spec.get(name.as_str())? {
                             row.append(name, value);
                         }
                     }
                     row.append(cstr!("host"), "localhost");
-                    let accesses = rawdoc! { "ops": number_of(0), "since": since };
+                    let accesses = rawdoc! { "ops": count, "since": since };
                     row.append(cstr!("accesses"), accesses);
                     row.append(cstr!("spec"), spec);
                     Ok(row)
