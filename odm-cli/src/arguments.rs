@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Looks at, checks, copies and serves the data of odm.
 ///
@@ -54,8 +54,8 @@ pub(crate) enum Command {
     Explain(Query),
     /// Show who takes the space: sizes, indexes and their uses, large documents, long lists, copies
     Stats(PlaceAndCollection),
-    /// Draw the relations as a diagram of Mermaid
-    Diagram(Place),
+    /// Draw the relations as a diagram of Mermaid, or as a picture
+    Diagram(Diagram),
     /// Compare all derived data with its sources
     Audit(PlaceAndCollection),
     /// Check all documents by the rules of their models
@@ -103,6 +103,23 @@ pub(crate) enum Command {
 pub(crate) struct Place {
     /// The file of a store, or a URI mongodb://..
     pub(crate) source: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Diagram {
+    /// The file of a store, or a URI mongodb://..
+    pub(crate) source: String,
+    /// The language of the diagram
+    #[arg(long, value_enum, default_value_t = DiagramFormat::Mermaid)]
+    pub(crate) format: DiagramFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DiagramFormat {
+    /// For pages of Markdown
+    Mermaid,
+    /// A picture
+    Svg,
 }
 
 #[derive(Debug, Args)]

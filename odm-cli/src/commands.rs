@@ -50,7 +50,9 @@ pub(crate) async fn run<'a>(arguments: &'a Arguments, output: &mut Output) -> Re
         Command::Stats(of) => {
             stats::run(&source(&of.source), of.collection.as_deref(), output).await
         }
-        Command::Diagram(place) => diagram::run(&source(&place.source), output).await,
+        Command::Diagram(diagram) => {
+            diagram::run(&source(&diagram.source), diagram.format, output).await
+        }
         Command::Audit(of) => {
             let only = of.collection.as_deref();
             audit::run(&source(&of.source), only, audit::Of::Derived, output).await

@@ -20,6 +20,7 @@ mod relations;
 mod rules;
 mod stored;
 mod stored_form;
+mod svg;
 mod unique;
 mod validators;
 mod views;

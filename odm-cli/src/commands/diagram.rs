@@ -1,16 +1,21 @@
-//! `diagram`: the relations in the language of Mermaid.
+//! `diagram`: the relations in the language of Mermaid, or as a picture.
 
-use mongodb::bson::{Bson, deserialize_from_bson};
+use mongodb::bson::{Bson, Document, deserialize_from_document};
 use odm::Relations;
 
 use super::declared;
 use crate::{
+    arguments::DiagramFormat,
     error::{Exit, Failure, Result},
     output::Output,
     source::Source,
 };
 
-pub(super) async fn run(source: &Source<'_>, output: &mut Output) -> Result<Exit> {
+pub(super) async fn run(
+    source: &Source<'_>,
+    format: DiagramFormat,
+    output: &mut Output,
+) -> Result<Exit> {
     let opened = source.look().await?;
     let declared = declared(opened.database().await?).await?;
     if declared.is_empty() {
@@ -18,16 +23,43 @@ pub(super) async fn run(source: &Source<'_>, output: &mut Output) -> Result<Exit
             "no program with models has opened this store: it has no relations",
         ));
     }
-    for database in declared {
-        let relations = database
-            .get("relations")
-            .cloned()
-            .unwrap_or(Bson::Document(Default::default()));
-        let relations: Relations = deserialize_from_bson(relations).map_err(|error| {
-            let message = format!("the relations of the store cannot be read: {error}");
-            Failure::new(Exit::Damaged, message)
-        })?;
-        output.text(relations.mermaid().trim_end())?;
+    let relations =
+        declared
+            .into_iter()
+            .filter_map(|mut database| match database.remove("relations") {
+                Some(Bson::Document(relations)) => Some(relations),
+                _ => None,
+            });
+    match format {
+        DiagramFormat::Mermaid => {
+            for relations in relations {
+                output.text(read(relations)?.mermaid().trim_end())?;
+            }
+        }
+        // All databases are one picture.
+        DiagramFormat::Svg => {
+            let mut all = Document::new();
+            for (name, list) in relations.flatten() {
+                match (all.get_array_mut(&name), list) {
+                    (Ok(all), Bson::Array(list)) => {
+                        for relation in list {
+                            if !all.contains(&relation) {
+                                all.push(relation);
+                            }
+                        }
+                    }
+                    (_, list) => drop(all.insert(name, list)),
+                }
+            }
+            output.text(read(all)?.svg().trim_end())?;
+        }
     }
     Ok(Exit::Done)
+}
+
+fn read(relations: Document) -> Result<Relations> {
+    deserialize_from_document(relations).map_err(|error| {
+        let message = format!("the relations of the store cannot be read: {error}");
+        Failure::new(Exit::Damaged, message)
+    })
 }

@@ -203,6 +203,14 @@ fn the_diagram_has_all_relations() {
     let diagram = folder.run(&["diagram", "shop.odm"]).done();
     assert!(diagram.starts_with("flowchart LR\n"), "{diagram}");
     assert!(diagram.contains("|\"name to customer_name\"|"), "{diagram}");
+    let svg = folder.run(&["diagram", "shop.odm", "--format", "svg"]);
+    let svg = svg.done();
+    assert!(
+        svg.starts_with("<svg ") && svg.ends_with("</svg>\n"),
+        "{svg}"
+    );
+    assert!(svg.contains("customer_name ƒ customers.name"), "{svg}");
+    assert_eq!(svg.matches("<g ").count(), 4, "{svg}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use bson::RawBson;
 use odm_mql::path;
 use serde::{Deserialize, Serialize};
 
-use super::{DerivedField, Edge, Split, Validator};
+use super::{DerivedField, Edge, Split, Validator, svg};
 use crate::model::{Expires, IdOfNumber, Model};
 
 /// The relations that the models of a database declare.
@@ -251,6 +251,19 @@ impl Relations {
             );
         }
         text
+    }
+
+    /// Draws the relations as a picture in SVG: a box for each collection with the fields that refer, are derived or are cold parts, and an
+    /// arrow for each. Equal relations make equal texts, and the colours are for white and dark pages.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// let picture = Shop::catalog()?.svg();
+    /// assert!(picture.starts_with("<svg ") && picture.contains("product → products"));
+    /// # Ok(()) });
+    /// ```
+    pub fn svg(&self) -> String {
+        svg::draw(self)
     }
 
     /// The fields that are derived, are versions or hold references or cold parts, as `collection.path`.
