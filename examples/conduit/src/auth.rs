@@ -1,6 +1,9 @@
 //! Passwords and tokens, and who makes a request.
 
-use std::{sync::Arc, thread};
+use std::{
+    sync::{Arc, Mutex, mpsc},
+    thread,
+};
 
 use argon2::{
     Argon2, PasswordHash, PasswordHasher, PasswordVerifier,
@@ -17,7 +20,7 @@ use jwt_compact::{
 };
 use odm::prelude::*;
 use serde::{Deserialize, Serialize};
-use tokio::{sync::Semaphore, task::spawn_blocking};
+use tokio::sync::oneshot;
 
 use crate::{
     App,
@@ -35,11 +38,15 @@ const PASSWORD: std::ops::RangeInclusive<usize> = 8..=128;
 #[derive(Debug, Clone)]
 pub struct Auth {
     key: Hs256Key,
-    /// Limits the number of passwords that are hashed at once: each takes a core and 19 MiB.
-    turns: Arc<Semaphore>,
+    /// The work of the threads that hash passwords. There are as many as cores, since each takes a core and 19 MiB, and they are always the
+    /// same ones, since an allocator keeps that memory for each thread that has had it.
+    work: mpsc::Sender<Work>,
     /// A hash for the password check of an unknown user, so that the answer takes as long.
     decoy: Arc<str>,
 }
+
+/// The hashing of a password, whose result somebody waits for.
+type Work = Box<dyn FnOnce() + Send>;
 
 /// The content of a token.
 #[derive(Debug, Serialize, Deserialize)]
@@ -53,10 +60,19 @@ struct Subject {
 impl Auth {
     /// Takes the secret that signs tokens.
     pub fn new(secret: &[u8]) -> Answer<Self> {
-        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let (work, queue) = mpsc::channel::<Work>();
+        let queue = Arc::new(Mutex::new(queue));
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || {
+                while let Some(work) = next(&queue) {
+                    work();
+                }
+            });
+        }
         Ok(Auth {
             key: Hs256Key::new(secret),
-            turns: Arc::new(Semaphore::new(cores)),
+            work,
             decoy: hash("a password that nobody has")?.into(),
         })
     }
@@ -90,14 +106,13 @@ impl Auth {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Answer<T> {
-        let turn = Arc::clone(&self.turns).acquire_owned().await;
+        let (done, result) = oneshot::channel();
         let work = move || {
-            let done = work();
-            // The work keeps its turn even if the request is dropped.
-            drop(turn);
-            done
+            // If the request was dropped meanwhile, nobody waits for it.
+            let _ = done.send(work());
         };
-        spawn_blocking(work).await.map_err(internal)
+        self.work.send(Box::new(work)).map_err(internal)?;
+        result.await.map_err(internal)
     }
 
     /// Makes a token for a user.
@@ -117,6 +132,11 @@ impl Auth {
         let valid = claims.validate_expiration(&TimeOptions::default());
         valid.is_ok().then_some(claims.custom)
     }
+}
+
+/// Waits for work, until the last `Auth` is dropped.
+fn next(queue: &Mutex<mpsc::Receiver<Work>>) -> Option<Work> {
+    queue.lock().ok()?.recv().ok()
 }
 
 fn hash(password: &str) -> Answer<String> {
