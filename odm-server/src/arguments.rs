@@ -24,6 +24,8 @@ pub(crate) struct Arguments<'a> {
     sequences: Vec<Sequence<'a>>,
     /// The variables of the command, once they are taken.
     variables: Variables,
+    /// Their form, and the collation by which their expressions were evaluated.
+    of_variables: (Document, Option<Collation>),
     /// The collation of the command or the part, once it is taken.
     collation: Option<Collation>,
     /// That of the collection, for a command or a part that states none.
@@ -52,6 +54,7 @@ impl<'a> Arguments<'a> {
             fields: fields.collect::<Result<_>>()?,
             sequences: Vec::new(),
             variables: Variables::default(),
+            of_variables: Default::default(),
             collation: None,
             default_collation: None,
             is_of_view: false,
@@ -73,7 +76,16 @@ impl<'a> Arguments<'a> {
             Some(collation) if !collation.is_empty() => Collation::parse(&collation)?,
             _ => None,
         };
+        self.evaluate_variables(variables, collation)
+    }
+
+    fn evaluate_variables(
+        &mut self,
+        variables: Document,
+        collation: Option<Collation>,
+    ) -> Result<()> {
         self.variables = Variables::parse_collated(&variables, collation.as_ref())?;
+        self.of_variables = (variables, collation);
         Ok(())
     }
 
@@ -103,7 +115,8 @@ impl<'a> Arguments<'a> {
         self.is_of_view
     }
 
-    /// Takes the collation, by which the filter, the sort and the projection that are taken after it compare texts.
+    /// Takes the collation, by which the filter, the sort and the projection that are taken after it compare texts. The variables of the
+    /// command are evaluated by it for these arguments, as for each statement of a command that writes.
     pub(crate) fn take_collation(&mut self) -> Result<()> {
         let collation = self.document("collation")?;
         // Some drivers send an empty one.
@@ -111,6 +124,10 @@ impl<'a> Arguments<'a> {
             Some(collation) => Collation::parse(&collation)?,
             None => self.default_collation.clone(),
         };
+        let (variables, collation) = &self.of_variables;
+        if !variables.is_empty() && *collation != self.collation {
+            self.evaluate_variables(variables.clone(), self.collation.clone())?;
+        }
         Ok(())
     }
 
@@ -134,6 +151,7 @@ impl<'a> Arguments<'a> {
     fn within(self, whole: &Arguments<'_>) -> Self {
         Arguments {
             variables: whole.variables.clone(),
+            of_variables: whole.of_variables.clone(),
             default_collation: whole.default_collation.clone(),
             ..self
         }

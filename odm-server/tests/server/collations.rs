@@ -201,6 +201,58 @@ fn commands_that_write_compare_texts_by_their_collation() {
     });
 }
 
+/// Each statement has its own collation.
+#[test]
+fn the_variables_of_a_write_are_evaluated_by_its_collation() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        let notes = notes(&served).await;
+        let is_equal = doc! { "same": { "$eq": ["a", "A"] } };
+        let marked = doc! { "$expr": "$$same" };
+        let statement = |id: i32, collation: Option<Document>| {
+            let filter = doc! { "$and": [{ "_id": id }, marked.clone()] };
+            let mut statement = doc! { "q": filter };
+            statement.extend(collation.map(|collation| ("collation".to_owned(), collation.into())));
+            statement
+        };
+        let mut updates = [statement(0, None), statement(1, Some(ignoring_case()))];
+        for update in &mut updates {
+            update.insert("u", doc! { "$set": { "n": 1 } });
+        }
+        let command =
+            doc! { "update": "notes", "updates": updates.to_vec(), "let": is_equal.clone() };
+        let reply = served.run(command).await.unwrap();
+        assert_eq!(reply.number("n"), 1);
+        let changed = notes.find_one(doc! { "n": 1 }).await.unwrap().unwrap();
+        assert_eq!(changed.number("_id"), 1);
+
+        let mut deletes = [statement(2, None), statement(3, Some(ignoring_case()))];
+        for delete in &mut deletes {
+            delete.insert("limit", 1);
+        }
+        let command =
+            doc! { "delete": "notes", "deletes": deletes.to_vec(), "let": is_equal.clone() };
+        assert_eq!(served.run(command).await.unwrap().number("n"), 1);
+        assert_eq!(notes.count_documents(doc! { "_id": 3 }).await.unwrap(), 0);
+
+        for (collation, found) in [
+            (doc! { "locale": "simple" }, false),
+            (ignoring_case(), true),
+        ] {
+            let command = doc! {
+                "findAndModify": "notes",
+                "query": { "$and": [{ "_id": 4 }, marked.clone()] },
+                "update": { "$set": { "n": 2 } },
+                "let": is_equal.clone(),
+                "collation": collation,
+            };
+            let reply = served.run(command).await.unwrap();
+            assert_eq!(reply.get_document("value").is_ok(), found);
+        }
+        Ok(())
+    });
+}
+
 #[test]
 fn an_index_has_the_collation_that_it_is_made_with() {
     example(async |shop| {
