@@ -22,6 +22,7 @@ mod namespace;
 mod read_concern;
 mod replica_set;
 mod sessions;
+mod stats;
 mod status;
 mod update;
 mod users;
@@ -74,6 +75,7 @@ const COMMANDS: &[&[Command]] = &[
     insert::COMMANDS,
     replica_set::COMMANDS,
     sessions::COMMANDS,
+    stats::COMMANDS,
     status::COMMANDS,
     update::COMMANDS,
     users::COMMANDS,

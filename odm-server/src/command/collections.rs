@@ -1,16 +1,13 @@
 //! Commands about databases and whole collections.
 
-use odm::{
-    bson::{RawArrayBuf, RawDocumentBuf, raw::cstr, rawdoc},
-    mql::Filter,
-};
+use odm::bson::{RawArrayBuf, RawDocumentBuf, raw::cstr, rawdoc};
 
 use super::{
     Access, Command, Context, VIRTUAL,
     count::number_of,
     create,
     cursors::{self, FirstBatch},
-    indexes, namespace,
+    indexes, namespace, stats,
 };
 use crate::{
     arguments::Arguments,
@@ -19,7 +16,7 @@ use crate::{
 
 pub(super) const COMMANDS: &[Command] = &[
     Command::new("listDatabases", Access::User, |context, arguments| {
-        Box::pin(async move { list_databases(context, arguments) })
+        Box::pin(list_databases(context, arguments))
     }),
     Command::new("listCollections", Access::User, |context, arguments| {
         Box::pin(list_collections(context, arguments))
@@ -33,18 +30,6 @@ pub(super) const COMMANDS: &[Command] = &[
     Command::new("renameCollection", Access::Rename, |context, arguments| {
         Box::pin(rename(context, arguments))
     }),
-    Command::new("dbStats", Access::ReadAll, |context, arguments| {
-        Box::pin(database_stats(context, arguments))
-    }),
-    Command::new("dbstats", Access::ReadAll, |context, arguments| {
-        Box::pin(database_stats(context, arguments))
-    }),
-    Command::new("collStats", Access::Read, |context, arguments| {
-        Box::pin(collection_stats(context, arguments, "collStats"))
-    }),
-    Command::new("collstats", Access::Read, |context, arguments| {
-        Box::pin(collection_stats(context, arguments, "collstats"))
-    }),
 ];
 
 pub(super) fn check_admin(context: Context<'_>, command: &str) -> Result<()> {
@@ -57,7 +42,10 @@ pub(super) fn check_admin(context: Context<'_>, command: &str) -> Result<()> {
     }
 }
 
-fn list_databases(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
+async fn list_databases(
+    context: Context<'_>,
+    mut arguments: Arguments<'_>,
+) -> Result<RawDocumentBuf> {
     check_admin(context, "listDatabases")?;
     arguments.ignore("listDatabases");
     arguments.ignore("authorizedDatabases");
@@ -67,25 +55,50 @@ fn list_databases(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<
     let mut names: Vec<&str> = context.state.databases.keys().map(String::as_str).collect();
     names.extend(VIRTUAL);
     names.sort_unstable();
-    let mut databases = RawArrayBuf::new();
+    let (mut databases, mut total) = (RawArrayBuf::new(), 0);
     let is_shown = |name: &&str| {
         let caller = context.caller;
         caller.is_none_or(|caller| caller.user.database == **name)
     };
     for name in names.into_iter().filter(is_shown) {
-        let is_empty = VIRTUAL.contains(&name);
-        let full = rawdoc! { "name": name, "sizeOnDisk": 0_i64, "empty": is_empty };
-        if filter.matches(&full)? {
-            match only_names {
-                true => databases.push(rawdoc! { "name": name }),
-                false => databases.push(full),
+        if only_names {
+            let row = rawdoc! { "name": name };
+            if filter.matches(&row)? {
+                databases.push(row);
             }
+            continue;
+        }
+        let bytes = size_of(context, name).await?;
+        let size = i64::try_from(bytes).unwrap_or(i64::MAX);
+        let is_empty = VIRTUAL.contains(&name);
+        let row = rawdoc! { "name": name, "sizeOnDisk": size, "empty": is_empty };
+        if filter.matches(&row)? {
+            databases.push(row);
+            total += size;
         }
     }
-    Ok(match only_names {
-        true => rawdoc! { "databases": databases },
-        false => rawdoc! { "databases": databases, "totalSize": 0_i64, "totalSizeMb": 0_i64 },
-    })
+    if only_names {
+        return Ok(rawdoc! { "databases": databases });
+    }
+    Ok(rawdoc! { "databases": databases, "totalSize": total, "totalSizeMb": total / (1024 * 1024) })
+}
+
+/// The bytes of the collections and indexes of a database that the user may read.
+async fn size_of(context: Context<'_>, database: &str) -> Result<u64> {
+    let Some(collections) = context.state.databases.get(database) else {
+        return Ok(0);
+    };
+    let mut bytes = 0;
+    for collection in collections.list().await? {
+        let caller = context.caller;
+        if caller.is_some_and(|caller| !caller.can_read(database, &collection.name)) {
+            continue;
+        }
+        if let Some(stats) = collections.collection(collection.name).stats().await? {
+            bytes += stats.storage_bytes + stats::index_bytes(&stats);
+        }
+    }
+    Ok(bytes)
 }
 
 async fn list_collections(
@@ -226,92 +239,4 @@ async fn rename(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
     }
     collections.collection(from).rename(&to, replaces).await?;
     Ok(rawdoc! {})
-}
-
-/// The numbers of documents and indexes. What they take on the disk is not known by the name of a collection.
-async fn database_stats(
-    context: Context<'_>,
-    mut arguments: Arguments<'_>,
-) -> Result<RawDocumentBuf> {
-    for name in ["dbStats", "dbstats", "freeStorage"] {
-        arguments.ignore(name);
-    }
-    let scale = arguments.optional::<i64>("scale")?.unwrap_or(1);
-    arguments.end()?;
-    let all = match context.collections() {
-        Some(collections) => collections.list().await?,
-        None => Vec::new(),
-    };
-    let (mut objects, mut indexes) = (0, 0);
-    for collection in &all {
-        objects += count_all(context, &collection.name).await?;
-        indexes += collection.indexes.len() as u64 + 1;
-    }
-    let mut reply = rawdoc! { "db": context.database };
-    reply.append(cstr!("collections"), number_of(all.len() as u64));
-    let views = match context.collections() {
-        Some(collections) => collections.views().await?.len(),
-        None => 0,
-    };
-    reply.append(cstr!("views"), number_of(views as u64));
-    reply.append(cstr!("objects"), number_of(objects));
-    for size in [cstr!("avgObjSize"), cstr!("dataSize"), cstr!("storageSize")] {
-        reply.append(size, 0.0);
-    }
-    reply.append(cstr!("indexes"), number_of(indexes));
-    for size in [cstr!("indexSize"), cstr!("totalSize")] {
-        reply.append(size, 0.0);
-    }
-    reply.append(cstr!("scaleFactor"), scale);
-    Ok(reply)
-}
-
-async fn count_all(context: Context<'_>, name: &str) -> Result<u64> {
-    match context.collections() {
-        Some(collections) => Ok(collections
-            .collection(name)
-            .find(Filter::default())
-            .count()
-            .await?),
-        None => Ok(0),
-    }
-}
-
-async fn collection_stats(
-    context: Context<'_>,
-    mut arguments: Arguments<'_>,
-    command: &str,
-) -> Result<RawDocumentBuf> {
-    let name = namespace::take(context, &mut arguments, command)?;
-    let scale = arguments.optional::<i64>("scale")?.unwrap_or(1);
-    arguments.end()?;
-    let mut reply = rawdoc! { "ns": format!("{}.{name}", context.database) };
-    for field in &stats(context, name).await? {
-        let (name, value) = field?;
-        reply.append(name, value);
-    }
-    reply.append(cstr!("scaleFactor"), scale);
-    Ok(reply)
-}
-
-/// The numbers of a collection.
-pub(super) async fn stats(context: Context<'_>, name: &str) -> Result<RawDocumentBuf> {
-    let info = indexes::info(context, name).await?;
-    let indexes = info.map_or(0, |info| info.indexes.len() as u64 + 1);
-    let mut stats = RawDocumentBuf::new();
-    stats.append(cstr!("count"), number_of(count_all(context, name).await?));
-    for size in [
-        cstr!("size"),
-        cstr!("avgObjSize"),
-        cstr!("storageSize"),
-        cstr!("freeStorageSize"),
-        cstr!("totalIndexSize"),
-        cstr!("totalSize"),
-    ] {
-        stats.append(size, 0);
-    }
-    stats.append(cstr!("nindexes"), number_of(indexes));
-    stats.append(cstr!("indexSizes"), rawdoc! {});
-    stats.append(cstr!("capped"), false);
-    Ok(stats)
 }

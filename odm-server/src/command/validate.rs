@@ -5,7 +5,7 @@ use odm::{
     bson::{RawArrayBuf, RawDocumentBuf, raw::cstr, rawdoc},
 };
 
-use super::{Access, Command, Context, collections, count::number_of, namespace};
+use super::{Access, Command, Context, count::number_of, indexes, namespace, stats};
 use crate::{
     arguments::Arguments,
     error::{CommandError, Result, code},
@@ -74,17 +74,15 @@ async fn validate(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<
             errors.push(finding.to_string());
         }
     }
-    let stats = collections::stats(context, name).await?;
+    let info = indexes::info(context, name).await?;
     let mut reply = rawdoc! { "ns": format!("{}.{name}", context.database) };
     reply.append(cstr!("nInvalidDocuments"), number_of(found));
-    for (name, of) in [
-        (cstr!("nrecords"), "count"),
-        (cstr!("nIndexes"), "nindexes"),
-    ] {
-        if let Some(number) = stats.get(of)? {
-            reply.append(name, number);
-        }
-    }
+    reply.append(
+        cstr!("nrecords"),
+        number_of(stats::count(context, name).await?),
+    );
+    let number = info.map_or(0, |info| info.indexes.len() as u64 + 1);
+    reply.append(cstr!("nIndexes"), number_of(number));
     reply.append(cstr!("valid"), found == 0);
     reply.append(cstr!("repaired"), false);
     reply.append(cstr!("warnings"), RawArrayBuf::new());

@@ -218,6 +218,81 @@ fn an_explained_command_names_its_index_and_its_cost() {
 }
 
 #[test]
+fn statistics_have_the_bytes_of_documents_and_of_each_index() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        let texts = (0..500).map(|n| doc! { "_id": n, "text": "a".repeat(1_000) });
+        let texts: Vec<Document> = texts.collect();
+        let bytes: usize = texts.iter().map(|text| text.to_vec().unwrap().len()).sum();
+        let notes = served.collection("notes");
+        notes.insert_many(&texts).await.unwrap();
+        let index = doc! { "key": { "text": 1 }, "name": "text_1" };
+        let create = doc! { "createIndexes": "notes", "indexes": [index] };
+        served.run(create).await.unwrap();
+
+        let stats = served.run(doc! { "collStats": "notes" }).await.unwrap();
+        let size = stats.number("size");
+        assert!(
+            (bytes as i64..bytes as i64 * 11 / 10).contains(&size),
+            "{stats}"
+        );
+        assert_eq!(
+            (stats.number("count"), stats.number("scaleFactor")),
+            (500, 1)
+        );
+        assert_eq!(stats.number("avgObjSize"), size / 500);
+        let by_index = stats.inner("indexSizes");
+        assert!(by_index.number("text_1") > 0, "{stats}");
+        let total: i64 = by_index.keys().map(|name| by_index.number(name)).sum();
+        assert_eq!(stats.number("totalIndexSize"), total);
+        let sum = stats.number("storageSize") + total;
+        assert_eq!(stats.number("totalSize"), sum);
+
+        let scaled = served
+            .run(doc! { "collStats": "notes", "scale": 1024 })
+            .await
+            .unwrap();
+        assert_eq!(scaled.number("size"), size / 1024);
+        for scale in [0, -1] {
+            let refused = doc! { "collStats": "notes", "scale": scale };
+            assert_eq!(served.refused(refused).await.0, 2);
+            let stage = doc! { "$collStats": { "storageStats": { "scale": scale } } };
+            let refused = doc! { "aggregate": "notes", "pipeline": [stage], "cursor": {} };
+            assert_eq!(served.refused(refused).await.0, 2);
+        }
+        let stage = doc! { "$collStats": { "storageStats": { "scale": 1024 } } };
+        let rows = notes.aggregate([stage]).await.unwrap();
+        let rows: Vec<Document> = rows.try_collect().await.unwrap();
+        assert_eq!(rows[0].inner("storageStats").number("size"), size / 1024);
+        assert!(!rows[0].contains_key("count"));
+
+        let all = served.run(doc! { "dbStats": 1 }).await.unwrap();
+        assert!(all.get_f64("dataSize").unwrap() >= size as f64);
+        assert!(all.get_f64("indexSize").unwrap() >= total as f64);
+        let admin = served.client.database("admin");
+        let listed = admin
+            .run_command(doc! { "listDatabases": 1 })
+            .await
+            .unwrap();
+        let databases = listed
+            .list("databases")
+            .iter()
+            .filter_map(|one| one.as_document());
+        let sizes: Vec<(&str, i64)> = databases
+            .map(|one| (one.text("name"), one.number("sizeOnDisk")))
+            .collect();
+        assert!(
+            sizes
+                .iter()
+                .any(|(name, size)| *name == "shop" && *size > 0)
+        );
+        let total = sizes.iter().map(|(_, size)| size).sum::<i64>();
+        assert_eq!(listed.number("totalSize"), total);
+        Ok(())
+    });
+}
+
+#[test]
 fn statistics_have_the_numbers_of_documents_and_indexes() {
     example(async |shop| {
         let served = Served::new(&shop).await;

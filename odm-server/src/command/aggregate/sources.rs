@@ -6,7 +6,7 @@ use odm::{
 };
 
 use crate::{
-    command::{Context, collections, indexes},
+    command::{Context, count::number_of, indexes, stats},
     error::{CommandError, Result, code},
 };
 
@@ -14,7 +14,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum SourceStage {
     /// The numbers of a collection.
-    CollStats,
+    CollStats(CollStatsParts),
     /// Its indexes, with how often they were used.
     IndexStats,
     /// The running commands.
@@ -27,11 +27,55 @@ pub(super) enum SourceStage {
     Documents(Vec<RawDocumentBuf>),
 }
 
+/// What `$collStats` is asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct CollStatsParts {
+    /// The number of documents.
+    count: bool,
+    /// The sizes, divided by this scale.
+    storage: Option<u64>,
+}
+
+impl CollStatsParts {
+    fn of(options: &Document) -> Result<Self> {
+        let storage = match options.get("storageStats") {
+            None => None,
+            Some(Bson::Document(storage)) => {
+                if let Some(other) = storage.keys().find(|name| *name != "scale") {
+                    let message = format!(
+                        "BSON field '$collStats.storageStats.{other}' is an unknown field."
+                    );
+                    return Err(CommandError::new(code::UNKNOWN_FIELD, message));
+                }
+                let scale = match storage.get("scale") {
+                    None => 1,
+                    Some(Bson::Int32(scale)) => i64::from(*scale),
+                    Some(Bson::Int64(scale)) => *scale,
+                    Some(Bson::Double(scale)) => *scale as i64,
+                    Some(_) => return Err(wrong_type("storageStats.scale", "number")),
+                };
+                Some(stats::check_scale(scale, "$collStats.storageStats.scale")?)
+            }
+            Some(_) => return Err(wrong_type("storageStats", "object")),
+        };
+        Ok(CollStatsParts {
+            count: options.contains_key("count"),
+            storage,
+        })
+    }
+}
+
+fn wrong_type(field: &str, expected: &str) -> CommandError {
+    let message =
+        format!("BSON field '$collStats.{field}' is the wrong type, expected type '{expected}'");
+    CommandError::new(code::TYPE_MISMATCH, message)
+}
+
 impl SourceStage {
     /// The stage of a name whose operand has options.
     fn by_name(name: &str) -> Option<Self> {
         match name {
-            "$collStats" => Some(SourceStage::CollStats),
+            "$collStats" => Some(SourceStage::CollStats(CollStatsParts::default())),
             "$indexStats" => Some(SourceStage::IndexStats),
             "$currentOp" => Some(SourceStage::CurrentOp),
             "$listLocalSessions" => Some(SourceStage::ListLocalSessions),
@@ -43,7 +87,7 @@ impl SourceStage {
 
     pub(super) fn name(&self) -> &'static str {
         match self {
-            SourceStage::CollStats => "$collStats",
+            SourceStage::CollStats(_) => "$collStats",
             SourceStage::IndexStats => "$indexStats",
             SourceStage::CurrentOp => "$currentOp",
             SourceStage::ListLocalSessions => "$listLocalSessions",
@@ -58,7 +102,9 @@ impl SourceStage {
             SourceStage::CurrentOp | SourceStage::ListLocalSessions | SourceStage::Documents(_) => {
                 true
             }
-            SourceStage::CollStats | SourceStage::IndexStats | SourceStage::ListSessions => false,
+            SourceStage::CollStats(_) | SourceStage::IndexStats | SourceStage::ListSessions => {
+                false
+            }
         }
     }
 
@@ -83,7 +129,12 @@ impl SourceStage {
             }
             Some(source) => {
                 source.check(context, operand)?;
-                Ok(Some(source))
+                Ok(Some(match (source, operand) {
+                    (SourceStage::CollStats(_), Bson::Document(options)) => {
+                        SourceStage::CollStats(CollStatsParts::of(options)?)
+                    }
+                    (source, _) => source,
+                }))
             }
             None => Ok(None),
         }
@@ -123,10 +174,9 @@ impl SourceStage {
             Err(CommandError::new(code::NOT_IMPLEMENTED, message))
         };
         match (self, name) {
-            (SourceStage::IndexStats, _) | (SourceStage::CollStats, "storageStats" | "count") => {
-                Ok(())
-            }
-            (SourceStage::CollStats, _) => not_supported("$collStats"),
+            (SourceStage::IndexStats, _)
+            | (SourceStage::CollStats(_), "storageStats" | "count") => Ok(()),
+            (SourceStage::CollStats(_), _) => not_supported("$collStats"),
             (SourceStage::CurrentOp, "idleCursors" | "backtrace")
                 if *value == Bson::Boolean(true) =>
             {
@@ -184,15 +234,18 @@ impl SourceStage {
         collection: &str,
     ) -> Result<Vec<RawDocumentBuf>> {
         match self {
-            SourceStage::CollStats => {
-                let stats = collections::stats(context, collection).await?;
+            SourceStage::CollStats(parts) => {
                 let mut row = rawdoc! { "ns": format!("{}.{collection}", context.database) };
                 row.append(cstr!("host"), "localhost");
                 row.append(cstr!("localTime"), DateTime::now());
-                if let Some(count) = stats.get("count")? {
-                    row.append(cstr!("count"), count);
+                if parts.count {
+                    let count = stats::count(context, collection).await?;
+                    row.append(cstr!("count"), number_of(count));
                 }
-                row.append(cstr!("storageStats"), stats);
+                if let Some(scale) = parts.storage {
+                    let storage = stats::storage_stats(context, collection, scale).await?;
+                    row.append(cstr!("storageStats"), storage);
+                }
                 Ok(vec![row])
             }
             SourceStage::IndexStats => {
