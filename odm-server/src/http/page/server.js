@@ -41,13 +41,14 @@ export function relations(db, signal) {
 export const batch = reply => (at(reply, 'cursor', 'firstBatch') ?? at(reply, 'cursor', 'nextBatch')).items;
 
 export async function databases(signal) {
-  const reply = await run('admin', [['listDatabases', int(1)]], signal);
-  const all = get(reply, 'databases').items.filter(one => !get(one, 'empty').v);
-  return all.map(one => get(one, 'name').v);
+  // Sizes, which it does not show, take a read of all pages.
+  const reply = await run('admin', [['listDatabases', int(1)], ['nameOnly', { t: 'bool', v: true }]], signal);
+  const all = get(reply, 'databases').items.map(one => get(one, 'name').v);
+  return all.filter(name => !['admin', 'config', 'local'].includes(name));
 }
 
 export async function collections(db, signal) {
-  const reply = await run(db, [['listCollections', int(1)], ['nameOnly', { t: 'bool', v: true }], ['cursor', doc([['batchSize', int(1000)]])]], signal);
+  const reply = await run(db, [['listCollections', int(1)], ['filter', doc([['type', text('collection')]])], ['nameOnly', { t: 'bool', v: true }], ['cursor', doc([['batchSize', int(1000)]])]], signal);
   return batch(reply).map(one => get(one, 'name').v).filter(name => !name.startsWith('_odm')).sort();
 }
 
