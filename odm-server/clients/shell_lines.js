@@ -56,7 +56,10 @@ line(() => db.parts.getFullName(), 'shop.parts');
 line(() => db.createCollection('lines'), { ok: 1 });
 refused(() => db.createCollection('lines'), 48, /already exists/);
 refused(() => db.createCollection('capped', { capped: true, size: 1000 }), 238, /create.capped/); // no document goes by itself
-refused(() => db.createView('cheap', 'parts', []), 238, /create.viewOn/); // the library has no views
+line(() => db.createView('nuts', 'parts', [{ $match: { name: 'nut' } }]), { ok: 1 });
+line(() => db.nuts.countDocuments(), 1);
+refused(() => db.nuts.insertOne({}), 166, /is a view, not a collection/);
+line(() => db.nuts.drop(), true);
 
 // Writes.
 line(() => db.lines.insertOne({ _id: 1, a: 1 }).insertedId, 1);

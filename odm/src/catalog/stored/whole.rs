@@ -187,8 +187,8 @@ fn refused_index(name: &str, what: &str) -> Error {
         .at(name, None, None)
 }
 
-/// Changes whole collections with their rules, and tells those who watch all collections. A collection that a migration has built beside is not one that
-/// was renamed: for them the one that it replaces is removed.
+/// Changes whole collections with their rules, and tells those who watch all collections. A collection that a migration has built beside is
+/// not one that was renamed: for them the one that it replaces is removed.
 pub(super) async fn change_collections(
     transaction: &mut dyn Transaction,
     all: &[CollectionChange],
