@@ -55,7 +55,7 @@ async fn list_databases(
     let mut names: Vec<&str> = context.state.databases.keys().map(String::as_str).collect();
     names.extend(VIRTUAL);
     names.sort_unstable();
-    let (mut databases, mut total) = (RawArrayBuf::new(), 0);
+    let (mut databases, mut total) = (RawArrayBuf::new(), 0_i64);
     let is_shown = |name: &&str| {
         let caller = context.caller;
         caller.is_none_or(|caller| caller.user.database == **name)
@@ -74,7 +74,7 @@ async fn list_databases(
         let row = rawdoc! { "name": name, "sizeOnDisk": size, "empty": is_empty };
         if filter.matches(&row)? {
             databases.push(row);
-            total += size;
+            total = size.saturating_add(total);
         }
     }
     if only_names {
