@@ -132,13 +132,18 @@ fn boxes(relations: &Relations) -> Boxes<'_> {
     }
     for field in &relations.derived {
         let (holder, source) = (field.holder(), field.source());
-        let reads = field.reads().into_iter().map(|read| {
-            match (read.collection == holder, read.path.is_empty()) {
-                (true, _) => read.path.into_owned(),
-                (false, true) => read.collection.to_owned(),
-                (false, false) => format!("{}.{}", read.collection, read.path),
-            }
-        });
+        let (own, others): (Vec<_>, Vec<_>) = (field.reads().into_iter())
+            .partition(|read| read.collection == holder && source != holder);
+        // The reference of the holder has a row of its own.
+        let reads = if others.is_empty() { own } else { others };
+        let reads =
+            reads.into_iter().map(
+                |read| match (read.collection == holder, read.path.is_empty()) {
+                    (true, _) => read.path.into_owned(),
+                    (false, true) => read.collection.to_owned(),
+                    (false, false) => format!("{}.{}", read.collection, read.path),
+                },
+            );
         let reads: BTreeSet<String> = reads.collect();
         let reads: Vec<String> = reads.into_iter().collect();
         let text = format!("{} ƒ {}", field.path(), reads.join(", "));
@@ -255,7 +260,7 @@ mod tests {
         boxes.insert("ring_a", [row("ring_b")].into());
         boxes.insert("ring_b", [row("ring_a"), row("leaf")].into());
         boxes.insert("self", [row("self"), row("ring_a")].into());
-        let expected = [vec!["self"], vec!["ring_b"], vec!["ring_a"], vec!["leaf"]];
+        let expected = [vec!["ring_b", "self"], vec!["ring_a"], vec!["leaf"]];
         assert_eq!(columns(&boxes), expected);
     }
 
