@@ -38,6 +38,9 @@ pub(crate) struct Options {
     /// The database, if a server has several
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) database: Option<String>,
+    /// A file whose first line is the password of the user that a URI or a command names; - is the standard input
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) password_file: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -217,6 +220,12 @@ pub(crate) struct Serve {
     /// Let in users alone at that address
     #[arg(long, requires = "listen")]
     pub(crate) users: bool,
+    /// The certificate of the server in PEM, with those up to its authority: speak TLS at that address
+    #[arg(long, value_name = "FILE", requires_all = ["listen", "tls_key"])]
+    pub(crate) tls_certificate: Option<PathBuf>,
+    /// The private key of the certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub(crate) tls_key: Option<PathBuf>,
     /// The name and the port by which clients reach that address
     #[arg(long, requires = "listen")]
     pub(crate) host: Option<String>,
@@ -238,18 +247,9 @@ pub(crate) enum UsersCommand {
         of: OfUser,
         #[command(flatten)]
         rights: GrantedRights,
-        /// A file whose first line is the password, instead of asking for it
-        #[arg(long, value_name = "FILE")]
-        password_file: Option<PathBuf>,
     },
     /// Change the password of a user
-    Password {
-        #[command(flatten)]
-        of: OfUser,
-        /// A file whose first line is the password, instead of asking for it
-        #[arg(long, value_name = "FILE")]
-        password_file: Option<PathBuf>,
-    },
+    Password(OfUser),
     /// Replace the rights of a user
     Rights {
         #[command(flatten)]
@@ -267,8 +267,8 @@ impl UsersCommand {
         match self {
             UsersCommand::List(_) => None,
             UsersCommand::Add { of, .. }
-            | UsersCommand::Password { of, .. }
             | UsersCommand::Rights { of, .. }
+            | UsersCommand::Password(of)
             | UsersCommand::Remove(of) => Some(of),
         }
     }

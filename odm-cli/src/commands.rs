@@ -77,7 +77,9 @@ pub(crate) async fn run<'a>(arguments: &'a Arguments, output: &mut Output) -> Re
             copy::run(&source(&copy.source), &source(&copy.target), output).await
         }
         Command::Serve(serve) => serve::run(&source(&serve.file), serve, output).await,
-        Command::Users(command) => users::run(source, command, output).await,
+        Command::Users(command) => {
+            users::run(source, command, options.password_file.as_deref(), output).await
+        }
         Command::Watch(watch) => watch::run(&source(&watch.source), watch, output).await,
         Command::Completions { shell } => shell::completions(*shell, output),
         Command::Man { folder } => shell::man(folder.as_deref(), output),

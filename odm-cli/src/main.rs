@@ -14,6 +14,7 @@ mod holder;
 mod json;
 mod output;
 mod pager;
+mod password;
 mod progress;
 mod source;
 mod table;

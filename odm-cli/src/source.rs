@@ -13,7 +13,7 @@ use std::{
 use mongodb::{
     Client, Database,
     bson::doc,
-    options::{ClientOptions, ServerAddress},
+    options::{AuthMechanism, ClientOptions, ServerAddress},
 };
 use odm::{
     Collections, Embedded, ErrorKind, MongoDb, OpenOptions, ReadOnlyStore, StoreSize,
@@ -28,6 +28,7 @@ use crate::{
     error::{Exit, Failure, Result},
     holder,
     output::complain,
+    password,
 };
 
 /// The databases that every server has.
@@ -367,6 +368,7 @@ impl<'a> Source<'a> {
         let mut options = ClientOptions::parse(self.name).await?;
         options.server_selection_timeout.get_or_insert(SELECTION);
         options.app_name.get_or_insert("odm".to_owned());
+        self.complete(&mut options)?;
         let default = options.default_database.clone();
         let client = Client::with_options(options)?;
         let info = client
@@ -379,6 +381,31 @@ impl<'a> Source<'a> {
         } else {
             Opened::MongoDb(database)
         })
+    }
+
+    /// Adds the password of a user that the URI names without one: an argument is seen by the other users of the machine.
+    fn complete(&self, options: &mut ClientOptions) -> Result<()> {
+        let file = self.options.password_file.as_deref();
+        let Some(credential) = &mut options.credential else {
+            return Ok(());
+        };
+        let takes_password = match &credential.mechanism {
+            None => true,
+            Some(mechanism) => [
+                AuthMechanism::ScramSha1,
+                AuthMechanism::ScramSha256,
+                AuthMechanism::Plain,
+            ]
+            .contains(mechanism),
+        };
+        if let Some(user) = &credential.username
+            && credential.password.is_none()
+            && takes_password
+            && (file.is_some() || password::is_at_terminal())
+        {
+            credential.password = Some(password::read(file, &format!("`{user}`"))?);
+        }
+        Ok(())
     }
 
     /// The database that is named, or the only one.

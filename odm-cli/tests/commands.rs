@@ -14,6 +14,8 @@ mod looking;
 mod on_mongodb;
 #[path = "commands/support.rs"]
 mod support;
+#[path = "commands/passwords.rs"]
+mod passwords;
 #[path = "commands/terminal.rs"]
 mod terminal;
 #[path = "commands/transfer.rs"]

@@ -1,5 +1,7 @@
 //! `serve`: a file for shells, tools and drivers, and for the other commands beside it.
 
+mod tls;
+
 use std::{future::IntoFuture, net::SocketAddr, path::PathBuf};
 
 use mongodb::bson::doc;
@@ -26,6 +28,10 @@ pub(super) async fn run(source: &Source<'_>, serve: &Serve, output: &mut Output)
         ending(SignalKind::terminate())?,
     );
     let path = source.file()?;
+    let tls = match (&serve.tls_certificate, &serve.tls_key) {
+        (Some(certificate), Some(key)) => Some(tls::config(certificate, key)?),
+        _ => None,
+    };
     let collections = Collections::open(source.open_store().await?).await?;
     let database = source.database_name(&collections).await?;
     let builder = Server::builder().database(&database, collections.clone());
@@ -50,12 +56,16 @@ pub(super) async fn run(source: &Source<'_>, serve: &Serve, output: &mut Output)
             Some(host) => builder.host(host),
             None => builder,
         };
+        let (builder, options) = match tls {
+            Some(config) => (builder.tls(config), "?tls=true"),
+            None => (builder, ""),
+        };
         let server = builder
             .listen(address)
             .await
             .map_err(|error| advise(error, serve.users))?;
         if let Some(address) = server.local_addr() {
-            tell(output, &format!("mongodb://{address}/{database}"))?;
+            tell(output, &format!("mongodb://{address}/{database}{options}"))?;
         }
         servers.push(server);
     }

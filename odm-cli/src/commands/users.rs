@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use console::Term;
 use mongodb::bson::{Document, doc};
 use odm_server::{Right, User, Users};
 
@@ -10,12 +9,14 @@ use crate::{
     arguments::{GrantedRights, OfUser, UsersCommand},
     error::{Exit, Failure, Result},
     output::Output,
+    password,
     source::Source,
 };
 
 pub(super) async fn run<'a>(
     source: impl Fn(&'a str) -> Source<'a>,
     command: &'a UsersCommand,
+    password_file: Option<&Path>,
     output: &mut Output,
 ) -> Result<Exit> {
     let Some(OfUser { source: file, user }) = command.of() else {
@@ -36,8 +37,8 @@ pub(super) async fn run<'a>(
     // A password is asked for before the file is held.
     let path = source.file()?;
     let password = match command {
-        UsersCommand::Add { password_file, .. } | UsersCommand::Password { password_file, .. } => {
-            Some(password(password_file.as_deref())?)
+        UsersCommand::Add { .. } | UsersCommand::Password(_) => {
+            Some(password::read(password_file, &format!("`{user}`"))?)
         }
         _ => None,
     };
@@ -49,7 +50,7 @@ pub(super) async fn run<'a>(
                 .create(user, &password.unwrap_or_default(), rights_of(rights)?)
                 .await?
         }
-        UsersCommand::Password { .. } => {
+        UsersCommand::Password(_) => {
             users
                 .set_password(user, &password.unwrap_or_default())
                 .await?
@@ -91,32 +92,4 @@ fn rights_of(rights: &GrantedRights) -> Result<Vec<Right>> {
             .with_advice("Give some by --read, --write, --read-all or --write-all."));
     }
     Ok(all)
-}
-
-/// The first line of a file, what is typed at a terminal, or the first line of the standard input.
-fn password(file: Option<&Path>) -> Result<String> {
-    let term = Term::stderr();
-    let text = match file {
-        Some(file) => std::fs::read_to_string(file).map_err(|error| {
-            Failure::io(format_args!("cannot read `{}`", file.display()), &error)
-        })?,
-        None if console::user_attended() && term.is_term() => {
-            let asked = term
-                .write_str("Password: ")
-                .and_then(|()| term.read_secure_line());
-            asked.map_err(|error| Failure::io("cannot read the password", &error))?
-        }
-        None => {
-            let mut line = String::new();
-            let read = std::io::stdin().read_line(&mut line);
-            read.map_err(|error| Failure::io("cannot read the password", &error))?;
-            line
-        }
-    };
-    let password = text.lines().next().unwrap_or_default();
-    if password.is_empty() {
-        return Err(Failure::usage("the password is empty")
-            .with_advice("Type it, or name a file with it by --password-file."));
-    }
-    Ok(password.to_owned())
 }

@@ -2,14 +2,14 @@
 
 use std::{
     io::{Read as _, Write as _},
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
 };
 
 use odm::{Collections, Embedded, bson::rawdoc, store::contract::Store as _};
 use odm_server::Server;
 use serde_json::json;
 
-use crate::support::{Folder, wait_until};
+use crate::support::{Folder, free_address, wait_until};
 
 #[test]
 fn the_indexes_that_nobody_uses_are_told_beside_a_service() {
@@ -212,12 +212,6 @@ fn a_server_beyond_the_loopback_requires_users() {
     folder.run(&["find", &ann, "reviews"]).fails(3);
     folder.run(&["find", &of("ann:wrong@"), "orders"]).fails(6);
     folder.run(&["find", &of(""), "orders"]).fails(6);
-}
-
-/// An address of the loopback that nobody has.
-fn free_address() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().to_string()
 }
 
 /// Sends a command to a page, and returns the whole answer.

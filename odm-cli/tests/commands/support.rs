@@ -1,8 +1,10 @@
 //! A folder with a store, and the command in it.
 
 use std::{
+    cell::RefCell,
     fs,
     io::Write,
+    net::TcpListener,
     path::PathBuf,
     process::{Child, Command, Output, Stdio},
     time::{Duration, Instant},
@@ -140,22 +142,33 @@ impl Folder {
         Answer::of(&shell.stdin(Stdio::null()).output().expect("it runs"))
     }
 
-    /// Starts a command that goes on, and waits until a file is there.
-    pub(crate) fn start(&self, arguments: &[&str], until: &str) -> Running {
+    /// Starts a command that goes on.
+    pub(crate) fn spawn(&self, arguments: &[&str]) -> Running {
         let mut command = self.command(arguments);
         let child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn();
-        let running = Running(Some(child.expect("it runs")));
+        Running(RefCell::new(Some(child.expect("it runs"))))
+    }
+
+    /// Starts a command that goes on, and waits until a file is there.
+    pub(crate) fn start(&self, arguments: &[&str], until: &str) -> Running {
+        let running = self.spawn(arguments);
         wait_until(|| self.path(until).exists());
         running
     }
 }
 
+/// An address of the loopback that nobody has.
+pub(crate) fn free_address() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().to_string()
+}
+
 /// Waits for something that happens soon.
 #[track_caller]
-pub(crate) fn wait_until(is_so: impl Fn() -> bool) {
+pub(crate) fn wait_until(mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
         assert!(begun.elapsed() < PATIENCE, "it does not happen");
@@ -164,7 +177,7 @@ pub(crate) fn wait_until(is_so: impl Fn() -> bool) {
 }
 
 /// A command that goes on. It is killed with the test.
-pub(crate) struct Running(Option<Child>);
+pub(crate) struct Running(RefCell<Option<Child>>);
 
 impl Running {
     /// Interrupts it as Ctrl-C does, and waits for its end.
@@ -172,7 +185,13 @@ impl Running {
         self.end("INT")
     }
 
-    pub(crate) fn end(mut self, signal: &str) -> Answer {
+    pub(crate) fn has_ended(&self) -> bool {
+        let mut child = self.0.borrow_mut();
+        let child = child.as_mut().expect("it runs");
+        child.try_wait().expect("it is asked").is_some()
+    }
+
+    pub(crate) fn end(self, signal: &str) -> Answer {
         let child = self.0.take().expect("it runs");
         let kill = Command::new("kill")
             .args([format!("-{signal}"), child.id().to_string()])
@@ -182,7 +201,7 @@ impl Running {
     }
 
     /// Waits for its end.
-    pub(crate) fn wait(mut self) -> Answer {
+    pub(crate) fn wait(self) -> Answer {
         let child = self.0.take().expect("it runs");
         Answer::of(&child.wait_with_output().expect("it ends"))
     }
@@ -190,7 +209,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if let Some(child) = &mut self.0 {
+        if let Some(child) = self.0.get_mut() {
             let _ = child.kill();
             let _ = child.wait();
         }
