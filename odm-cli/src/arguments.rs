@@ -304,6 +304,8 @@ pub(crate) struct Watch {
     pub(crate) source: String,
     /// One collection instead of all
     pub(crate) collection: Option<String>,
+    /// Conditions that the document meets after the change, as those of find: stars=5
+    pub(crate) conditions: Vec<String>,
     /// End after this number of changes
     #[arg(long)]
     pub(crate) limit: Option<u64>,

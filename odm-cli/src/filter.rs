@@ -22,6 +22,32 @@ pub(crate) fn conditions(all: &[String]) -> Result<Document> {
     })
 }
 
+/// The same conditions on the document that others have at a path.
+pub(crate) fn within(path: &str, conditions: Document) -> Result<Document> {
+    let mut moved = Document::new();
+    for (name, value) in conditions {
+        match (name.as_str(), value) {
+            ("$and" | "$or" | "$nor", Bson::Array(parts)) => {
+                let parts = parts.into_iter().map(|part| match part {
+                    Bson::Document(part) => within(path, part).map(Bson::Document),
+                    // The server says what is wrong with it.
+                    other => Ok(other),
+                });
+                moved.insert(name, parts.collect::<Result<Vec<Bson>>>()?);
+            }
+            (operator, _) if operator.starts_with('$') => {
+                let message = format!("`{operator}` is no condition on a field");
+                let advice = "Conditions on changes are of fields, joined by $and, $or and $nor.";
+                return Err(Failure::usage(message).with_advice(advice));
+            }
+            (_, value) => {
+                moved.insert(format!("{path}.{name}"), value);
+            }
+        }
+    }
+    Ok(moved)
+}
+
 /// Reads a document in extended JSON.
 pub(crate) fn document(text: &str) -> Result<Document> {
     let invalid = |why: &dyn std::fmt::Display| {

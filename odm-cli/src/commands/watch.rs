@@ -1,8 +1,9 @@
 //! `watch`: the changes of a running service, as they are committed.
 
 use mongodb::{
-    bson::{Document, serialize_to_document},
+    bson::{Document, doc, serialize_to_document},
     change_stream::event::ChangeStreamEvent,
+    error::ErrorKind,
     options::FullDocumentType,
 };
 
@@ -10,11 +11,16 @@ use super::check_collection;
 use crate::{
     arguments::Watch,
     error::{Exit, Failure, Result},
+    filter,
     output::Output,
     source::{Opened, Source},
 };
 
+/// The code of a server that is no member of a replica set.
+const ONLY_ON_REPLICA_SETS: i32 = 40_573;
+
 pub(super) async fn run(source: &Source<'_>, watch: &Watch, output: &mut Output) -> Result<Exit> {
+    let conditions = filter::within("fullDocument", filter::conditions(&watch.conditions)?)?;
     let opened = source.look().await?;
     if let Opened::File(file) = &opened {
         let message = format!(
@@ -24,23 +30,27 @@ pub(super) async fn run(source: &Source<'_>, watch: &Watch, output: &mut Output)
         let advice = "Let the process that has it open listen at the socket beside it, or start `odm serve`.";
         return Err(Failure::new(Exit::Unavailable, message).with_advice(advice));
     }
+    let mut stages = Vec::new();
+    if !conditions.is_empty() {
+        stages.push(doc! { "$match": conditions });
+    }
     let database = opened.database().await?;
-    let mut stream = match &watch.collection {
+    let collection = match &watch.collection {
         Some(name) => {
             check_collection(&opened, name).await?;
-            let collection = database.collection::<Document>(name);
-            collection
-                .watch()
-                .full_document(FullDocumentType::UpdateLookup)
-                .await?
+            Some(database.collection::<Document>(name))
         }
-        None => {
-            database
-                .watch()
-                .full_document(FullDocumentType::UpdateLookup)
-                .await?
-        }
+        None => None,
     };
+    let stream = match &collection {
+        Some(collection) => collection.watch(),
+        None => database.watch(),
+    };
+    let mut stream = stream
+        .pipeline(stages)
+        .full_document(FullDocumentType::UpdateLookup)
+        .await
+        .map_err(advise)?;
     let mut shown = 0;
     while watch.limit.is_none_or(|limit| shown < limit) {
         if let Some(event) = stream.next_if_any().await? {
@@ -52,6 +62,19 @@ pub(super) async fn run(source: &Source<'_>, watch: &Watch, output: &mut Output)
         }
     }
     Ok(Exit::Done)
+}
+
+/// Drivers write the name of a server in lower case, and find no member of a replica set at a path with other letters.
+fn advise(error: mongodb::error::Error) -> Failure {
+    let is_no_member =
+        matches!(&*error.kind, ErrorKind::Command(refused) if refused.code == ONLY_ON_REPLICA_SETS);
+    let failure = Failure::from(error);
+    if !is_no_member {
+        return failure;
+    }
+    failure.with_advice(
+        "A socket whose path has capital letters has no change streams: serve the file at another one by --socket, and name it here.",
+    )
 }
 
 /// An event as a line.

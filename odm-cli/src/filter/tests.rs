@@ -1,6 +1,6 @@
 use mongodb::bson::{Bson, doc, oid::ObjectId};
 
-use super::{conditions, id, projection, sort, value};
+use super::{conditions, id, projection, sort, value, within};
 
 fn all(texts: &[&str]) -> mongodb::bson::Document {
     let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
@@ -17,6 +17,18 @@ fn pairs_and_filters_are_conditions_that_all_hold() {
         both,
         doc! { "$and": [{ "name": { "$eq": "nut" } }, { "qty": { "$gt": 5_i64 } }] }
     );
+}
+
+#[test]
+fn conditions_are_moved_to_the_document_within_another_one() {
+    let conditions = doc! { "a": 1, "$or": [{ "b.c": { "$gt": 2 } }, { "$and": [{ "d": 3 }] }] };
+    let expected =
+        doc! { "x.a": 1, "$or": [{ "x.b.c": { "$gt": 2 } }, { "$and": [{ "x.d": 3 }] }] };
+    assert_eq!(within("x", conditions).unwrap(), expected);
+    for refused in [doc! { "$expr": true }, doc! { "$or": [{ "$where": "1" }] }] {
+        let failure = within("x", refused).unwrap_err();
+        assert_eq!(failure.exit(), crate::error::Exit::Usage);
+    }
 }
 
 #[test]

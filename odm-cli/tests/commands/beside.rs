@@ -5,11 +5,74 @@ use std::{
     net::TcpStream,
 };
 
+use mongodb::bson::doc;
 use odm::{Collections, Embedded, bson::rawdoc, store::contract::Store as _};
 use odm_server::Server;
 use serde_json::json;
 
 use crate::support::{Folder, free_address, wait_until};
+
+#[test]
+fn a_watch_with_conditions_shows_the_changes_after_which_a_document_meets_them() {
+    let folder = Folder::with_shop();
+    // Lower case, as drivers want it for change streams.
+    let mut place = tempfile::Builder::new();
+    let suffix = std::process::id().to_string();
+    let place = place
+        .prefix("odm-watch-")
+        .rand_bytes(0)
+        .suffix(&suffix)
+        .tempdir();
+    let place = place.unwrap();
+    let socket = place.path().join("live.sock");
+    let socket = socket.to_str().unwrap();
+    let server = folder.start(&["serve", "shop.odm", "--socket", socket], socket);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let uri = format!("mongodb://{}/shop", socket.replace('/', "%2F"));
+    let insert = |note: mongodb::bson::Document| {
+        runtime.block_on(async {
+            let client = mongodb::Client::with_uri_str(&uri).await.unwrap();
+            let notes = client.database("shop").collection("notes");
+            notes.insert_one(note).await.unwrap();
+        });
+    };
+    insert(doc! { "_id": 0 });
+    let by = r#"{"$or": [{"by": "ann"}, {"by": "bob"}]}"#;
+    let watch = [
+        "watch", "shop.odm", "notes", "stars>=4", by, "--limit", "2", "--socket", socket,
+    ];
+    let watching = folder.spawn(&watch);
+    // Changes are made until the watch, which begins at some time, has ended.
+    let mut id = 0;
+    wait_until(|| {
+        id += 3;
+        for (at, stars, by) in [(1, 3, "ann"), (2, 5, "cid"), (3, 5, "bob")] {
+            insert(doc! { "_id": id + at, "stars": stars, "by": by });
+        }
+        watching.has_ended()
+    });
+    let lines = watching.wait().json();
+    assert_eq!(lines.len(), 2);
+    for line in &lines {
+        let document = &line["document"];
+        assert_eq!(
+            (&document["stars"], &document["by"]),
+            (&json!(5), &json!("bob"))
+        );
+    }
+    let refused = ["watch", "shop.odm", "notes", r#"{"$expr": true}"#];
+    let refused = folder.run(&refused).fails(2);
+    assert!(
+        refused.contains("`$expr` is no condition on a field"),
+        "{refused}"
+    );
+    server.interrupt();
+    // A path with capital letters.
+    let _server = folder.start(&["serve", "shop.odm", "--socket", "Live.sock"], "Live.sock");
+    let refused = ["watch", "shop.odm", "notes", "--socket", "Live.sock"];
+    let refused = folder.run(&refused).fails(2);
+    assert!(refused.contains("capital letters"), "{refused}");
+}
 
 #[test]
 fn the_indexes_that_nobody_uses_are_told_beside_a_service() {
