@@ -122,6 +122,10 @@ impl From<odm::Error> for Failure {
         };
         let failure = Failure::new(exit, error.to_string());
         match error.kind() {
+            // The library tells it apart from damage by these words alone.
+            ErrorKind::Corrupt if error.to_string().starts_with("format ") => failure.with_advice(
+                "Nothing is damaged: a newer version of `odm` reads it. `cargo install typed-odm-cli` brings the newest one.",
+            ),
             ErrorKind::Corrupt => failure.with_advice(
                 "A damaged store is restored from a backup. If its log alone is damaged, `odm salvage` opens it without the rest of the log.",
             ),

@@ -30,6 +30,7 @@ use crate::{
 };
 
 fn main() -> ExitCode {
+    quiet_engine();
     let arguments = Arguments::parse();
     let mut output = Output::new(&arguments.options);
     let done = run(arguments, &mut output);
@@ -37,6 +38,17 @@ fn main() -> ExitCode {
     let ended = output.end();
     let done = done.and_then(|exit| ended.map(|()| exit));
     done.unwrap_or_else(|failure| failure.report()).into()
+}
+
+/// The engine panics where the pages of a file are damaged, which the library reports as an error: the panic itself would only frighten.
+fn quiet_engine() {
+    let others = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let is_of_engine = |place: &std::panic::Location<'_>| place.file().contains("/redb-");
+        if !panic.location().is_some_and(is_of_engine) {
+            others(panic);
+        }
+    }));
 }
 
 fn run(arguments: Arguments, output: &mut Output) -> Result<Exit> {

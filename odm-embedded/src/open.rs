@@ -277,7 +277,8 @@ pub(super) fn has_format(state: &BaseState, name: &str) -> Result<bool> {
         Some(other) => Err(Error::new(
             ErrorKind::Corrupt,
             format!(
-                "format {other} of `{name}` is not supported: this library reads formats {FORMAT} to {FORMAT_OF_COLLATIONS}"
+                "format {other} of `{name}` is not supported: this library reads formats {FORMAT} to {FORMAT_OF_COLLATIONS}; open it with \
+                 the version of the library that wrote it"
             ),
         )),
         None => Err(damaged(format_args!(

@@ -8,18 +8,8 @@ use crate::support::Folder;
 fn what_is_not_there_is_named() {
     let folder = Folder::with_shop();
     for (arguments, named) in [
-        (&["info", "none.odm"][..], "cannot open `none.odm`"),
-        (&["repair", "none.odm"], "cannot open `none.odm`"),
-        (&["check", "none.odm"], "cannot open `none.odm`"),
-        (&["salvage", "none.odm"], "cannot open `none.odm`"),
-        (&["export", "none.odm"], "cannot open `none.odm`"),
-        (&["serve", "none.odm"], "cannot open `none.odm`"),
-        (&["watch", "none.odm"], "cannot open `none.odm`"),
-        (&["users", "list", "none.odm"], "cannot open `none.odm`"),
-        (&["copy", "none.odm", "new.odm"], "cannot open `none.odm`"),
-        (&["backup", "none.odm", "new.odm"], "cannot open `none.odm`"),
         (
-            &["import", "shop.odm", "none.json"],
+            &["import", "shop.odm", "none.json"][..],
             "cannot read `none.json`",
         ),
         (
@@ -78,32 +68,6 @@ fn wrong_arguments_are_explained() {
         let answer = folder.run(arguments);
         assert_eq!(answer.code, 2, "{arguments:?}: {answer:?}");
         assert!(answer.err.contains(named), "{arguments:?}: {answer:?}");
-    }
-}
-
-#[test]
-fn what_is_no_store_is_not_touched() {
-    let folder = Folder::new();
-    for (name, content) in [
-        ("text.odm", "a letter to a friend".repeat(400)),
-        ("short.odm", "x".to_owned()),
-        ("empty.odm", String::new()),
-    ] {
-        folder.write(name, &content);
-        for command in [
-            "info", "audit", "repair", "check", "compact", "salvage", "export", "serve",
-        ] {
-            let message = folder.run(&[command, name]).fails(5);
-            assert!(
-                message.contains(&format!("`{name}`")),
-                "{command}: {message}"
-            );
-            assert_eq!(
-                fs::read_to_string(folder.path(name)).unwrap(),
-                content,
-                "{command}"
-            );
-        }
     }
 }
 
