@@ -318,4 +318,7 @@ pub(crate) struct Demo {
     /// Make one count wrong, past the library, for an audit to find
     #[arg(long)]
     pub(crate) wrong: bool,
+    /// Add about this number of documents, to see how long commands take
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) documents: Option<u32>,
 }

@@ -1,5 +1,6 @@
-//! `demo`: the shop of the guides, a small one.
+//! `demo`: the shop of the guides, a small one, or one of many documents.
 
+mod many;
 mod shop;
 
 use odm::{
@@ -7,7 +8,10 @@ use odm::{
     bson::{RawDocumentBuf, doc, raw::cstr},
     mql::Filter,
     prelude::Ref,
-    store::contract::{CollectionWrites, DocumentWrite, Store, TransactionOptions},
+    store::{
+        Durability,
+        contract::{CollectionWrites, DocumentWrite, Store, TransactionOptions},
+    },
 };
 
 use self::shop::{Customer, Line, Order, Product, Review, Shop};
@@ -20,9 +24,16 @@ use crate::{
 
 pub(super) async fn run(demo: &Demo, output: &mut Output) -> Result<Exit> {
     let new = NewStore::begin(&demo.file)?;
-    let store = Embedded::open(new.file()).await?;
+    let store = Embedded::builder()
+        // It is nothing before it is closed.
+        .durability(Durability::Eventual)
+        .open(new.file())
+        .await?;
     let shop = Shop::open(store.clone()).await?;
     fill(&shop).await?;
+    if let Some(documents) = demo.documents {
+        many::add(&shop, documents).await?;
+    }
     if demo.wrong {
         make_wrong(&shop, &store).await?;
     }

@@ -198,6 +198,21 @@ fn stats_names_the_large_and_the_long() {
 }
 
 #[test]
+fn a_large_demo_is_right_and_always_the_same() {
+    let folder = Folder::new();
+    for name in ["one.odm", "other.odm"] {
+        folder.run(&["demo", name, "--documents", "4321"]).done();
+    }
+    let audit = folder.table(&["audit", "one.odm"]);
+    let checked = 10 * 432 + 17;
+    assert_eq!(audit, format!("{checked} documents checked, 0 findings\n"));
+    let export = |name: &str| folder.run(&["export", name]).done();
+    assert_eq!(export("one.odm"), export("other.odm"));
+    let count = folder.run(&["find", "one.odm", "reviews", "--count"]);
+    assert_eq!(count.json()[0]["count"], 4 * 432 + 5);
+}
+
+#[test]
 fn the_diagram_has_all_relations() {
     let folder = Folder::with_shop();
     let diagram = folder.run(&["diagram", "shop.odm"]).done();
