@@ -154,9 +154,9 @@ pub trait Store: Send + Sync + 'static {
         Err(Error::new(ErrorKind::InvalidQuery, message))
     }
 
-    /// Returns how often the indexes of a collection were used, in the order of their names, with that on `_id`, whose name is `_id_`, as the
-    /// first one, or `None` if there is no such collection. The default is an [`InvalidQuery`](crate::ErrorKind::InvalidQuery): the store
-    /// does not count.
+    /// Returns how often the indexes of a collection were used, or `None` if there is no such collection. They are in the order of their
+    /// names, with that on `_id`, whose name is `_id_`, as the first one. The default is an
+    /// [`InvalidQuery`](crate::ErrorKind::InvalidQuery): the store does not count.
     ///
     /// The counts MUST NOT make queries slower in any measurable way, and MAY begin anew whenever the store is opened.
     async fn index_uses(&self, collection: &str) -> Result<Option<Vec<IndexUses>>> {
