@@ -27,6 +27,8 @@ struct Script {
     before: &'static str,
     /// Statements that as many tasks as [`TASKS`] carry out at once, each its own.
     at_once: Option<fn(i64) -> String>,
+    /// Whether the database is closed, and opened again, before the question.
+    reopens: bool,
     /// The question, whose rows are the answer.
     query: &'static str,
 }

@@ -18,6 +18,7 @@ const fn script(before: &'static str, query: &'static str) -> Option<Script> {
     Some(Script {
         before,
         at_once: None,
+        reopens: false,
         query,
     })
 }
@@ -271,6 +272,7 @@ pub(super) static CASES: &[Case] = &[
                     _ => format!("CREATE members:{id} SET grp = {group};"),
                 })
             }),
+            reopens: false,
             query: "RETURN [(SELECT grp, n FROM counts ORDER BY grp).n,
                     (SELECT VALUE count FROM (SELECT count() FROM members GROUP ALL))]",
         }),
@@ -287,6 +289,7 @@ pub(super) static CASES: &[Case] = &[
                     }
                 })
             }),
+            reopens: false,
             query: "SELECT (SELECT n FROM counts WHERE grp = 1), (SELECT n FROM counts WHERE grp = 2),
                     (SELECT count(*) FROM members)",
         }),
@@ -363,6 +366,28 @@ pub(super) static CASES: &[Case] = &[
              INSERT OR REPLACE INTO members VALUES (1, 'x', 1); INSERT OR REPLACE INTO members VALUES (1, 'x', 2);",
             "SELECT n FROM counts",
         ),
+    },
+    Case {
+        report: "found here",
+        what: "a thousand groups, after the database is opened again",
+        expected: "1000",
+        odm: || Box::pin(library::many_groups()),
+        surreal: Some(Script {
+            before: "DEFINE TABLE members SCHEMALESS;
+                     DEFINE TABLE counts AS SELECT grp, count() AS n FROM members GROUP BY grp;
+                     FOR $id IN 1..=1000 { CREATE members SET grp = $id; };",
+            at_once: None,
+            reopens: true,
+            query: "SELECT VALUE count FROM (SELECT count() FROM counts GROUP ALL)",
+        }),
+        turso: Some(Script {
+            before: "CREATE TABLE members (id INTEGER PRIMARY KEY, grp INTEGER);
+                     CREATE MATERIALIZED VIEW counts AS SELECT grp, count(*) AS n FROM members GROUP BY grp;
+                     INSERT INTO members SELECT value, value FROM generate_series(1, 1000);",
+            at_once: None,
+            reopens: true,
+            query: "SELECT count(*) FROM counts",
+        }),
     },
 ];
 

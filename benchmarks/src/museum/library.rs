@@ -1,6 +1,6 @@
 //! The cases in this library.
 
-use odm::{Embedded, prelude::*};
+use odm::{Embedded, prelude::*, store::contract::Store};
 use serde::{Deserialize, Serialize};
 
 use super::TASKS;
@@ -364,6 +364,27 @@ pub(super) async fn one_or_the_other() -> anyhow::Result<String> {
     let lines = lines.map(|(id, part, quantity, price)| line(id, part, quantity, price));
     db.lines.insert_many(lines).await?;
     Ok(db.totals.get(1).await?.total.to_string())
+}
+
+pub(super) async fn many_groups() -> anyhow::Result<String> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("museum");
+    let store = Embedded::open(&path).await?;
+    let db = Museum::open(store.clone()).await?;
+    db.places.insert(Place { id: 1, members: 0 }).await?;
+    let groups = (1..=1_000).map(|id| Group {
+        id,
+        ..Group::default()
+    });
+    db.groups.insert_many(groups).await?;
+    db.members
+        .insert_many((1..=1_000).map(|id| member(id, id, 0)))
+        .await?;
+    store.close().await?;
+    drop((db, store));
+    let db = Museum::open(Embedded::open(&path).await?).await?;
+    let counted = Group::fields().members.eq(1);
+    Ok(db.groups.find(counted).count().await?.to_string())
 }
 
 fn order((id, customer, day): (i64, i64, i64)) -> Order {

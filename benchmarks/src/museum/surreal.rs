@@ -1,6 +1,6 @@
 //! Scripts in SurrealDB, in a folder of SurrealKV.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use surrealdb::{
     Surreal,
@@ -11,8 +11,7 @@ use surrealdb::{
 use super::{Script, TASKS, float};
 
 pub(super) async fn ask(path: PathBuf, script: &'static Script) -> anyhow::Result<String> {
-    let database = Surreal::new::<SurrealKv>(path).await?;
-    database.use_ns("museum").use_db("museum").await?;
+    let mut database = open(path.clone()).await?;
     database.query(script.before).await?.check()?;
     if let Some(at_once) = script.at_once {
         let mut tasks = tokio::task::JoinSet::new();
@@ -29,8 +28,20 @@ pub(super) async fn ask(path: PathBuf, script: &'static Script) -> anyhow::Resul
             ended??;
         }
     }
+    if script.reopens {
+        drop(database);
+        // The folder is closed a while after the last handle is dropped.
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        database = open(path).await?;
+    }
     let mut answers = database.query(script.query).await?.check()?;
     Ok(values(answers.take(0)?).join(", "))
+}
+
+async fn open(path: PathBuf) -> anyhow::Result<Surreal<Db>> {
+    let database = Surreal::new::<SurrealKv>(path).await?;
+    database.use_ns("museum").use_db("museum").await?;
+    Ok(database)
 }
 
 /// A statement, again after each lost conflict.

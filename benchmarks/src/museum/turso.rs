@@ -9,9 +9,12 @@ use super::{Script, TASKS, float};
 
 pub(super) async fn ask(path: PathBuf, script: &'static Script) -> anyhow::Result<String> {
     let path = path.to_str().context("the path is no text")?;
-    let builder = Builder::new_local(path).experimental_materialized_views(true);
-    let database = builder.build().await?;
-    let connection = database.connect()?;
+    let open = || {
+        let builder = Builder::new_local(path).experimental_materialized_views(true);
+        builder.build()
+    };
+    let mut database = open().await?;
+    let mut connection = database.connect()?;
     connection.execute_batch(script.before).await?;
     if let Some(at_once) = script.at_once {
         let mut tasks = tokio::task::JoinSet::new();
@@ -23,6 +26,11 @@ pub(super) async fn ask(path: PathBuf, script: &'static Script) -> anyhow::Resul
         while let Some(ended) = tasks.join_next().await {
             ended??;
         }
+    }
+    if script.reopens {
+        drop((connection, database));
+        database = open().await?;
+        connection = database.connect()?;
     }
     answer(&connection, script.query).await
 }

@@ -1,5 +1,5 @@
-//! Turso by hand: the tables and statements of [`Sqlite`](super::sqlite::Sqlite), a pool of readers and one writer. The number of reviews of
-//! each product is a materialized view.
+//! Turso by hand: the tables and statements of [`Sqlite`](super::sqlite::Sqlite), a pool of readers and one writer. A trigger counts the
+//! reviews of each product, since a materialized view with many groups has not all of them when the file is opened again.
 
 mod load;
 mod read;
@@ -66,8 +66,7 @@ impl Turso {
 
 async fn open(path: &Path) -> anyhow::Result<Database> {
     let path = path.to_str().context("the path is no text")?;
-    let builder = Builder::new_local(path).experimental_materialized_views(true);
-    Ok(builder.build().await?)
+    Ok(Builder::new_local(path).build().await?)
 }
 
 async fn connect(database: &Database) -> anyhow::Result<Connection> {

@@ -1,4 +1,4 @@
-//! Fills a new file in transactions of many rows, with the indexes and the view made afterwards. No reference is checked.
+//! Fills a new file in transactions of many rows, with the indexes and the counts made afterwards. No reference is checked.
 
 use std::path::Path;
 
@@ -16,9 +16,14 @@ use crate::peers::{
 /// The number of rows in a transaction, of products the number of products.
 const CHUNK: i64 = 10_000;
 
-const VIEW: &str = "
-CREATE MATERIALIZED VIEW review_counts AS
-SELECT product, count(*) AS number FROM reviews GROUP BY product";
+const COUNTS: &str = "
+CREATE TABLE review_counts (product INTEGER PRIMARY KEY, number INTEGER NOT NULL);
+INSERT INTO review_counts
+    SELECT products.id, count(reviews.id) FROM products LEFT JOIN reviews ON reviews.product = products.id GROUP BY products.id;
+CREATE TRIGGER count_review AFTER INSERT ON reviews BEGIN
+    UPDATE review_counts SET number = number + 1 WHERE product = new.product;
+END;
+";
 
 pub(in crate::peers) async fn load(path: &Path) -> anyhow::Result<()> {
     let database = super::open(path).await?;
@@ -87,15 +92,10 @@ pub(in crate::peers) async fn load(path: &Path) -> anyhow::Result<()> {
     }
     commit(connection).await?;
     connection.execute_batch(INDEXES).await?;
-    connection.execute(VIEW, ()).await?;
-    let truncate = "PRAGMA wal_checkpoint(TRUNCATE)";
-    while connection
-        .query(truncate, ())
-        .await?
-        .next()
-        .await?
-        .is_some()
-    {}
+    connection.execute_batch(COUNTS).await?;
+    connection
+        .pragma_query("wal_checkpoint(TRUNCATE)", |_| Ok(()))
+        .await?;
     Ok(())
 }
 

@@ -102,7 +102,7 @@ pub(super) async fn one<T>(
     read: Read<T>,
 ) -> anyhow::Result<T> {
     let one = all(connection, query, params, read).await?.into_iter();
-    { one }.next().context("there is no such row")
+    { one }.next().with_context(|| format!("no row: {query}"))
 }
 
 fn number(row: &Row) -> turso::Result<i64> {
