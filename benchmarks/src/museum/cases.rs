@@ -351,6 +351,27 @@ pub(super) static CASES: &[Case] = &[
     },
     Case {
         report: "found here",
+        what: "the extremes, after one of two with the same value goes",
+        expected: "3, 3",
+        odm: || Box::pin(library::one_of_two_goes()),
+        surreal: script(
+            "DEFINE TABLE members SCHEMALESS;
+             DEFINE TABLE extremes AS
+                 SELECT grp, math::min(points) AS least, math::max(points) AS best FROM members GROUP BY grp;
+             CREATE members:1 SET grp = 'x', points = 3; CREATE members:2 SET grp = 'x', points = 3;
+             DELETE members:1;",
+            "SELECT VALUE [least, best] FROM extremes",
+        ),
+        turso: script(
+            "CREATE TABLE members (id INTEGER PRIMARY KEY, grp TEXT, points INTEGER);
+             CREATE MATERIALIZED VIEW extremes AS SELECT grp, min(points) AS least, max(points) AS best FROM members GROUP BY grp;
+             INSERT INTO members VALUES (1, 'x', 3), (2, 'x', 3);
+             DELETE FROM members WHERE id = 1;",
+            "SELECT least, best FROM extremes",
+        ),
+    },
+    Case {
+        report: "found here",
         what: "a row is replaced under its key",
         expected: "1",
         odm: || Box::pin(library::replaced()),

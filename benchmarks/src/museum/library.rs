@@ -241,6 +241,15 @@ pub(super) async fn least_becomes_greater() -> anyhow::Result<String> {
     Ok(extreme(db.groups.get(1).await?.least))
 }
 
+pub(super) async fn one_of_two_goes() -> anyhow::Result<String> {
+    let db = museum().await?;
+    let members = [1, 2].map(|id| member(id, 1, 3));
+    db.members.insert_many(members).await?;
+    db.members.delete(1).await?;
+    let group = db.groups.get(1).await?;
+    Ok(format!("{}, {}", extreme(group.least), extreme(group.best)))
+}
+
 pub(super) async fn replaced() -> anyhow::Result<String> {
     let db = museum().await?;
     db.members.upsert(member(1, 1, 1)).await?;
