@@ -330,6 +330,24 @@ pub(super) static CASES: &[Case] = &[
         ),
     },
     Case {
+        report: "turso#8463",
+        what: "a row is replaced under its key",
+        expected: "1",
+        odm: || Box::pin(library::replaced()),
+        surreal: script(
+            "DEFINE TABLE members SCHEMALESS;
+             DEFINE TABLE counts AS SELECT grp, count() AS n FROM members GROUP BY grp;
+             UPSERT members:1 CONTENT { grp: 'x', points: 1 }; UPSERT members:1 CONTENT { grp: 'x', points: 2 };",
+            "SELECT VALUE n FROM counts",
+        ),
+        turso: script(
+            "CREATE TABLE members (id INTEGER PRIMARY KEY, grp TEXT, points INTEGER);
+             CREATE MATERIALIZED VIEW counts AS SELECT grp, count(*) AS n FROM members GROUP BY grp;
+             INSERT OR REPLACE INTO members VALUES (1, 'x', 1); INSERT OR REPLACE INTO members VALUES (1, 'x', 2);",
+            "SELECT n FROM counts",
+        ),
+    },
+    Case {
         report: "found here",
         what: "the least value, behind a filter, becomes greater",
         expected: "3",
@@ -368,24 +386,6 @@ pub(super) static CASES: &[Case] = &[
              INSERT INTO members VALUES (1, 'x', 3), (2, 'x', 3);
              DELETE FROM members WHERE id = 1;",
             "SELECT least, best FROM extremes",
-        ),
-    },
-    Case {
-        report: "found here",
-        what: "a row is replaced under its key",
-        expected: "1",
-        odm: || Box::pin(library::replaced()),
-        surreal: script(
-            "DEFINE TABLE members SCHEMALESS;
-             DEFINE TABLE counts AS SELECT grp, count() AS n FROM members GROUP BY grp;
-             UPSERT members:1 CONTENT { grp: 'x', points: 1 }; UPSERT members:1 CONTENT { grp: 'x', points: 2 };",
-            "SELECT VALUE n FROM counts",
-        ),
-        turso: script(
-            "CREATE TABLE members (id INTEGER PRIMARY KEY, grp TEXT, points INTEGER);
-             CREATE MATERIALIZED VIEW counts AS SELECT grp, count(*) AS n FROM members GROUP BY grp;
-             INSERT OR REPLACE INTO members VALUES (1, 'x', 1); INSERT OR REPLACE INTO members VALUES (1, 'x', 2);",
-            "SELECT n FROM counts",
         ),
     },
     Case {

@@ -101,8 +101,9 @@ pub(super) async fn one<T>(
     params: impl IntoParams,
     read: Read<T>,
 ) -> anyhow::Result<T> {
-    let one = all(connection, query, params, read).await?.into_iter();
-    { one }.next().with_context(|| format!("no row: {query}"))
+    let rows = all(connection, query, params, read).await?;
+    let one = rows.into_iter().next();
+    one.with_context(|| format!("no row: {query}"))
 }
 
 fn number(row: &Row) -> turso::Result<i64> {
