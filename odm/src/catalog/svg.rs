@@ -55,14 +55,14 @@ struct Row<'r> {
 type Boxes<'r> = BTreeMap<&'r str, BTreeSet<Row<'r>>>;
 
 /// The left upper corner of a box.
-type Place = (usize, usize);
+type Corner = (usize, usize);
 
 /// Draws relations. Equal relations make equal pictures.
 pub(super) fn draw(relations: &Relations) -> String {
     let boxes = boxes(relations);
     let columns = columns(&boxes);
     let height = |name: &str| HEAD + boxes[name].len() * ROW + 6;
-    let mut places: BTreeMap<&str, Place> = BTreeMap::new();
+    let mut places: BTreeMap<&str, Corner> = BTreeMap::new();
     let mut lowest = 0;
     for (at, column) in columns.iter().enumerate() {
         let mut y = MARGIN;
@@ -180,7 +180,7 @@ fn columns<'r>(boxes: &Boxes<'r>) -> Vec<Vec<&'r str>> {
 }
 
 /// An arrow between a row of one box and the head of another. A derivation leads from its source to the row.
-fn arrow(svg: &mut String, kind: RowKind, from: Place, row: usize, to: Place) {
+fn arrow(svg: &mut String, kind: RowKind, from: Corner, row: usize, to: Corner) {
     let start = from.1 + HEAD + row * ROW + ROW / 2;
     let end = to.1 + HEAD / 2;
     let ((x, bend), (to_x, to_bend)) = if to.0 > from.0 {

@@ -16,12 +16,12 @@ use crate::{catalog::Catalog, maintain};
 /// parts are loaded. If no document of the database is split, it is the reader of the store itself. [`as_read`](ReadView::as_read) defines
 /// the values of fields; a position in a sorted result consists of stored values.
 pub struct ReadView<'a> {
-    view: View<'a>,
+    reader: ViewReader<'a>,
     /// The catalog, if fields were pending when the database was opened.
     pending: Option<Arc<Catalog>>,
 }
 
-enum View<'a> {
+enum ViewReader<'a> {
     Plain(ReadSource<'a>),
     Split(ColdReader<'a>),
 }
@@ -45,9 +45,9 @@ impl<'a> Deref for ReadView<'a> {
     type Target = dyn Reader + 'a;
 
     fn deref(&self) -> &Self::Target {
-        match &self.view {
-            View::Plain(source) => source.reader(),
-            View::Split(reader) => reader,
+        match &self.reader {
+            ViewReader::Plain(source) => source.reader(),
+            ViewReader::Split(reader) => reader,
         }
     }
 }
@@ -147,12 +147,13 @@ impl Session {
     }
 
     fn view<'a>(&self, source: ReadSource<'a>, collection: &str, load: &[&str]) -> ReadView<'a> {
-        let view = match self.has_cold_parts {
-            true => View::Split(ColdReader::new(source, self.catalog(), collection, load)),
-            false => View::Plain(source),
+        let reader = if self.has_cold_parts {
+            ViewReader::Split(ColdReader::new(source, self.catalog(), collection, load))
+        } else {
+            ViewReader::Plain(source)
         };
         let pending = self.has_pending.then(|| self.catalog());
         let pending = pending.filter(|catalog| !catalog.pending().is_empty());
-        ReadView { view, pending }
+        ReadView { reader, pending }
     }
 }
