@@ -9,13 +9,14 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use examples::shop::{NewProduct, NewReview, Product, Review, Shop};
+use examples::shop::{NewPart, NewProduct, NewReview, Part, Product, Review, Shop};
 use odm::{Embedded, ErrorKind, Public, prelude::*};
 use serde::Deserialize;
 use serde_json::json;
 
 fn router(shop: Shop) -> Router {
     Router::new()
+        .route("/parts", post(add_part))
         .route("/products", get(search).post(add))
         .route("/products/{id}", get(product))
         .route("/products/{id}/reviews", post(review))
@@ -70,6 +71,13 @@ async fn product(
     Path(id): Path<i64>,
 ) -> Result<Json<Public<Product>>, Failure> {
     Ok(Json(Public(shop.products.get(id).await?)))
+}
+
+async fn add_part(
+    State(shop): State<Shop>,
+    Json(part): Json<NewPart>,
+) -> Result<(StatusCode, Json<Public<Part>>), Failure> {
+    Ok((StatusCode::CREATED, Json(Public(shop.parts.insert(part).await?))))
 }
 
 async fn add(

@@ -5,11 +5,15 @@ use serde::{Deserialize, Serialize};
 
 /// A part of products.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
-#[document(collection = "parts", new = "NewPart")]
+#[document(
+    collection = "parts",
+    new(name = "NewPart", derive(Debug, Deserialize))
+)]
 pub struct Part {
     /// The id.
     #[serde(rename = "_id")]
     #[id(sequence)]
+    #[public(rename = "id")]
     pub id: i64,
     /// The name.
     pub name: String,
@@ -72,9 +76,11 @@ pub struct PartLink {
     pub id: Ref<Part>,
     /// The name of the part.
     #[denormalize(from = "Part.name")]
+    #[serde(default)]
     pub name: String,
     /// The price of the part.
     #[denormalize(from = "Part.cents")]
+    #[serde(default)]
     pub cents: i64,
 }
 

@@ -102,7 +102,7 @@ fn the_service_of_the_guide_answers_as_the_page_shows() {
     let shown = blocks(&text).into_iter().find(|(_, block)| block.starts_with("$ curl"));
     let (_, shown) = shown.expect("the page has requests");
     let lines: Vec<_> = shown.lines().collect();
-    assert_eq!(lines.len(), 8);
+    assert_eq!(lines.len(), 10);
     for request in lines.chunks(2) {
         assert_eq!(answer(address, request[0]), request[1], "{}", request[0]);
     }
