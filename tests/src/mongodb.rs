@@ -66,6 +66,14 @@ const DIFFERENCES: &[(&str, &str)] = &[
     ("uses::jiff_da", "As above."),
     ("uses::time_da", "As above."),
     (
+        "schemas::a_store_that_measures_collections_tells_what_they_take",
+        "`size` is the total uncompressed size in memory of all records in a collection (collStats: Output).",
+    ),
+    (
+        "schemas::a_store_that_counts_the_uses_of_indexes_counts_those_that_find",
+        "`accesses.ops` is the number of operations that used the index ($indexStats: Output).",
+    ),
+    (
         "filters::arrays_are_matched_by_element_by_all_and_as_a_whole::on_mongodb",
         "`$elemMatch` takes any query on the elements, `$or` as well ($elemMatch: Syntax).",
     ),
