@@ -174,9 +174,10 @@ fn scaled(factor: Fixed, it: Finite) -> Option<Fixed> {
 /// The power of e of a magnitude and a sign.
 fn exp_of(magnitude: Option<Fixed>, negative: bool) -> Decimal {
     let Some(magnitude) = magnitude else {
-        return match negative {
-            true => rounded(false, 0, 0, false, super::MIN_EXPONENT),
-            false => Infinity { negative: false },
+        return if negative {
+            rounded(false, 0, 0, false, super::MIN_EXPONENT)
+        } else {
+            Infinity { negative: false }
         };
     };
     let value = if negative {

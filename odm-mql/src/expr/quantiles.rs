@@ -49,9 +49,10 @@ pub(crate) fn percentiles(p: &Option<RawBson>) -> Result<Vec<f64>, Error> {
     let number = |value| {
         let number = Quantiles::number(value);
         let number = number.ok_or_else(|| bad("another value", 7_750_302))?;
-        match (0.0..=1.0).contains(&number) {
-            true => Ok(number),
-            false => Err(bad("another number", 7_750_303)),
+        if (0.0..=1.0).contains(&number) {
+            Ok(number)
+        } else {
+            Err(bad("another number", 7_750_303))
         }
     };
     array.into_iter().flatten().map(number).collect()

@@ -243,10 +243,10 @@ fn string<'d>(name: &str, value: &'d Bson, code: i32) -> Result<&'d str, Error> 
 
 /// Checks the path of a field in a text.
 fn check_path(path: &str) -> Result<(), Error> {
-    match path.contains('\0') {
-        true => Err(path::bad(path, "it contains a NUL", 16_411)),
-        false => path::check_strictly(path),
+    if path.contains('\0') {
+        return Err(path::bad(path, "it contains a NUL", 16_411));
     }
+    path::check_strictly(path)
 }
 
 /// A whole number that is not negative.

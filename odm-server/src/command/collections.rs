@@ -119,9 +119,10 @@ async fn list_collections(
     for (name, view) in views {
         let full = create::listed_view(&name, &view)?;
         if context.can_read(&name) && filter.matches(&full)? {
-            let row = match only_names {
-                true => rawdoc! { "name": name.as_str(), "type": "view" },
-                false => full,
+            let row = if only_names {
+                rawdoc! { "name": name.as_str(), "type": "view" }
+            } else {
+                full
             };
             listed.push((name, row));
         }
@@ -139,9 +140,10 @@ async fn list_collections(
             "idIndex": { "v": 2, "key": { "_id": 1 }, "name": "_id_" },
         };
         if filter.matches(&full)? {
-            let row = match only_names {
-                true => rawdoc! { "name": collection.name.as_str(), "type": "collection" },
-                false => full,
+            let row = if only_names {
+                rawdoc! { "name": collection.name.as_str(), "type": "collection" }
+            } else {
+                full
             };
             listed.push((collection.name, row));
         }

@@ -136,14 +136,15 @@ fn boxes(relations: &Relations) -> Boxes<'_> {
             .partition(|read| read.collection == holder && source != holder);
         // The reference of the holder has a row of its own.
         let reads = if others.is_empty() { own } else { others };
-        let reads =
-            reads.into_iter().map(
-                |read| match (read.collection == holder, read.path.is_empty()) {
-                    (true, _) => read.path.into_owned(),
-                    (false, true) => read.collection.to_owned(),
-                    (false, false) => format!("{}.{}", read.collection, read.path),
-                },
-            );
+        let reads = reads.into_iter().map(|read| {
+            if read.collection == holder {
+                read.path.into_owned()
+            } else if read.path.is_empty() {
+                read.collection.to_owned()
+            } else {
+                format!("{}.{}", read.collection, read.path)
+            }
+        });
         let reads: BTreeSet<String> = reads.collect();
         let reads: Vec<String> = reads.into_iter().collect();
         let text = format!("{} ƒ {}", field.path(), reads.join(", "));

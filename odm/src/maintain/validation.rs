@@ -254,9 +254,10 @@ fn invalid(
     id: RawBson,
     violations: Vec<Violation>,
 ) -> Error {
-    let what = match validator.is_rule() {
-        true => "Document failed validation",
-        false => "invalid document",
+    let what = if validator.is_rule() {
+        "Document failed validation"
+    } else {
+        "invalid document"
     };
     let message = format!(
         "{what}: `{collection}` with `_id` = {}: {}",

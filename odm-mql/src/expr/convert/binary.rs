@@ -229,8 +229,9 @@ pub(super) fn double(binary: &Binary, order: ByteOrder) -> Result<f64, Failure> 
 
 /// Checks that binary data is of a subtype.
 pub(super) fn of_subtype(binary: &Binary, subtype: BinarySubtype) -> Result<Binary, Failure> {
-    match binary.subtype == subtype {
-        true => Ok(binary.clone()),
-        false => Err(Failure::Value),
+    if binary.subtype == subtype {
+        Ok(binary.clone())
+    } else {
+        Err(Failure::Value)
     }
 }
