@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use bson::RawBson;
 use odm_mql::{
     Direction, Sort,
     group::{Accumulator, Grouping},
@@ -127,7 +128,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Counts the entries with each key. Reads one document for each key, since the values cannot be decoded from an entry.
+    /// Counts the entries with each key. Reads one document for each key whose values cannot be decoded from an entry.
     async fn count_entries(
         &mut self,
         collection: &Collection,
@@ -140,6 +141,8 @@ impl Reading<'_> {
         let memory = self.settings.sort_memory;
         let documents = Documents::new(self.view, collection);
         let mut entries = Box::new(plan.entries(self.view));
+        // The types of values are not among the reads of a transaction: a document is.
+        let can_decode = self.view.reads.is_none();
         let mut key = Vec::new();
         // The bytes of an entry up to the last of the fields. An entry that begins with the same bytes has the same key.
         let mut fields = Vec::new();
@@ -169,13 +172,18 @@ impl Reading<'_> {
             if grouping.count(&key, 1) {
                 continue;
             }
-            cost.documents_examined += 1;
-            let _ = documents.with(&entry, |_, document| {
-                aggregate.add(grouping, document)?;
-                Ok(ControlFlow::Continue(()))
-            })?;
-            if !grouping.count(&key, 0) {
-                return Err(damaged("an index entry is not that of its document"));
+            if let Some(values) = decoded(&entry, paths, &key).filter(|_| can_decode) {
+                grouping.begin(&key, values);
+                run = 1;
+            } else {
+                cost.documents_examined += 1;
+                let _ = documents.with(&entry, |_, document| {
+                    aggregate.add(grouping, document)?;
+                    Ok(ControlFlow::Continue(()))
+                })?;
+                if !grouping.count(&key, 0) {
+                    return Err(damaged("an index entry is not that of its document"));
+                }
             }
             if grouping.memory() > memory {
                 return Err(too_many_groups(&aggregate.find.collection, memory));
@@ -216,6 +224,17 @@ fn up_to<'e>(entry: &PlanEntry<'e>, paths: &[&str]) -> Result<&'e [u8]> {
         .and_then(|last| fields_len(entry.source, entry.key, last + 1));
     let fields = len.and_then(|len| entry.key.get(..len));
     fields.ok_or_else(|| damaged("an index entry cannot be read"))
+}
+
+/// The values of an entry at these paths, if all can be decoded. `keys` are their keys.
+fn decoded(entry: &PlanEntry<'_>, paths: &[&str], mut keys: &[u8]) -> Option<Vec<RawBson>> {
+    let values = paths.iter().map(|path| {
+        let len = key::skip(keys, Direction::Ascending)?;
+        let (key, rest) = keys.split_at_checked(len)?;
+        keys = rest;
+        entry.source.types(entry.source.position(path)?).decode(key)
+    });
+    values.collect()
 }
 
 /// Appends the key of the value that an entry has at a path, in ascending order.

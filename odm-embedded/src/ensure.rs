@@ -256,9 +256,7 @@ fn fill_one(
             break true;
         };
         let entries = IndexEntries::for_document(index, scan::read(document)?, id)?;
-        for (known, array) in index.multikey.iter_mut().zip(&entries.multikey) {
-            *known |= array;
-        }
+        index.note(&entries);
         portion.bytes += document.len();
         portion.bytes += entries
             .keys

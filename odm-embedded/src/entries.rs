@@ -3,6 +3,7 @@
 use bson::{RawBson, RawBsonRef, RawDocument};
 use odm_mql::{
     Direction,
+    key::Types,
     path::{Lookup, compound_index_values, lookup},
 };
 use odm_store::{Error, Result, is_present};
@@ -16,6 +17,8 @@ pub(super) struct IndexEntries {
     pub(super) keys: Vec<Vec<u8>>,
     /// For each field, whether it met an array. Empty if no field did.
     pub(super) multikey: Vec<bool>,
+    /// For each field, the types that the index did not have. Empty if there are none, or if a field met an array.
+    pub(super) new_types: Vec<Types>,
 }
 
 impl IndexEntries {
@@ -31,12 +34,18 @@ impl IndexEntries {
         }
         let mut key = new_key();
         let mut present = true;
-        for (path, direction) in &index.spec.keys {
-            match lookup(document, path) {
-                Lookup::Value(value) => present &= append(index, value, *direction, &mut key),
-                Lookup::Missing => present &= append(index, RawBsonRef::Null, *direction, &mut key),
+        for (at, (path, direction)) in index.spec.keys.iter().enumerate() {
+            let value = match lookup(document, path) {
+                Lookup::Value(value) => value,
+                Lookup::Missing => RawBsonRef::Null,
                 Lookup::Array(..) => return IndexEntries::for_arrays(index, document, id),
+            };
+            let types = Types::of(value);
+            if !index.types[at].contains(types) {
+                entries.new_types.resize(index.types.len(), Types::NONE);
+                entries.new_types[at] = types;
             }
+            present &= append(index, value, *direction, &mut key);
         }
         if present || !index.spec.present_only {
             entries.keys.push(finish(key, index, id));
@@ -68,6 +77,7 @@ impl IndexEntries {
         Ok(IndexEntries {
             keys,
             multikey: values.multikey,
+            new_types: Vec::new(),
         })
     }
 

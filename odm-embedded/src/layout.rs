@@ -34,6 +34,9 @@ pub(super) const FORMAT_OF_INDEXES: i32 = 4;
 /// The format of stores with a collection or an index with a collation.
 pub(super) const FORMAT_OF_COLLATIONS: i32 = 5;
 
+/// The format of stores with an index whose types of values are known. A program without this would not note other types.
+pub(super) const FORMAT_OF_TYPES: i32 = 6;
+
 /// A key that is greater than all keys of a tree.
 pub(super) const END: [u8; 1] = [0xff];
 

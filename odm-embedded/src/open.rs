@@ -13,7 +13,7 @@ use tracing::warn;
 use super::{
     engine::{Backend, BaseState, Engine, FileBackend, InMemoryBackend, ReadOnlyEngine},
     files::{self, NewFile},
-    layout::{FORMAT, FORMAT_OF_COLLATIONS, META, damaged},
+    layout::{FORMAT, FORMAT_OF_TYPES, META, damaged},
     log::{self, Beside, Log, LogFile, Recovered, Recovery},
     memtable::{Memtable, Memtables},
     overlay::Overlay,
@@ -273,11 +273,11 @@ pub(super) fn has_format(state: &BaseState, name: &str) -> Result<bool> {
         };
     };
     match read_format(&record) {
-        Some(FORMAT..=FORMAT_OF_COLLATIONS) => Ok(true),
+        Some(FORMAT..=FORMAT_OF_TYPES) => Ok(true),
         Some(other) => Err(Error::new(
             ErrorKind::Corrupt,
             format!(
-                "format {other} of `{name}` is not supported: this library reads formats {FORMAT} to {FORMAT_OF_COLLATIONS}; open it with \
+                "format {other} of `{name}` is not supported: this library reads formats {FORMAT} to {FORMAT_OF_TYPES}; open it with \
                  the version of the library that wrote it"
             ),
         )),

@@ -7,14 +7,18 @@ use std::{
 };
 
 use bson::{Binary, Bson, Document, RawDocument, spec::BinarySubtype};
-use odm_mql::{Collation, steps};
+use odm_mql::{Collation, key::Types, steps};
 use odm_store::{
     CollectionSpec, Direction, Error, ErrorKind, FilterForm, IndexFilter, IndexSpec, Result,
 };
 use serde::{Deserialize, Serialize};
 
 use super::{
-    layout::{END, FORMAT, FORMAT_OF_COLLATIONS, FORMAT_OF_INDEXES, MAX_TREE, Tree, damaged},
+    entries::IndexEntries,
+    layout::{
+        END, FORMAT, FORMAT_OF_COLLATIONS, FORMAT_OF_INDEXES, FORMAT_OF_TYPES, MAX_TREE, Tree,
+        damaged,
+    },
     uses::Uses,
 };
 
@@ -57,6 +61,9 @@ pub(super) struct Index {
     /// For each field, whether a document ever had an array at its path. It is set in the unit that
     /// stores the first such document, and never unset.
     pub(super) multikey: Vec<bool>,
+    /// For each field, the types that its values ever had, as `multikey`; those of values beside an array are left out.
+    /// [`Types::ANY`] if they are not known.
+    pub(super) types: Vec<Types>,
     /// How far the index is built; `None` once it is in force. Until then exactly the documents up to that point have entries, also
     /// documents that are written meanwhile.
     pub(super) build: Option<Build>,
@@ -79,10 +86,27 @@ impl Index {
         Index {
             tree,
             multikey: vec![false; spec.keys.len()],
+            types: vec![Types::NONE; spec.keys.len()],
             spec,
             build: Some(Build::default()),
             other_rules: None,
             uses: Uses::default(),
+        }
+    }
+
+    /// Whether the values of a document have arrays or types that the index did not have.
+    pub(super) fn is_new(&self, entries: &IndexEntries) -> bool {
+        let mut arrays = self.multikey.iter().zip(&entries.multikey);
+        !entries.new_types.is_empty() || arrays.any(|(known, array)| *array && !known)
+    }
+
+    /// Notes the arrays and types that the values of a document have.
+    pub(super) fn note(&mut self, entries: &IndexEntries) {
+        for (known, array) in self.multikey.iter_mut().zip(&entries.multikey) {
+            *known |= array;
+        }
+        for (known, new) in self.types.iter_mut().zip(&entries.new_types) {
+            *known |= *new;
         }
     }
 
@@ -264,6 +288,10 @@ impl Schema {
 
     /// The format that knows the kinds of all indexes, and the default collations.
     pub(super) fn format(&self) -> i32 {
+        let mut indexes = self.indexes();
+        if indexes.any(|(_, index)| index.types.iter().any(|types| *types != Types::ANY)) {
+            return FORMAT_OF_TYPES;
+        }
         if self
             .collections()
             .any(|collection| collection.collation.is_some())
@@ -327,6 +355,7 @@ impl Schema {
                 Ok(Index {
                     tree: tree(index.tree)?,
                     multikey: index.keys.iter().map(|key| key.multikey).collect(),
+                    types: index.keys.iter().map(KeyRecord::types).collect(),
                     build: index.build.map(|build| Build {
                         to: build.to.bytes,
                         documents: build.documents as u64,
@@ -432,6 +461,16 @@ struct KeyRecord {
     path: String,
     descending: bool,
     multikey: bool,
+    /// Missing if they are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    types: Option<i32>,
+}
+
+impl KeyRecord {
+    fn types(&self) -> Types {
+        let bits = self.types.and_then(|bits| u8::try_from(bits).ok());
+        bits.map_or(Types::ANY, Types::from_bits)
+    }
 }
 
 impl From<&Collection> for CollectionRecord {
@@ -448,14 +487,16 @@ impl From<&Collection> for CollectionRecord {
 impl From<&Index> for IndexRecord {
     fn from(index: &Index) -> Self {
         let keys = index.spec.keys.iter().zip(&index.multikey);
+        let keys = keys.zip(&index.types);
         IndexRecord {
             name: index.spec.name.clone(),
             tree: index.tree.into(),
             keys: keys
-                .map(|((path, direction), &multikey)| KeyRecord {
+                .map(|(((path, direction), &multikey), &types)| KeyRecord {
                     path: path.clone(),
                     descending: *direction == Direction::Descending,
                     multikey,
+                    types: (types != Types::ANY).then(|| types.bits().into()),
                 })
                 .collect(),
             unique: index.spec.unique,

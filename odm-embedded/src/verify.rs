@@ -112,6 +112,9 @@ fn entries(
             return wrong("has an array at a path that is not marked multikey");
         }
     }
+    if !entries.new_types.is_empty() {
+        return wrong("has a value of a type that is not marked");
+    }
     for key in &entries.keys {
         let value: &[u8] = if index.spec.unique { id } else { &id_len(id) };
         match snapshot.view().get(index.tree, key)? {

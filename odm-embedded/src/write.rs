@@ -247,7 +247,7 @@ impl Work {
                     true => claims.push((at, key.clone())),
                 }
             }
-            self.note_arrays(&collection.name, at, &new.multikey)?;
+            self.note(&collection.name, at, &new)?;
         }
         Ok(claims)
     }
@@ -273,24 +273,17 @@ impl Work {
         Ok(())
     }
 
-    /// Records, in the same unit, that fields of an index have met an array.
-    fn note_arrays(&mut self, collection: &str, index: usize, arrays: &[bool]) -> Result<()> {
-        if !arrays.contains(&true) {
+    /// Records, in the same unit, that fields of an index have met an array, or a value of another type.
+    fn note(&mut self, collection: &str, index: usize, entries: &IndexEntries) -> Result<()> {
+        if entries.new_types.is_empty() && !entries.multikey.contains(&true) {
             return Ok(());
         }
         let collection = self.existing(collection)?;
-        let known = &collection.indexes[index].multikey;
-        if known
-            .iter()
-            .zip(arrays)
-            .all(|(known, array)| *known || !array)
-        {
+        if !collection.indexes[index].is_new(entries) {
             return Ok(());
         }
         let mut collection = Collection::clone(&collection);
-        for (known, array) in collection.indexes[index].multikey.iter_mut().zip(arrays) {
-            *known |= array;
-        }
+        collection.indexes[index].note(entries);
         let mut schema = Schema::clone(&self.schema);
         schema.set(collection);
         self.set_schema(schema)

@@ -288,6 +288,13 @@ impl Grouping<'_> {
         true
     }
 
+    /// Begins the group with an encoded key, which has no values yet. The keys of the group are fields, and these are their values.
+    #[doc(hidden)]
+    pub fn begin(&mut self, key: &[u8], values: impl IntoIterator<Item = RawBson>) {
+        self.key_values.extend(values);
+        self.insert(key);
+    }
+
     /// Returns the memory that the groups take, in bytes, about.
     pub fn memory(&self) -> usize {
         self.memory

@@ -2,7 +2,8 @@
 //!
 //! The encoding of a value begins with a byte for its class of types, and contains its own end, so that encodings can be concatenated to a
 //! compound key. `memcmp` on keys is the order of [`compare`](crate::order::compare) on the values, and keys are the same bytes if and only
-//! if the values are equal in that order. A value can therefore not be decoded from its key: `1` and `1.0` have the same one.
+//! if the values are equal in that order. A value can therefore not be decoded from its key alone: `1` and `1.0` have the same one. It can be
+//! where it is known of which types all values are ([`Types`]).
 //!
 //! | class | after its byte |
 //! |---|---|
@@ -13,6 +14,8 @@
 //! | binary | length, subtype, bytes |
 //! | others | as many bytes as they have |
 
+mod types;
+
 use bson::{RawArray, RawBsonRef, RawDocument};
 
 use crate::{
@@ -21,6 +24,9 @@ use crate::{
     order::{Class, MAX_DEPTH, binary_len, pointer_bytes},
     path, steps,
 };
+
+#[doc(hidden)]
+pub use self::types::Types;
 
 /// Appends the key of a value. A missing value has the key of null.
 #[inline]

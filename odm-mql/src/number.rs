@@ -116,6 +116,12 @@ impl Number {
         }
     }
 
+    /// The double with this encoding, if it is that of a double.
+    pub(super) fn decode_double(bytes: &[u8]) -> Option<f64> {
+        let (bits, exact) = bytes.split_first_chunk()?;
+        (exact == [0]).then(|| double_of(u64::from_be_bytes(*bits)))
+    }
+
     /// The length of the encoding at the start of these bytes, each combined with `mask`.
     pub(super) fn encoded_len(bytes: &[u8], mask: u8) -> Option<usize> {
         if bytes.get(8)? ^ mask == 0 {
@@ -148,6 +154,15 @@ fn ordered_bits(value: f64) -> u64 {
         !bits
     } else {
         bits | 1 << 63
+    }
+}
+
+/// The double with these [`ordered_bits`].
+fn double_of(ordered: u64) -> f64 {
+    match ordered {
+        0 => f64::NAN,
+        bits if bits >> 63 == 1 => f64::from_bits(bits & !(1 << 63)),
+        bits => f64::from_bits(!bits),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, cmp::Reverse};
 
-use odm_mql::{Direction, Test, path::position, steps};
+use odm_mql::{Direction, Test, key::Types, path::position, steps};
 use odm_store::{IndexFilter, IndexSpec};
 
 use super::{
@@ -95,6 +95,11 @@ impl<'s> Source<'s> {
 
     pub(super) fn is_multikey(&self, at: usize) -> bool {
         self.index.is_some_and(|index| index.multikey[at])
+    }
+
+    /// The types that the values of a field ever had.
+    pub(in super::super) fn types(&self, at: usize) -> Types {
+        self.index.map_or(Types::ANY, |index| index.types[at])
     }
 
     /// Whether a test of a field sees exactly the values that the index has of it. In an array within an array, which a path with a

@@ -1,6 +1,9 @@
 //! Groups of the store, compared with groups of the documents that a query finds.
 
-use std::ops::ControlFlow;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::ControlFlow,
+};
 
 use bson::{Bson, Document, RawBsonRef, RawDocument, RawDocumentBuf, doc};
 use odm_mql::{
@@ -158,6 +161,102 @@ proptest! {
             }
         });
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn a_count_by_an_index_has_a_value_of_its_documents_as_it_is(
+        writes in prop::collection::vec((0..6_i32, typed()), 1..20),
+        is_opened_again in any::<bool>(),
+    ) {
+        block_on(async {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join("things.odm");
+            let mut store = Embedded::open(&path).await.expect("a store");
+            let indexes = vec![index("a", &[("a", -1), ("_id", 1)])];
+            store.ensure(&[collection("things", indexes)]).await.expect("a collection");
+            let mut present = BTreeMap::new();
+            for (id, value) in writes {
+                let write = if present.contains_key(&id) {
+                    Write::Update(doc! { "_id": id }, doc! { "$set": { "a": value.clone() } })
+                } else {
+                    Write::Insert(vec![doc! { "_id": id, "a": value.clone() }])
+                };
+                run(&store, vec![write]).await.expect("a write");
+                present.insert(id, value);
+            }
+            if is_opened_again {
+                store.close().await.expect("a close");
+                store = Embedded::open(&path).await.expect("a store");
+            }
+            store.check_integrity().await.expect("a sound store");
+            let reader = store.reader().expect("an open store");
+            let count = grouped(doc! {}, &["a"], vec![Accumulator::Count]);
+            let (found, _) = rows(&*reader, &count).await.expect("rows");
+            let key = |of: &Bson| odm_mql::key::of(value(of.clone()).as_raw_bson_ref());
+            for row in &found {
+                let row = bson::deserialize_from_slice::<Document>(row.as_bytes()).expect("a row");
+                let group = row.get_document("_id").expect("a key").get("0").expect("a value");
+                let equal: Vec<&Bson> = present.values().filter(|value| key(value) == key(group)).collect();
+                let is_one = |value: &&Bson| format!("{value:?}") == format!("{group:?}");
+                prop_assert!(equal.iter().any(is_one), "{group:?} is none of {equal:?}");
+                let counted = row.get("0").and_then(Bson::as_i64).or(row.get("0").and_then(Bson::as_i32).map(i64::from));
+                prop_assert_eq!(counted, Some(equal.len() as i64));
+            }
+            let groups: BTreeSet<Vec<u8>> = present.values().map(key).collect();
+            prop_assert_eq!(found.len(), groups.len());
+            Ok(())
+        })?;
+    }
+}
+
+/// Values with equal keys, and others.
+fn typed() -> impl Strategy<Value = Bson> {
+    prop::sample::select(vec![
+        Bson::Int32(1),
+        Bson::Int32(2),
+        Bson::Int64(1),
+        Bson::Double(1.0),
+        Bson::Double(0.0),
+        Bson::Double(-0.0),
+        Bson::Double(f64::NAN),
+        Bson::Decimal128("1.0".parse().expect("a decimal")),
+        Bson::String("a".to_owned()),
+        Bson::Symbol("a".to_owned()),
+        Bson::String("b\u{1}".to_owned()),
+        Bson::Null,
+        Bson::Boolean(true),
+    ])
+}
+
+#[test]
+fn a_count_by_an_index_reads_a_document_only_for_a_value_that_no_key_tells() {
+    block_on(async {
+        let store = things(vec![index("a", &[("a", 1)])]).await;
+        let mut next = 0;
+        let mut examined = async |values: Vec<Bson>| {
+            let documents = values.into_iter().map(|value| {
+                next += 1;
+                doc! { "_id": next, "a": value }
+            });
+            insert(&store, documents.collect())
+                .await
+                .expect("an insert");
+            let reader = store.reader().expect("an open store");
+            let count = grouped(doc! {}, &["a"], vec![Accumulator::Count]);
+            let (found, cost) = rows(&*reader, &count).await.expect("rows");
+            (found.len(), cost.documents_examined)
+        };
+        let texts = ["new", "paid", "sent", "paid"].map(Bson::from);
+        assert_eq!(examined(texts.into()).await, (3, 0));
+        let numbers = [1, 2, 3, 1].map(Bson::Int32);
+        assert_eq!(examined(numbers.into()).await, (6, 0));
+        // From now on a number may have two types.
+        assert_eq!(examined(vec![Bson::Double(1.0)]).await, (6, 3));
+        assert_eq!(examined(vec![Bson::Symbol("new".into())]).await, (6, 6));
+    });
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::fs;
 
 use bson::{Document, doc};
+use odm_mql::key::Types;
 use odm_store::{CollectionSpec, ErrorKind, Explain, Find, IndexSpec, Reader, Result, Store};
 
 use super::support::*;
@@ -257,10 +258,11 @@ fn a_store_that_is_read_only_answers_without_the_index_of_other_rules() {
 }
 
 #[test]
-fn a_store_with_an_index_with_a_collation_has_format_5_and_the_version_of_its_rules() {
+fn a_store_of_format_5_has_an_index_with_a_collation_and_the_version_of_its_rules() {
     let mut schema = Schema::default();
     let mut index = Index {
         build: None,
+        types: vec![Types::ANY],
         ..Index::new(2, collated(index("by_name", &[("name", 1)]), 2))
     };
     for other_rules in [None, Some("icu4x-1.0.0".to_owned())] {

@@ -71,7 +71,7 @@ fn a_file_has_the_format_that_is_documented() {
         };
         let schema = decoded(&take("0", "636174616c6f67"));
         let format = decoded(&take("0", "666f726d6174"));
-        assert_eq!(format, doc! { "format": 3 });
+        assert_eq!(format, doc! { "format": 6 });
         let mut log = decoded(&take("0", "6c6f67"));
         log.remove("log")
             .expect("the id")
@@ -80,7 +80,7 @@ fn a_file_has_the_format_that_is_documented() {
         let last = log.get_i64("generation").expect("a number");
         let at = *log.get_datetime("at").expect("the time of the checkpoint");
         assert_eq!(log, doc! { "generation": last, "closed": true, "at": at });
-        let field = |path: &str, descending: bool, multikey: bool| doc! { "path": path, "descending": descending, "multikey": multikey };
+        let field = |path: &str, descending: bool, multikey: bool, types: i32| doc! { "path": path, "descending": descending, "multikey": multikey, "types": types };
         assert_eq!(
             schema,
             doc! {
@@ -93,14 +93,14 @@ fn a_file_has_the_format_that_is_documented() {
                         {
                             "name": "tags",
                             "tree": 2_i64,
-                            "keys": [field("tags", false, true), field("n", true, false)],
+                            "keys": [field("tags", false, true, 0), field("n", true, false, 0)],
                             "unique": false,
                             "present_only": false,
                         },
                         {
                             "name": "n",
                             "tree": 3_i64,
-                            "keys": [field("n", false, false)],
+                            "keys": [field("n", false, false, 0b110)],
                             "unique": true,
                             "present_only": false,
                         },
@@ -135,7 +135,7 @@ fn a_file_has_the_format_that_is_documented() {
 }
 
 #[test]
-fn a_store_with_a_partial_index_has_format_4_and_the_filter() {
+fn a_store_with_a_partial_index_has_its_filter() {
     block_on(async {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("partial.odm");
@@ -152,7 +152,7 @@ fn a_store_with_a_partial_index_has_format_4_and_the_filter() {
         }
         let found = contents(&path);
         let value = |tree: &str, key: &str| &found[&(tree.to_owned(), bytes(key))];
-        assert_eq!(decoded(value("0", "666f726d6174")), doc! { "format": 4 });
+        assert_eq!(decoded(value("0", "666f726d6174")), doc! { "format": 6 });
         let schema = decoded(value("0", "636174616c6f67"));
         let form = bson::serialize_to_vec(&doc! { "n": { "$gte": 2 } }).expect("bytes");
         let filter = Bson::Binary(bson::Binary {
@@ -171,7 +171,7 @@ fn a_store_with_a_partial_index_has_format_4_and_the_filter() {
         );
         let entries = found.keys().filter(|(tree, _)| tree == "2");
         assert_eq!(entries.count(), 2);
-        let store = Embedded::open(&path).await.expect("a store of format 4");
+        let store = Embedded::open(&path).await.expect("a store of format 6");
         store.check_integrity().await.expect("sound indexes");
         let error = insert(&store, vec![doc! { "_id": 9, "n": 9, "t": 3 }]).await;
         assert_eq!(
@@ -182,7 +182,7 @@ fn a_store_with_a_partial_index_has_format_4_and_the_filter() {
 }
 
 #[test]
-fn a_store_with_an_index_that_ignores_case_has_format_4_and_folded_texts() {
+fn a_store_with_an_index_that_ignores_case_has_folded_texts() {
     block_on(async {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("case.odm");
@@ -199,7 +199,7 @@ fn a_store_with_an_index_that_ignores_case_has_format_4_and_folded_texts() {
         }
         let found = contents(&path);
         let value = |tree: &str, key: &str| &found[&(tree.to_owned(), bytes(key))];
-        assert_eq!(decoded(value("0", "666f726d6174")), doc! { "format": 4 });
+        assert_eq!(decoded(value("0", "666f726d6174")), doc! { "format": 6 });
         let schema = decoded(value("0", "636174616c6f67"));
         assert!(
             schema.to_string().contains(r#""case_insensitive": true"#),
@@ -207,7 +207,7 @@ fn a_store_with_an_index_that_ignores_case_has_format_4_and_folded_texts() {
         );
         // All bits of `28 c3 a4 62 00` are inverted, and the `_id` is unchanged.
         let _ = value("2", "d7 3c 5b 9d ff 28 41 00");
-        let store = Embedded::open(&path).await.expect("a store of format 4");
+        let store = Embedded::open(&path).await.expect("a store of format 6");
         store.check_integrity().await.expect("a sound store");
     });
 }
