@@ -40,6 +40,8 @@ enum Benchmark {
     Check(check::Options),
     /// What many models cost the compiler, beside serde alone, and how long and how large programs are.
     Compile(compile::Options),
+    /// What the files, the memory and the descriptors are in a day of writes, hour by hour.
+    Day(service::day::Options),
     /// What renaming a part costs, by the number of documents that hold a copy of its name.
     FanOut(fan_out::Options),
     /// What a write of a member costs where its owner lists all members.
@@ -85,6 +87,7 @@ fn main() -> anyhow::Result<()> {
             Some(Benchmark::Aggregates(options)) => aggregates::run(options).await,
             Some(Benchmark::Check(options)) => Ok(check::run(options).await?),
             Some(Benchmark::Compile(options)) => compile::run(&options),
+            Some(Benchmark::Day(options)) => service::day::run(options).await,
             Some(Benchmark::FanOut(options)) => Ok(fan_out::run(options).await?),
             Some(Benchmark::Lists(options)) => Ok(lists::run(options).await?),
             Some(Benchmark::Load(options)) => load::run(options).await,

@@ -4,6 +4,7 @@
 //! other, and the systems take turns. At the end the balances, posts and views in each system are compared with the numbers of writes.
 
 mod by_hand;
+pub(crate) mod day;
 mod library;
 
 use std::{

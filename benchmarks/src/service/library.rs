@@ -113,6 +113,12 @@ impl Library {
         })
     }
 
+    /// Deletes a post.
+    pub(super) async fn forget(&self, id: i64) -> odm::Result<()> {
+        self.forum.posts.delete(id).await?;
+        Ok(())
+    }
+
     fn begin(&self) {
         self.attempts.fetch_add(1, Ordering::Relaxed);
     }
