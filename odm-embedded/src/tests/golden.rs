@@ -1,8 +1,9 @@
 //! Golden files: stores that this version and earlier ones have written, at each moment of their lives. Every later version reads them.
 //!
-//! The files in `stored` whose names begin with `3-` have the present format, with a log of format 3. The others have logs of format 1. They
-//! are never written again; a new format gets further ones (`write_golden_files`). They are packed: the length (4 bytes, big-endian), and then runs, each with its
-//! length (4 bytes) and its bytes, or the length with the highest bit set and the one byte that is repeated.
+//! The files in `stored` whose names begin with `6-` have the present format, and those with `3-` the one before, whose indexes note no
+//! types; both have a log of format 3. The others have logs of format 1. They are never written again; a new format gets further ones
+//! (`write_golden_files`). They are packed: the length (4 bytes, big-endian), and then runs, each with its length (4 bytes) and its bytes, or
+//! the length with the highest bit set and the one byte that is repeated.
 
 use bson::{Document, doc};
 use odm_store::{ErrorKind, Result, Store};
@@ -12,7 +13,7 @@ use crate::Embedded;
 use crate::disk::Disk;
 
 macro_rules! stored {
-    ($name:literal) => {
+    ($name:expr) => {
         include_bytes!(concat!("stored/", $name))
     };
 }
@@ -97,7 +98,7 @@ fn write_golden_files() {
     let write = |name: &str, disk: &Disk| {
         let log = disk.log_bytes().map(|log| ("log", log));
         for (ending, bytes) in [("store", disk.bytes())].into_iter().chain(log) {
-            let path = format!("{folder}/3-{name}.{ending}");
+            let path = format!("{folder}/6-{name}.{ending}");
             std::fs::write(path, pack(&bytes)).expect("a file");
         }
     };
@@ -160,45 +161,60 @@ fn changed() -> Vec<Document> {
     documents
 }
 
-/// Each moment in the life of a store of the present format, with its documents.
-fn present_moments() -> [(&'static str, Disk, Vec<Document>); 4] {
-    let disk = |store: &[u8], log: Option<&[u8]>| Disk::holding(unpack(store), log.map(unpack));
-    [
-        (
-            "closed",
-            disk(stored!("3-closed.store"), None),
-            present(0, 10),
-        ),
-        (
-            "crashed with units in the log",
-            disk(stored!("3-crashed.store"), Some(stored!("3-crashed.log"))),
-            present(0, 20),
-        ),
-        (
-            "crashed while a checkpoint ran",
-            disk(
-                stored!("3-checkpoint.store"),
-                Some(stored!("3-checkpoint.log")),
+/// A moment in the life of a store, with its documents.
+type Moment = (&'static str, Disk, Vec<Document>);
+
+/// Each moment in the life of the stores whose names begin so.
+macro_rules! life {
+    ($format:literal) => {{
+        let disk = |store: &[u8], log: Option<&[u8]>| Disk::holding(unpack(store), log.map(unpack));
+        macro_rules! crashed {
+            ($name:literal) => {
+                disk(
+                    stored!(concat!($format, "-", $name, ".store")),
+                    Some(stored!(concat!($format, "-", $name, ".log"))),
+                )
+            };
+        }
+        let closed = disk(stored!(concat!($format, "-closed.store")), None);
+        [
+            ("closed", closed, present(0, 10)),
+            (
+                "crashed with units in the log",
+                crashed!("crashed"),
+                present(0, 20),
             ),
-            present(0, 20),
-        ),
-        (
-            "crashed with changes in the log that are differences",
-            disk(
-                stored!("3-differences.store"),
-                Some(stored!("3-differences.log")),
+            (
+                "crashed while a checkpoint ran",
+                crashed!("checkpoint"),
+                present(0, 20),
             ),
-            changed(),
-        ),
-    ]
+            (
+                "crashed with changes in the log that are differences",
+                crashed!("differences"),
+                changed(),
+            ),
+        ]
+    }};
+}
+
+fn present_moments() -> [Moment; 4] {
+    life!("6")
+}
+
+/// Stores whose indexes note no types of values.
+fn moments_without_types() -> [Moment; 4] {
+    life!("3")
 }
 
 #[test]
-fn a_store_of_the_present_format_is_opened_by_every_later_version() {
+fn a_store_is_opened_by_every_later_version() {
     block_on(async {
         let [_, _, (_, golden, _), _] = present_moments();
         assert!(has_begun_another(&golden), "there is one generation");
-        for (moment, golden, documents) in present_moments() {
+        for (moment, golden, documents) in
+            moments_without_types().into_iter().chain(present_moments())
+        {
             let store = open(&golden.after_exit()).await;
             let store = store.unwrap_or_else(|error| panic!("{moment}: {error}"));
             assert_eq!(all(&store).await, documents, "{moment}");
@@ -235,7 +251,7 @@ fn expected(from: &[i32]) -> Vec<Document> {
 }
 
 /// Each moment in the life of a store of the previous version, with its documents.
-fn moments() -> [(&'static str, Disk, Vec<Document>); 5] {
+fn moments() -> [Moment; 5] {
     let disk = |store: &[u8], log: Option<&[u8]>| Disk::holding(unpack(store), log.map(unpack));
     [
         (
