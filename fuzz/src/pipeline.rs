@@ -4,7 +4,7 @@ use odm::bson::{Bson, Document, doc};
 
 use super::Choices;
 
-const STAGES: [&str; 20] = [
+const STAGES: [&str; 21] = [
     "$match",
     "$sort",
     "$skip",
@@ -22,6 +22,7 @@ const STAGES: [&str; 20] = [
     "$bucket",
     "$unwind",
     "$lookup",
+    "$unionWith",
     "$facet",
     "$out",
     "$unknown",
@@ -66,6 +67,9 @@ impl Choices<'_> {
             "$bucket" => self.bucket().into(),
             "$unwind" => self.unwind(),
             "$lookup" => self.lookup(depth).into(),
+            "$unionWith" if depth > 0 => {
+                doc! { "coll": "others", "pipeline": self.pipeline(depth - 1) }.into()
+            }
             "$facet" if depth > 0 => {
                 doc! { "x": self.pipeline(depth - 1), "y": self.pipeline(depth - 1) }.into()
             }

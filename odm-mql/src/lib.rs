@@ -23,7 +23,7 @@
 //! | [projections](Projection) | 1, 0, `$slice` `$elemMatch`, `$` at the end of a path, and expressions |
 //! | [sorts](Sort) | 1, -1, `$natural` |
 //! | [groups](Group) | `$unwind` and `$group`, as a value, with `$sum` `$avg` `$min` `$max` `$count`, and `$dateTrunc` to full units in UTC |
-//! | [pipelines](Pipeline) | `$match` `$sort` `$skip` `$limit` `$sample`, `$project` `$set` `$addFields` `$unset` `$replaceRoot` `$replaceWith`, `$group` `$count` `$sortByCount` `$bucket`, `$unwind` `$lookup` `$facet` |
+//! | [pipelines](Pipeline) | `$match` `$sort` `$skip` `$limit` `$sample`, `$project` `$set` `$addFields` `$unset` `$replaceRoot` `$replaceWith`, `$group` `$count` `$sortByCount` `$bucket`, `$unwind` `$lookup` `$unionWith` `$facet` |
 //! | [accumulators](Pipeline) | `$sum` `$avg` `$min` `$max` `$count` `$first` `$last` `$firstN` `$lastN` `$maxN` `$minN` `$top` `$topN` `$bottom` `$bottomN` `$median` `$percentile` `$push` `$addToSet` `$setUnion` `$concatArrays` `$mergeObjects` `$stdDevPop` `$stdDevSamp` |
 //! | [updates by a pipeline](UpdatePipeline) | `$set` `$addFields` `$unset` `$project` `$replaceRoot` `$replaceWith` |
 //!
@@ -36,7 +36,7 @@
 //! | expressions | `$function` `$accumulator` `$meta` `$toHashedIndexKey`, decimals in trigonometry other than the conversion of angles, `$$CLUSTER_TIME` `$$USER_ROLES` and all other variables of the system |
 //! | projections | `$meta`, and a computed field inside of the field that `$` is about |
 //! | sorts | `$meta` |
-//! | pipelines | `$bucketAuto` `$changeStream` `$changeStreamSplitLargeEvent` `$collStats` `$currentOp` `$densify` `$documents` `$fill` `$geoNear` `$graphLookup` `$indexStats` `$listClusterCatalog` `$listLocalSessions` `$listSampledQueries` `$listSearchIndexes` `$listSessions` `$merge` `$out` `$planCacheStats` `$queryStats` `$querySettings` `$rankFusion` `$redact` `$score` `$scoreFusion` `$search` `$searchMeta` `$setWindowFields` `$shardedDataDistribution` `$unionWith` `$vectorSearch` |
+//! | pipelines | `$bucketAuto` `$changeStream` `$changeStreamSplitLargeEvent` `$collStats` `$currentOp` `$densify` `$documents` `$fill` `$geoNear` `$graphLookup` `$indexStats` `$listClusterCatalog` `$listLocalSessions` `$listSampledQueries` `$listSearchIndexes` `$listSessions` `$merge` `$out` `$planCacheStats` `$queryStats` `$querySettings` `$rankFusion` `$redact` `$score` `$scoreFusion` `$search` `$searchMeta` `$setWindowFields` `$shardedDataDistribution` `$vectorSearch` |
 //! | accumulators | `$accumulator` |
 //!
 //! There are no views. With the feature `collation`, filters, sorts, expressions, projections, updates and pipelines can have a
@@ -90,7 +90,7 @@ pub use expr::Expr;
 pub use filter::{Bits, Filter, Pattern, Test, Values};
 pub use group::Group;
 pub use odm_pattern::Error as PatternError;
-pub use pipeline::{LookupRequest, Pipeline, PipelineRun, QueryPrefix, Step, UpdatePipeline};
+pub use pipeline::{Pipeline, PipelineRun, QueryPrefix, SourceRequest, Step, UpdatePipeline};
 pub use project::Projection;
 pub use schema::{Schema, Violation};
 pub use sort::{Direction, Sort};

@@ -10,16 +10,19 @@ mod nested;
 mod parse;
 mod run;
 mod sort;
+mod union;
 mod unwind;
 mod update;
 
 use bson::Document;
 
-use self::{group::GroupStage, lookup::LookupStage, parse::PipelineContext, unwind::UnwindStage};
+use self::{
+    group::GroupStage, lookup::LookupStage, parse::PipelineContext, union::UnionStage,
+    unwind::UnwindStage,
+};
 use crate::{Collation, Error, Expr, Filter, Projection, Sort, Variables};
 
-pub use lookup::LookupRequest;
-pub use run::{PipelineRun, Step};
+pub use run::{PipelineRun, SourceRequest, Step};
 pub use update::UpdatePipeline;
 
 /// An aggregation pipeline: stages, each of which turns the documents of the stage before into others.
@@ -70,6 +73,7 @@ enum Stage {
     Unwind(UnwindStage),
     Group(GroupStage),
     Lookup(Box<LookupStage>),
+    Union(UnionStage),
     Facet(Vec<(String, Pipeline)>),
 }
 
@@ -185,7 +189,8 @@ impl Pipeline {
         self.stages.is_empty()
     }
 
-    /// Returns the collections that its stages read besides its own: those of each `$lookup`, also within other stages.
+    /// Returns the collections that its stages read besides its own: those of each `$lookup` and `$unionWith`, also
+    /// within other stages.
     ///
     /// ```
     /// use odm_mql::{Pipeline, Variables, bson::doc};
@@ -205,6 +210,10 @@ impl Pipeline {
         for stage in &self.stages {
             match stage {
                 Stage::Lookup(lookup) => lookup.add_sources(sources),
+                Stage::Union(union) => {
+                    sources.push(&union.from);
+                    union.pipeline.add_sources(sources);
+                }
                 Stage::Facet(facets) => {
                     for (_, pipeline) in facets {
                         pipeline.add_sources(sources);

@@ -352,7 +352,7 @@ impl ChangeStream {
             match self.stages.step()? {
                 Step::Documents(documents) => passed = documents.into_iter().next_back(),
                 Step::Read | Step::Done => break,
-                Step::Lookup(_) => {
+                Step::Lookup(_) | Step::Union(_) | Step::MoreOfUnion => {
                     let message = "a stage that reads collections is not permitted in a $changeStream pipeline";
                     return Err(CommandError::new(code::ILLEGAL_OPERATION, message));
                 }

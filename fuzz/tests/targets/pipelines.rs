@@ -20,7 +20,10 @@ fn run(
                 Some(chunk) => run.push(chunk.to_vec()),
                 None => run.end(),
             },
-            Step::Lookup(request) => run.answer(self::run(request.pipeline, documents, chunk)?),
+            Step::Lookup(request) | Step::Union(request) => {
+                run.answer(self::run(request.pipeline, documents, chunk)?);
+            }
+            Step::MoreOfUnion => run.answer(Vec::new()),
             Step::Documents(some) => passed.extend(some),
             Step::Done => return Ok(passed),
         }
@@ -55,9 +58,10 @@ fn is_random(stages: &[Document]) -> bool {
     format!("{stages:?}").contains("$sample")
 }
 
-/// The pipelines of joins read the documents that the query would leave out.
+/// The pipelines of joins and unions read the documents that the query would leave out.
 fn joins(stages: &[Document]) -> bool {
-    format!("{stages:?}").contains("$lookup")
+    let stages = format!("{stages:?}");
+    stages.contains("$lookup") || stages.contains("$unionWith")
 }
 
 #[test]

@@ -17,6 +17,7 @@ pub(crate) const NOT_SINGLE_VALUE_FIELD: i32 = 54;
 pub(crate) const EMPTY_FIELD_NAME: i32 = 56;
 pub(crate) const IMMUTABLE_FIELD: i32 = 66;
 pub(crate) const INVALID_OPTIONS: i32 = 72;
+pub(crate) const INVALID_NAMESPACE: i32 = 73;
 pub(crate) const EXCEEDED_MEMORY_LIMIT: i32 = 146;
 pub(crate) const INCOMPATIBLE_COLLATION_VERSION: i32 = 161;
 pub(crate) const INVALID_PIPELINE_OPERATOR: i32 = 168;

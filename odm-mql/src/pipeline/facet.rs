@@ -7,7 +7,6 @@ use bson::{RawArrayBuf, RawBsonRef, RawDocumentBuf, raw::CString};
 use super::{
     Pipeline,
     bounds::{Memory, made},
-    lookup::LookupRequest,
     run::{PipelineRun, Step},
 };
 use crate::{Error, write::malformed};
@@ -49,7 +48,7 @@ impl FacetRun {
         &mut self,
         documents: &mut VecDeque<RawDocumentBuf>,
         ends: bool,
-    ) -> Result<Option<LookupRequest>, Error> {
+    ) -> Result<Option<Step>, Error> {
         loop {
             if let Some(request) = self.drive()? {
                 return Ok(Some(request));
@@ -68,7 +67,7 @@ impl FacetRun {
         }
     }
 
-    fn drive(&mut self) -> Result<Option<LookupRequest>, Error> {
+    fn drive(&mut self) -> Result<Option<Step>, Error> {
         for (at, facet) in self.facets.iter_mut().enumerate() {
             loop {
                 match facet.run.step()? {
@@ -78,7 +77,7 @@ impl FacetRun {
                             facet.results.push(RawBsonRef::Document(&document));
                         }
                     }
-                    Step::Lookup(request) => {
+                    request @ (Step::Lookup(_) | Step::Union(_) | Step::MoreOfUnion) => {
                         self.interrupted = Some(at);
                         return Ok(Some(request));
                     }

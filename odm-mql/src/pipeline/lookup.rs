@@ -9,21 +9,12 @@ use super::{
     bounds::made,
     nested::with_value,
     parse::{self, PipelineContext},
-    run::Documents,
+    run::{Documents, SourceRequest},
 };
 use crate::{
     Collation, Error, Expr, Filter, Test, key,
     path::{self, Leaf, visit},
 };
-
-/// A request for the results of a pipeline on another collection.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LookupRequest {
-    /// The name of the collection, in the same database.
-    pub from: String,
-    /// The stages that its documents pass. Those of a join by equal fields are one `$match`.
-    pub pipeline: Pipeline,
-}
 
 /// The stage.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,6 +78,14 @@ fn add_unparsed<'p>(stages: impl IntoIterator<Item = &'p Document>, sources: &mu
                 sources.extend(lookup.get("from").and_then(Bson::as_str));
                 lookup.get("pipeline").into_iter().collect()
             }
+            ("$unionWith", Bson::String(from)) => {
+                sources.push(from);
+                Vec::new()
+            }
+            ("$unionWith", Bson::Document(union)) => {
+                sources.extend(union.get("coll").and_then(Bson::as_str));
+                union.get("pipeline").into_iter().collect()
+            }
             ("$facet", Bson::Document(facets)) => facets.values().collect(),
             _ => Vec::new(),
         };
@@ -127,7 +126,7 @@ impl LookupRun {
     pub(super) fn take(
         &mut self,
         documents: &mut impl Iterator<Item = RawDocumentBuf>,
-    ) -> Result<Option<LookupRequest>, Error> {
+    ) -> Result<Option<SourceRequest>, Error> {
         let most = match (&self.stage.fields, &self.stage.inner) {
             (_, InnerPipeline::None) | (None, InnerPipeline::Fixed(_)) => self.batch,
             // Each document has a pipeline of its own.
@@ -140,7 +139,7 @@ impl LookupRun {
         }
     }
 
-    fn request(&self) -> Result<LookupRequest, Error> {
+    fn request(&self) -> Result<SourceRequest, Error> {
         let stage = &self.stage;
         let mut pipeline = match (&stage.inner, self.waiting.first()) {
             (InnerPipeline::Fixed(pipeline), _) => pipeline.clone(),
@@ -152,7 +151,7 @@ impl LookupRun {
             let filter = equal_to_some(&self.waiting, local, foreign, collation);
             pipeline.stages.insert(0, Stage::Match(filter));
         }
-        Ok(LookupRequest {
+        Ok(SourceRequest {
             from: stage.from.clone(),
             pipeline,
         })

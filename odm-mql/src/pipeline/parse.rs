@@ -22,7 +22,7 @@ use crate::{
 const MAX_STAGES: usize = 1_000;
 
 /// Stages of MongoDB that are not supported, with the alternative.
-pub(super) const UNSUPPORTED: [(&str, &str); 31] = [
+pub(super) const UNSUPPORTED: [(&str, &str); 30] = [
     ("$bucketAuto", "name the boundaries in `$bucket`"),
     ("$changeStream", "watch the collection"),
     ("$changeStreamSplitLargeEvent", "watch the collection"),
@@ -55,7 +55,6 @@ pub(super) const UNSUPPORTED: [(&str, &str); 31] = [
         "group the documents, or compute after the pipeline",
     ),
     ("$shardedDataDistribution", NO_STATISTICS),
-    ("$unionWith", "run a pipeline for each collection"),
     ("$vectorSearch", NO_SEARCH),
 ];
 
@@ -80,7 +79,7 @@ pub(super) struct PipelineContext {
     now: DateTime,
     /// By which texts are compared.
     collation: Option<Collation>,
-    /// The number of the pipelines of `$lookup` that it is in.
+    /// The number of the pipelines of `$lookup` and `$unionWith` that it is in.
     depth: usize,
 }
 
@@ -192,6 +191,7 @@ impl StageParser<'_> {
                 value,
                 code::FAILED_TO_PARSE,
             )?)?)),
+            "$unionWith" => Stage::Union(self.scope.union_with(value)?),
             "$facet" => Stage::Facet(self.scope.facets(object(name, value, 40_169)?)?),
             other => return Err(no_stage(other)),
         };

@@ -5,23 +5,39 @@ use std::{collections::VecDeque, fmt};
 use bson::RawDocumentBuf;
 
 use super::{
-    Stage,
+    Pipeline, Stage,
     bounds::check_result,
     each::{EachRun, Passed},
     facet::FacetRun,
     group::GroupRun,
-    lookup::{LookupRequest, LookupRun},
+    lookup::LookupRun,
     sort::{SampleRun, SortRun},
+    union::UnionRun,
 };
 use crate::Error;
+
+/// A request for the results of a pipeline on another collection.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SourceRequest {
+    /// The name of the collection, in the same database.
+    pub from: String,
+    /// The stages that its documents pass. Those of a join by equal fields are one `$match`.
+    pub pipeline: Pipeline,
+}
 
 /// What a run does next.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
     /// It needs more documents: [`push`](PipelineRun::push) or [`end`](PipelineRun::end) goes before the next step.
     Read,
-    /// It needs documents of another collection: [`answer`](PipelineRun::answer) goes before the next step.
-    Lookup(LookupRequest),
+    /// It needs all documents of a request: [`answer`](PipelineRun::answer) goes before the next step.
+    Lookup(SourceRequest),
+    /// It needs the first documents of a request, in portions of any size: [`answer`](PipelineRun::answer) goes before the next step. At
+    /// most one such request is open, so that a new one ends the one before.
+    Union(SourceRequest),
+    /// It needs the documents that follow in the open request, and none if it has no more: [`answer`](PipelineRun::answer) goes before
+    /// the next step.
+    MoreOfUnion,
     /// These documents have passed all stages.
     Documents(Vec<RawDocumentBuf>),
     /// All documents have passed. This may be so before the end of the collection, by a `$limit`.
@@ -55,6 +71,11 @@ pub enum Step {
 ///             Step::Lookup(request) => {
 ///                 run.answer(aggregate(collections, &request.from, request.pipeline)?);
 ///             }
+///             Step::Union(request) => {
+///                 run.answer(aggregate(collections, &request.from, request.pipeline)?);
+///             }
+///             // The answer before had all.
+///             Step::MoreOfUnion => run.answer(Vec::new()),
 ///             Step::Documents(documents) => results.extend(documents),
 ///             Step::Done => return Ok(results),
 ///         }
@@ -82,7 +103,7 @@ pub struct PipelineRun {
     queues: Vec<VecDeque<RawDocumentBuf>>,
     has_ended: bool,
     /// The stages that wait for an answer, with their requests. Each comes after those before it in the list, and is answered first.
-    waiting: Vec<(usize, LookupRequest)>,
+    waiting: Vec<(usize, Step)>,
 }
 
 /// Documents that are made one by one.
@@ -100,6 +121,7 @@ struct StageState {
 enum StageRun {
     Each(EachRun),
     Lookup(LookupRun),
+    Union(UnionRun),
     Facet(FacetRun),
 }
 
@@ -109,7 +131,8 @@ enum StageStep {
     Passed,
     /// It takes no more documents.
     Ended,
-    Lookup(LookupRequest),
+    /// It needs an answer.
+    Asked(Step),
 }
 
 /// The most documents that a stage passes, and about the most bytes of them, before the next stage takes them.
@@ -148,6 +171,7 @@ impl PipelineRun {
                     StageRun::Each(EachRun::Group(Box::new(group)))
                 }
                 Stage::Lookup(lookup) => StageRun::Lookup(LookupRun::new(*lookup)),
+                Stage::Union(union) => StageRun::Union(UnionRun::NotBegun(union)),
                 Stage::Facet(facets) => StageRun::Facet(FacetRun::new(facets, memory_limit)),
             };
             states.push(StageState {
@@ -181,12 +205,15 @@ impl PipelineRun {
         self.has_ended
     }
 
-    /// Answers a [request](Step::Lookup) with all documents that leave its pipeline, in their order. Without a request it has no effect.
+    /// Answers a request with the documents that leave its pipeline, in their order: a [lookup](Step::Lookup) with all, and a
+    /// [union](Step::Union) with some, or with none if there are no more. Without a request it has no effect.
     pub fn answer(&mut self, documents: Vec<RawDocumentBuf>) {
         if let Some((at, _)) = self.waiting.pop() {
             let stage = &mut self.stages[at];
             match &mut stage.run {
                 StageRun::Lookup(lookup) => stage.pending = Some(lookup.answer(documents)),
+                StageRun::Union(union) if documents.is_empty() => union.end(),
+                StageRun::Union(_) => stage.pending = Some(Box::new(documents.into_iter().map(Ok))),
                 StageRun::Facet(facet) => facet.answer(documents),
                 // It asks for nothing.
                 StageRun::Each(_) => {}
@@ -218,9 +245,9 @@ impl PipelineRun {
                 (Some(at), _) => match self.run_stage(at)? {
                     StageStep::Passed => {}
                     StageStep::Ended => self.end_before(at),
-                    StageStep::Lookup(request) => self.waiting.push((at, request)),
+                    StageStep::Asked(request) => self.waiting.push((at, request)),
                 },
-                (None, Some((_, request))) => return Ok(Step::Lookup(request.clone())),
+                (None, Some((_, request))) => return Ok(request.clone()),
                 (None, None) if self.gets_no_more(last) => return Ok(Step::Done),
                 (None, None) => return Ok(Step::Read),
             }
@@ -263,7 +290,7 @@ impl PipelineRun {
                 (None, _) if input.is_empty() && ends && stage.has_ended => break,
                 (None, StageRun::Facet(facet)) => {
                     if let Some(request) = facet.run(input, ends)? {
-                        return Ok(StageStep::Lookup(request));
+                        return Ok(StageStep::Asked(request));
                     }
                     if !facet.is_done() {
                         break;
@@ -276,7 +303,7 @@ impl PipelineRun {
                 (None, StageRun::Lookup(lookup)) if !input.is_empty() => {
                     let mut documents = std::iter::from_fn(|| input.pop_front());
                     if let Some(request) = lookup.take(&mut documents)? {
-                        return Ok(StageStep::Lookup(request));
+                        return Ok(StageStep::Asked(Step::Lookup(request)));
                     }
                     stage.pending = lookup.known();
                     continue;
@@ -285,6 +312,17 @@ impl PipelineRun {
                     stage.has_ended = ends;
                     break;
                 }
+                (None, StageRun::Union(union)) => match input.pop_front() {
+                    Some(document) => Passed::One(document),
+                    None if ends => match union.ask() {
+                        Some(request) => return Ok(StageStep::Asked(request)),
+                        None => {
+                            stage.has_ended = true;
+                            break;
+                        }
+                    },
+                    None => break,
+                },
                 (None, StageRun::Each(each)) => match input.pop_front() {
                     Some(document) => each.take(document)?,
                     None if ends => {

@@ -11,9 +11,10 @@ mod lookups;
 mod properties;
 mod runs;
 mod stages;
+mod unions;
 mod updates;
 
-/// The collections that a `$lookup` can name.
+/// The collections that a `$lookup` or `$unionWith` can name.
 type Collections = BTreeMap<&'static str, Vec<RawDocumentBuf>>;
 
 fn parse(stages: &[Document]) -> Result<Pipeline, Error> {
@@ -39,22 +40,29 @@ fn run_in_chunks(
     let mut chunks = documents.chunks(chunk);
     let mut run = pipeline.begin(Pipeline::MEMORY_LIMIT);
     let mut results = Vec::new();
+    let mut union = Vec::new().into_iter();
     loop {
         match run.step()? {
             Step::Read => match chunks.next() {
                 Some(chunk) => run.push(chunk.to_vec()),
                 None => run.end(),
             },
-            Step::Lookup(LookupRequest { from, pipeline }) => {
-                let documents = collections
-                    .get(from.as_str())
-                    .map_or(&[][..], Vec::as_slice);
-                run.answer(run_in_chunks(pipeline, documents, 2, collections)?);
+            Step::Lookup(request) => run.answer(answer(request, collections)?),
+            Step::Union(request) => {
+                union = answer(request, collections)?.into_iter();
+                run.answer(union.by_ref().take(chunk).collect());
             }
+            Step::MoreOfUnion => run.answer(union.by_ref().take(chunk).collect()),
             Step::Documents(documents) => results.extend(documents),
             Step::Done => return Ok(results),
         }
     }
+}
+
+fn answer(request: SourceRequest, collections: &Collections) -> Result<Vec<RawDocumentBuf>, Error> {
+    let documents = collections.get(request.from.as_str());
+    let documents = documents.map_or(&[][..], Vec::as_slice);
+    run_in_chunks(request.pipeline, documents, 2, collections)
 }
 
 fn raws(documents: Vec<Document>) -> Vec<RawDocumentBuf> {

@@ -8,6 +8,7 @@ use odm::{
         Bson, Document, RawArray, RawBson, RawBsonRef, RawDocumentBuf,
         raw::{CString, cstr},
     },
+    collections::AggregateCursor,
     mql::{Collation, Pipeline, QueryPrefix, Step},
 };
 
@@ -158,6 +159,9 @@ impl<'a> Aggregation<'a> {
             _ => None,
         };
         let pipeline = parse(&stages)?;
+        if context.unit.is_some() && has_union(&stages) {
+            return Err(not_in_transaction("$unionWith"));
+        }
         let of_collection = Some(collection).filter(|name| *name != OF_DATABASE);
         let reads = pipeline.sources().into_iter().chain(of_collection);
         let reads: Vec<String> = reads.map(str::to_owned).collect();
@@ -230,14 +234,32 @@ impl<'a> Aggregation<'a> {
 /// Checks that a stage which reads what no snapshot has is in none, and in no transaction.
 fn check_place(context: Context<'_>, stage: &str) -> Result<()> {
     if context.unit.is_some() {
-        let message =
-            format!("Stage not supported inside of a multi-document transaction: {stage}");
-        return Err(CommandError::new(code::NOT_IN_TRANSACTION, message));
+        return Err(not_in_transaction(stage));
     }
     match context.snapshot {
         Some(_) => Err(no_snapshot(&format!("Aggregation stage {stage}"))),
         None => Ok(()),
     }
+}
+
+fn not_in_transaction(stage: &str) -> CommandError {
+    let message = format!("Stage not supported inside of a multi-document transaction: {stage}");
+    CommandError::new(code::NOT_IN_TRANSACTION, message)
+}
+
+/// Whether `$unionWith` is one of some stages, or of the pipelines in them, which were parsed before, so that their nesting is bounded.
+fn has_union<'s>(stages: impl IntoIterator<Item = &'s Document>) -> bool {
+    let is_in = |pipeline: &Bson| {
+        let stages = pipeline.as_array().into_iter().flatten();
+        has_union(stages.filter_map(Bson::as_document).collect::<Vec<_>>())
+    };
+    let mut stages = stages.into_iter().flatten();
+    stages.any(|(name, operand)| match (name.as_str(), operand) {
+        ("$unionWith", _) => true,
+        ("$lookup", Bson::Document(lookup)) => lookup.get("pipeline").is_some_and(is_in),
+        ("$facet", Bson::Document(facets)) => facets.values().any(is_in),
+        _ => false,
+    })
 }
 
 /// Passes documents that are not stored through a pipeline.
@@ -248,6 +270,7 @@ async fn pass(
 ) -> Result<Vec<RawDocumentBuf>> {
     let mut run = pipeline.begin(Pipeline::MEMORY_LIMIT);
     let mut passed = Vec::new();
+    let mut union = None;
     run.push(documents);
     run.end();
     loop {
@@ -266,8 +289,28 @@ async fn pass(
                 };
                 run.answer(found);
             }
+            Step::Union(request) => {
+                union = match collections {
+                    Some(all) => {
+                        let collection = all.collection(request.from);
+                        Some(collection.aggregate(request.pipeline).cursor().await?)
+                    }
+                    None => None,
+                };
+                run.answer(next_of(&mut union).await?);
+            }
+            Step::MoreOfUnion => run.answer(next_of(&mut union).await?),
         }
     }
+}
+
+/// The next document of a collection, if there is one.
+async fn next_of(cursor: &mut Option<AggregateCursor>) -> Result<Vec<RawDocumentBuf>> {
+    let next = match cursor {
+        Some(cursor) => cursor.try_next().await?,
+        None => None,
+    };
+    Ok(next.into_iter().collect())
 }
 
 impl Count {

@@ -21,6 +21,7 @@ mod strangers;
 mod tls;
 mod together;
 mod tools;
+mod unions;
 mod users;
 mod users_info;
 mod validators;

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, fmt, future::IntoFuture};
 
 use bson::RawDocumentBuf;
 use futures_core::future::BoxFuture;
-use odm_mql::{Error as QueryError, LookupRequest, Pipeline, PipelineRun, Step, code};
+use odm_mql::{Error as QueryError, Pipeline, PipelineRun, SourceRequest, Step, code};
 use odm_store::{Find, Result};
 
 use super::Collection;
@@ -174,6 +174,8 @@ struct Run {
     documents: DocumentStream<RawDocumentBuf>,
     pipeline: PipelineRun,
     memory_limit: usize,
+    /// The run of the `$unionWith` whose documents are read.
+    union: Option<Box<Run>>,
     has_ended: bool,
 }
 
@@ -199,6 +201,7 @@ impl Run {
             session: session.clone(),
             pipeline: rest.begin(memory_limit),
             memory_limit,
+            union: None,
             has_ended: false,
         })
     }
@@ -229,8 +232,29 @@ impl Run {
                     let found = look_up(&self.session, request, self.memory_limit).await?;
                     self.pipeline.answer(found);
                 }
+                Step::Union(SourceRequest { from, pipeline }) => {
+                    let run = Run::new(&self.session, from, pipeline, self.memory_limit)?;
+                    self.union = Some(Box::new(run));
+                    self.unite().await?;
+                }
+                Step::MoreOfUnion => self.unite().await?,
             }
         }
+    }
+
+    /// Answers with the next documents of the `$unionWith`.
+    async fn unite(&mut self) -> Result<()> {
+        let documents = match &mut self.union {
+            Some(run) => run.next_boxed().await?,
+            None => None,
+        };
+        self.pipeline.answer(documents.unwrap_or_default());
+        Ok(())
+    }
+
+    /// A union can be in the pipeline of another.
+    fn next_boxed(&mut self) -> BoxFuture<'_, Result<Option<Vec<RawDocumentBuf>>>> {
+        Box::pin(self.next())
     }
 
     async fn read(&mut self) -> Result<Vec<RawDocumentBuf>> {
@@ -248,7 +272,7 @@ impl Run {
 /// All documents that leave the pipeline of a `$lookup`.
 fn look_up(
     session: &Session,
-    request: LookupRequest,
+    request: SourceRequest,
     memory_limit: usize,
 ) -> BoxFuture<'_, Result<Vec<RawDocumentBuf>>> {
     Box::pin(async move {

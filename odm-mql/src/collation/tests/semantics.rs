@@ -183,10 +183,11 @@ fn run_parsed(pipeline: Pipeline, documents: &[Document]) -> Result<Vec<Document
     loop {
         match run.step()? {
             Step::Read => unreachable!("the documents have ended"),
-            Step::Lookup(request) => {
+            Step::Lookup(request) | Step::Union(request) => {
                 let answer = run_parsed(request.pipeline, documents)?;
                 run.answer(answer.iter().map(raw).collect());
             }
+            Step::MoreOfUnion => run.answer(Vec::new()),
             Step::Documents(more) => {
                 results.extend(
                     more.iter()

@@ -1,4 +1,4 @@
-//! `$lookup` and `$facet`: the stages with pipelines in them.
+//! `$lookup`, `$unionWith` and `$facet`: the stages with pipelines in them.
 
 use bson::{Bson, Document};
 
@@ -10,12 +10,13 @@ use crate::{
     pipeline::{
         Pipeline, Stage,
         lookup::{BoundPipeline, InnerPipeline, LookupStage},
+        union::UnionStage,
     },
     types::bad_as,
 };
 
-/// The greatest number of pipelines of `$lookup` in each other.
-const MAX_LOOKUPS: usize = 20;
+/// The greatest number of pipelines of `$lookup` and `$unionWith` in each other.
+const MAX_DEPTH: usize = 20;
 
 impl StageScope<'_> {
     pub(super) fn lookup(&self, document: &Document) -> Result<LookupStage, Error> {
@@ -89,14 +90,7 @@ impl StageScope<'_> {
         bound: Option<&Document>,
         stages: Vec<Document>,
     ) -> Result<(InnerPipeline, bool), Error> {
-        let context = PipelineContext {
-            depth: self.context.depth + 1,
-            ..self.context.clone()
-        };
-        if context.depth > MAX_LOOKUPS {
-            let expected = "at most 20 pipelines in each other";
-            return Err(bad_as(code::TOO_MANY_SUB_PIPELINES, "$lookup", expected));
-        }
+        let context = self.deeper("$lookup")?;
         let bindings = bound.into_iter().flatten();
         let bindings = bindings.map(|(name, value)| Ok((name.clone(), self.expr(value)?)));
         let bindings: Vec<(String, Expr)> = bindings.collect::<Result<_, Error>>()?;
@@ -127,6 +121,56 @@ impl StageScope<'_> {
         Ok((inner, has_facet))
     }
 
+    pub(super) fn union_with(&self, value: &Bson) -> Result<UnionStage, Error> {
+        const NAME: &str = "$unionWith";
+        let bad = |expected| bad_as(code::FAILED_TO_PARSE, NAME, expected);
+        let (mut from, mut stages) = (None, Vec::new());
+        match value {
+            Bson::String(name) => from = Some(name.as_str()),
+            Bson::Document(document) => {
+                for (name, value) in document {
+                    match (name.as_str(), value) {
+                        ("coll" | "pipeline", Bson::Null | Bson::Undefined) => {}
+                        ("coll", value) => from = Some(string(name, value, code::TYPE_MISMATCH)?),
+                        ("pipeline", value) => {
+                            stages = stages_of(NAME, value, code::TYPE_MISMATCH)?;
+                        }
+                        (other, _) => return Err(unknown_option(40_415, NAME, other)),
+                    }
+                }
+            }
+            _ => return Err(bad("the name of a collection, or an object")),
+        }
+        let from = from.ok_or_else(|| bad("the collection as `coll`"))?;
+        if from.is_empty() {
+            let expected = "a name that is not empty as `coll`";
+            return Err(bad_as(code::INVALID_NAMESPACE, NAME, expected));
+        }
+        let scope = StageScope {
+            context: &self.deeper(NAME)?,
+            ..*self
+        };
+        Ok(UnionStage {
+            from: from.to_owned(),
+            pipeline: scope.pipeline(&stages)?,
+        })
+    }
+
+    /// The context of a pipeline in a stage.
+    fn deeper(&self, stage: &str) -> Result<PipelineContext, Error> {
+        let context = PipelineContext {
+            depth: self.context.depth + 1,
+            ..self.context.clone()
+        };
+        match context.depth > MAX_DEPTH {
+            true => {
+                let expected = "at most 20 pipelines in each other";
+                Err(bad_as(code::TOO_MANY_SUB_PIPELINES, stage, expected))
+            }
+            false => Ok(context),
+        }
+    }
+
     pub(super) fn facets(&self, document: &Document) -> Result<Vec<(String, Pipeline)>, Error> {
         if document.is_empty() {
             return Err(bad_as(40_169, "$facet", "at least one pipeline"));
@@ -153,6 +197,7 @@ impl Pipeline {
         self.stages.iter().find_map(|stage| match stage {
             Stage::Facet(_) => Some("$facet"),
             Stage::Lookup(lookup) if lookup.has_facet => Some("$lookup"),
+            Stage::Union(union) if union.pipeline.facet().is_some() => Some("$unionWith"),
             _ => None,
         })
     }

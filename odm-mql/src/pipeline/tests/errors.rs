@@ -289,6 +289,12 @@ fn pipelines_in_each_other_are_limited() {
         }
         lookup
     };
+    let union = |levels: usize| {
+        let nest = |inner, _| doc! { "$unionWith": { "coll": "a", "pipeline": [inner] } };
+        (0..levels).fold(doc! { "$skip": 1 }, nest)
+    };
+    assert!(parse(&[union(20)]).is_ok());
+    assert_eq!(code(&[union(21)]), 232);
     for bound in [false, true] {
         assert!(parse(&[nested(20, bound)]).is_ok());
         assert_eq!(code(&[nested(21, bound)]), 232);
@@ -300,6 +306,7 @@ fn pipelines_in_each_other_are_limited() {
         "$project",
         "$group",
         "$lookup",
+        "$unionWith",
         "$facet",
         "$replaceWith",
     ] {

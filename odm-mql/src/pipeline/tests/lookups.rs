@@ -3,7 +3,7 @@
 use bson::{Bson, Document, Regex, doc, raw::CString};
 use proptest::prelude::*;
 
-use super::{Collections, LookupRequest, Pipeline, Step, parsed, plain, raws, run_in_chunks};
+use super::{Collections, Pipeline, SourceRequest, Step, parsed, plain, raws, run_in_chunks};
 use crate::{
     Filter, Test, path,
     testing::{document, path as any_path, raw},
@@ -269,6 +269,7 @@ fn a_pipeline_without_variables_is_asked_for_once() {
                 assert_eq!(run.step(), Ok(Step::Lookup(request)));
                 run.answer(raws(vec![doc! { "name": "New Years" }]));
             }
+            Step::Union(_) | Step::MoreOfUnion => unreachable!("there is no union"),
             Step::Documents(documents) => results.extend(plain(documents)),
             Step::Done => break,
         }
@@ -283,7 +284,7 @@ fn a_pipeline_without_variables_is_asked_for_once() {
 fn documents_of_one_chunk_join_by_one_request() {
     let mut run = parsed(&[join("a", "b")]).begin(Pipeline::MEMORY_LIMIT);
     run.push(raws(vec![doc! { "a": 2 }, doc! { "a": [1, 2.0] }, doc! {}]));
-    let Step::Lookup(LookupRequest { from, pipeline }) = run.step().expect("a step") else {
+    let Step::Lookup(SourceRequest { from, pipeline }) = run.step().expect("a step") else {
         panic!("a request");
     };
     let (query, rest) = pipeline.split_query();

@@ -48,6 +48,10 @@ fn stage() -> impl Strategy<Value = Document> {
             "pipeline": [{ "$match": { "$expr": { "$eq": ["$a", "$$x"] } } }, { "$limit": 2 }],
             "as": "c",
         } }),
+        (any_path(), reference()).prop_map(|(path, value)| doc! { "$unionWith": {
+            "coll": "others",
+            "pipeline": [{ "$set": { path: value } }],
+        } }),
     ]
 }
 

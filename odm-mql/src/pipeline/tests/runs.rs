@@ -40,7 +40,7 @@ fn read(mut run: PipelineRun) -> (i32, Vec<bson::Document>) {
                 count += 1;
             }
             Step::Documents(documents) => results.extend(plain(documents)),
-            Step::Lookup(_) => run.answer(Vec::new()),
+            Step::Lookup(_) | Step::Union(_) | Step::MoreOfUnion => run.answer(Vec::new()),
             Step::Done => return (count, results),
         }
     }
@@ -118,7 +118,7 @@ fn all_requests_for_documents_are_made_before_more_are_read() {
                     run.answer(Vec::new());
                 }
                 Step::Documents(_) => {}
-                Step::Read | Step::Done => break,
+                Step::Read | Step::Union(_) | Step::MoreOfUnion | Step::Done => break,
             }
         }
         // Of 32, 64, 128 and 76 documents.
@@ -141,7 +141,7 @@ fn a_join_with_large_answers_takes_fewer_documents() {
                 run.answer(large.clone());
             }
             Step::Documents(documents) => *joined.last_mut().expect("a request") += documents.len(),
-            Step::Read | Step::Done => {}
+            Step::Read | Step::Union(_) | Step::MoreOfUnion | Step::Done => {}
         }
     }
     assert_eq!(joined[..7], [32, 16, 8, 4, 2, 1, 1]);
@@ -172,7 +172,9 @@ fn a_limit_comes_before_a_request() {
                     run.answer(Vec::new());
                 }
                 Step::Documents(documents) => results += documents.len(),
-                Step::Read => panic!("it needs no more documents"),
+                Step::Read | Step::Union(_) | Step::MoreOfUnion => {
+                    panic!("it needs no more documents")
+                }
                 Step::Done => break,
             }
         }
