@@ -33,7 +33,7 @@
 //! |---|---|
 //! | filters | `$where` `$text` `$rand` `$sampleRate` `$near` `$nearSphere` `$geoNear` `$geoWithin` `$geoIntersects` `$within` `$meta` `$alwaysTrue` `$alwaysFalse` `$_internalSchemaType` |
 //! | schemas | `encrypt` `encryptMetadata` |
-//! | expressions | `$function` `$accumulator` `$meta` `$toHashedIndexKey`, decimals in trigonometry other than the conversion of angles, `$$CLUSTER_TIME` `$$USER_ROLES` and all other variables of the system |
+//! | expressions | `$function` `$accumulator` `$meta` `$toHashedIndexKey`, decimals in trigonometry other than the conversion of angles, `$$CLUSTER_TIME` without [its value](Variables::with_cluster_time), `$$USER_ROLES` and all other variables of the system |
 //! | projections | `$meta`, and a computed field inside of the field that `$` is about |
 //! | sorts | `$meta` |
 //! | pipelines | `$bucketAuto` `$changeStream` `$changeStreamSplitLargeEvent` `$collStats` `$currentOp` `$densify` `$documents` `$fill` `$geoNear` `$graphLookup` `$indexStats` `$listClusterCatalog` `$listLocalSessions` `$listSampledQueries` `$listSearchIndexes` `$listSessions` `$merge` `$out` `$planCacheStats` `$queryStats` `$querySettings` `$rankFusion` `$redact` `$score` `$scoreFusion` `$search` `$searchMeta` `$setWindowFields` `$shardedDataDistribution` `$vectorSearch` |

@@ -5,7 +5,7 @@ use std::{
     collections::BTreeMap,
 };
 
-use bson::{DateTime, Document, RawBson, RawDocumentBuf};
+use bson::{DateTime, Document, RawBson, RawDocumentBuf, Timestamp};
 
 use crate::{Collation, Error, Expr, depth, error::code, expr::part, path};
 
@@ -48,12 +48,35 @@ impl Variables {
         document: &Document,
         collation: Option<&Collation>,
     ) -> Result<Variables, Error> {
-        let mut variables = Variables::default();
+        Variables::default().then(document, collation)
+    }
+
+    /// Parses variables that follow these, as [`parse_collated`](Variables::parse_collated) does: their expressions can name these.
+    ///
+    /// ```
+    /// use odm_mql::{Expr, Variables, bson::{Timestamp, doc, rawdoc}};
+    ///
+    /// let time = Timestamp { time: 1_700_000_000, increment: 1 };
+    /// let variables = Variables::default().with_cluster_time(time);
+    /// let variables = variables.then(&doc! { "since": "$$CLUSTER_TIME" }, None)?;
+    /// let since = Expr::parse_with(&"$$since".into(), &variables)?;
+    /// assert_eq!(since.evaluate(&rawdoc! {})?, Some(time.into()));
+    /// # Ok::<_, odm_mql::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`parse`](Variables::parse).
+    pub fn then(
+        mut self,
+        document: &Document,
+        collation: Option<&Collation>,
+    ) -> Result<Variables, Error> {
         let (mut left, now) = (MOST, DateTime::now());
         for (name, value) in document {
             check_name(name)?;
             let substitution = Substitution {
-                variables: &variables,
+                variables: &self,
                 now,
                 left: Cell::new(left),
                 locals: RefCell::default(),
@@ -65,9 +88,17 @@ impl Variables {
                 return Err(path::bad(path, reason, 4_890_500));
             }
             let value = expr.evaluate(&RawDocumentBuf::new())?;
-            variables.keep(name.clone(), value)?;
+            self.keep(name.clone(), value)?;
         }
-        Ok(variables)
+        Ok(self)
+    }
+
+    /// Gives `$$CLUSTER_TIME` a value, which only a server knows. Without it, an expression that names it is refused.
+    #[must_use]
+    pub fn with_cluster_time(mut self, time: Timestamp) -> Variables {
+        let time = Some(RawBson::Timestamp(time));
+        self.0.insert(CLUSTER_TIME.to_owned(), time);
+        self
     }
 
     /// Binds a name to a value, or to a missing one, in the place of its value before.
@@ -92,12 +123,14 @@ impl Variables {
     }
 }
 
+const CLUSTER_TIME: &str = "CLUSTER_TIME";
+
 /// Checks the name of a variable of an expression, which may be `CURRENT`.
 pub(super) fn check_local(name: &str) -> Result<(), Error> {
     match name {
         "" => Err(path::bad(name, "a variable has a name", 16_867)),
         "CURRENT" => Ok(()),
-        "NOW" | "CLUSTER_TIME" | "JS_SCOPE" | "IS_MR" | "USER_ROLES" => {
+        "NOW" | CLUSTER_TIME | "JS_SCOPE" | "IS_MR" | "USER_ROLES" => {
             let reason = "it is a variable of the system";
             Err(path::bad(name, reason, code::FAILED_TO_PARSE))
         }
@@ -116,7 +149,7 @@ fn check_name(name: &str) -> Result<(), Error> {
                 code: code::NOT_IMPLEMENTED,
             });
         }
-        "NOW" | "CLUSTER_TIME" | "JS_SCOPE" | "IS_MR" | "USER_ROLES" => {
+        "NOW" | CLUSTER_TIME | "JS_SCOPE" | "IS_MR" | "USER_ROLES" => {
             let reason = "it is a variable of the system";
             return Err(path::bad(name, reason, 4_738_901));
         }

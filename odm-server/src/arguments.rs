@@ -22,8 +22,9 @@ pub(crate) struct Arguments<'a> {
     of: Cow<'a, str>,
     fields: Vec<(&'a str, RawBsonRef<'a>)>,
     sequences: Vec<Sequence<'a>>,
-    /// The variables of the command, once they are taken.
+    /// The variables of the server, with those of the command once they are taken.
     variables: Variables,
+    of_server: Variables,
     /// Their form, and the collation by which their expressions were evaluated.
     of_variables: (Document, Option<Collation>),
     /// The collation of the command or the part, once it is taken.
@@ -54,6 +55,7 @@ impl<'a> Arguments<'a> {
             fields: fields.collect::<Result<_>>()?,
             sequences: Vec::new(),
             variables: Variables::default(),
+            of_server: Variables::default(),
             of_variables: Default::default(),
             collation: None,
             default_collation: None,
@@ -65,6 +67,15 @@ impl<'a> Arguments<'a> {
     pub(crate) fn with_sequences(mut self, sequences: &[Sequence<'a>]) -> Self {
         self.sequences = sequences.to_vec();
         self
+    }
+
+    /// Gives the expressions in the arguments the variables of the server.
+    pub(crate) fn with_variables(self, of_server: Variables) -> Self {
+        Arguments {
+            variables: of_server.clone(),
+            of_server,
+            ..self
+        }
     }
 
     /// Takes the variables of the command, which the expressions in the arguments after them, and in their parts, can name. Their own
@@ -84,7 +95,8 @@ impl<'a> Arguments<'a> {
         variables: Document,
         collation: Option<Collation>,
     ) -> Result<()> {
-        self.variables = Variables::parse_collated(&variables, collation.as_ref())?;
+        let of_server = self.of_server.clone();
+        self.variables = of_server.then(&variables, collation.as_ref())?;
         self.of_variables = (variables, collation);
         Ok(())
     }
@@ -151,6 +163,7 @@ impl<'a> Arguments<'a> {
     fn within(self, whole: &Arguments<'_>) -> Self {
         Arguments {
             variables: whole.variables.clone(),
+            of_server: whole.of_server.clone(),
             of_variables: whole.of_variables.clone(),
             default_collation: whole.default_collation.clone(),
             ..self

@@ -2,6 +2,7 @@
 
 use odm::{
     bson::{Binary, RawDocumentBuf, Timestamp, raw::cstr, rawdoc, spec::BinarySubtype},
+    mql::Variables,
     store::contract::CommitTime,
 };
 
@@ -43,6 +44,14 @@ pub(crate) fn take(
     }
     CommitTime::advance(time.into());
     Ok(())
+}
+
+/// The variables of this server, with `$$CLUSTER_TIME` for clients that it tells the time.
+pub(crate) fn variables(state: &ServerState, client: &Client) -> Variables {
+    if !client.is_member(state) || client.is_stranger(state) {
+        return Variables::default();
+    }
+    Variables::default().with_cluster_time(CommitTime::newest().into())
 }
 
 fn now() -> u32 {

@@ -297,6 +297,7 @@ async fn dispatch<'a>(
     }
     let unmet = write_concern::take(&mut arguments, client.is_member(state))?;
     cluster_time::take(state, client, &mut arguments)?;
+    let mut arguments = arguments.with_variables(cluster_time::variables(state, client));
     let Generic { time, snapshot } =
         take_generic(state, client, &mut arguments, is_in_transaction)?;
     let snapshot = match snapshot {

@@ -1,4 +1,4 @@
-use bson::{Bson, Document, RawDocumentBuf, doc};
+use bson::{Bson, Document, RawDocumentBuf, Timestamp, doc};
 use proptest::prelude::*;
 
 use super::*;
@@ -122,6 +122,28 @@ fn variables_of_the_system_that_are_not_here_are_refused_by_name() {
         let (variable, _) = name.split_once('.').unwrap_or((name, ""));
         assert!(error.to_string().contains(variable), "{error}");
     }
+}
+
+#[test]
+fn the_time_of_a_cluster_is_a_value_that_nobody_can_bind_by_its_name() {
+    let time = Timestamp {
+        time: 7,
+        increment: 3,
+    };
+    let given = Variables::default().with_cluster_time(time);
+    let later = doc! { "a": { "$add": [1, 1] }, "b": "$$CLUSTER_TIME" };
+    let variables = given.clone().then(&later, None).expect("variables");
+    for (expr, value) in [
+        ("$$CLUSTER_TIME", Some(RawBson::Timestamp(time))),
+        ("$$CLUSTER_TIME.t", None),
+        ("$$b", Some(RawBson::Timestamp(time))),
+        ("$$a", Some(raw_value(2))),
+    ] {
+        let expr = Expr::parse_with(&expr.into(), &variables).expect("an expression");
+        assert_eq!(expr.evaluate(&RawDocumentBuf::new()), Ok(value), "{expr:?}");
+    }
+    let error = given.then(&doc! { "CLUSTER_TIME": 1 }, None);
+    assert_eq!(error.expect_err("no name").code(), 4_738_901);
 }
 
 #[test]

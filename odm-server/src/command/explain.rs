@@ -47,6 +47,7 @@ async fn explain(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<R
     let verbosity = arguments
         .optional("verbosity")?
         .unwrap_or("allPlansExecution");
+    let variables = arguments.variables().clone();
     arguments.end()?;
     if !["queryPlanner", "executionStats", "allPlansExecution"].contains(&verbosity) {
         let message = format!(
@@ -54,7 +55,7 @@ async fn explain(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<R
         );
         return Err(CommandError::new(code::BAD_VALUE, message));
     }
-    let mut inner = Arguments::of(name_of(command), command)?;
+    let mut inner = Arguments::of(name_of(command), command)?.with_variables(variables);
     inner.ignore("$db");
     SessionUse::take(&mut inner, context.caller)?;
     let generic = take_generic(context.state, context.client, &mut inner, false)?;

@@ -4,7 +4,7 @@ use mongodb::bson::{Bson, Document, doc};
 use odm::derive::examples::example;
 use odm_server::Right;
 
-use crate::{Fields, Secured, Served, error_of, raw::RawClient};
+use crate::{Fields, Secured, Served, error_of, part, raw::RawClient};
 
 fn of_database(stages: impl IntoIterator<Item = Document>) -> Document {
     let stages: Vec<Document> = stages.into_iter().collect();
@@ -179,6 +179,37 @@ fn stages_about_the_server_are_in_no_transaction() {
             .unwrap();
         let first = cursor.next(&mut session).await.unwrap().unwrap();
         assert_eq!(first.get("a"), Some(&Bson::Int32(1)));
+        Ok(())
+    });
+}
+
+#[test]
+fn the_time_of_the_last_commit_is_a_variable() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        let parts = served.collection("parts");
+        parts.insert_one(part(50, "rivet")).await.unwrap();
+        let before = served.run(doc! { "ping": 1 }).await.unwrap();
+        let before = before.get_timestamp("operationTime").unwrap();
+        let show = doc! { "$project": { "at": "$$CLUSTER_TIME", "since": "$$since" } };
+        let aggregate = doc! {
+            "aggregate": "parts", "pipeline": [{ "$match": { "_id": 50 } }, show], "cursor": {}, "let": { "since": "$$CLUSTER_TIME" },
+        };
+        for command in [aggregate.clone(), doc! { "explain": aggregate.clone() }] {
+            served.run(command).await.unwrap();
+        }
+        let row = &batch(&served.run(aggregate).await.unwrap())[0];
+        let at = row.get_timestamp("at").unwrap();
+        assert!(before <= at);
+        assert_eq!(row.get_timestamp("since").unwrap(), at);
+        let later = doc! { "$expr": { "$gte": ["$$CLUSTER_TIME", at] } };
+        assert_eq!(parts.count_documents(later.clone()).await.unwrap(), 4);
+        let stamp = [doc! { "$set": { "note": { "$toString": { "$type": "$$CLUSTER_TIME" } } } }];
+        parts.update_one(later, stamp.to_vec()).await.unwrap();
+        let stamped = parts.count_documents(doc! { "note": "timestamp" }).await;
+        assert_eq!(stamped.unwrap(), 1);
+        let bound = doc! { "find": "parts", "let": { "CLUSTER_TIME": 1 } };
+        assert_eq!(served.refused(bound).await.0, 4_738_901);
         Ok(())
     });
 }
