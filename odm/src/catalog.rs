@@ -63,6 +63,7 @@ pub(crate) use stored::{
 use stored_form::ChildFilter;
 pub(crate) use validators::ActiveValidator;
 use validators::Validator;
+pub(crate) use views::ParsedViews;
 pub use views::View;
 
 pub(crate) use crate::model::{Model, OnDelete};

@@ -216,17 +216,19 @@ impl<'a> Aggregation<'a> {
         self.count.is_some()
     }
 
-    /// The query with which the pipeline begins.
-    pub(super) fn into_query(self) -> Query<'a> {
-        let (query, _) = self.pipeline.split_query();
+    /// The query with which the pipeline begins, or all of it in a view.
+    pub(super) fn into_query(self, is_of_view: bool) -> Query<'a> {
+        let query = match is_of_view {
+            true => Query {
+                in_view: Some(self.pipeline),
+                ..Query::default()
+            },
+            false => Query::of(self.pipeline.split_query().0),
+        };
         Query {
             collection: self.collection,
-            filter: query.filter,
-            sort: query.sort.unwrap_or_default(),
-            skip: query.skip,
-            limit: query.limit,
             collation: self.collation,
-            ..Query::default()
+            ..query
         }
     }
 }

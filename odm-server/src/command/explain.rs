@@ -63,11 +63,17 @@ async fn explain(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<R
         return Err(no_snapshot("Command explain"));
     }
     let inner = namespace::collated(context, inner).await?;
-    if inner.is_of_view() {
-        let message = "an explanation of a read of a view is not supported by this server: explain an aggregation of its collection";
-        return Err(CommandError::new(code::NOT_IMPLEMENTED, message));
+    let on;
+    let Explained { mut query, last } = explained(context, inner)?;
+    if let Some(aggregation) = query.aggregation(context) {
+        let (collection, found) = aggregation.query().await?;
+        on = collection;
+        query = Query {
+            collection: &on,
+            collation: query.collation,
+            ..Query::of(found)
+        };
     }
-    let Explained { query, last } = explained(context, inner)?;
     let (name, filter) = (query.collection, query.filter.clone());
     let collation = query.collation.clone();
     let begun = Instant::now();
@@ -119,6 +125,7 @@ fn explained<'a>(context: Context<'_>, mut arguments: Arguments<'a>) -> Result<E
             last: None,
         },
         "aggregate" => {
+            let is_of_view = arguments.is_of_view();
             arguments.ignore("explain");
             let pipeline = Aggregation::take(context, &mut arguments)?;
             if !pipeline.is_of_collection() {
@@ -127,7 +134,7 @@ fn explained<'a>(context: Context<'_>, mut arguments: Arguments<'a>) -> Result<E
             }
             Explained {
                 last: pipeline.is_count().then_some("COUNT"),
-                query: pipeline.into_query(),
+                query: pipeline.into_query(is_of_view),
             }
         }
         "count" => Explained {

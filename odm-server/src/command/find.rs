@@ -3,7 +3,7 @@
 use odm::{
     bson::{Document, RawDocument, RawDocumentBuf, doc},
     collections::{AggregateDocuments, FindDocuments},
-    mql::{Collation, Filter, Pipeline, Projection, Sort},
+    mql::{Collation, Filter, Pipeline, Projection, QueryPrefix, Sort},
 };
 
 use super::{
@@ -97,6 +97,17 @@ impl Query<'_> {
 }
 
 impl<'a> Query<'a> {
+    /// The query with which a pipeline begins.
+    pub(super) fn of(query: QueryPrefix) -> Self {
+        Query {
+            filter: query.filter,
+            sort: query.sort.unwrap_or_default(),
+            skip: query.skip,
+            limit: query.limit,
+            ..Query::default()
+        }
+    }
+
     /// Takes the arguments of `find`.
     pub(super) fn take(context: Context<'_>, arguments: &mut Arguments<'a>) -> Result<Self> {
         arguments.take_variables()?;

@@ -90,6 +90,88 @@ fn reads_of_a_view_run_its_pipeline_before_theirs() {
 }
 
 #[test]
+fn an_explanation_of_a_read_of_a_view_is_that_of_its_collection() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        numbers(&served).await;
+        let index = doc! { "key": { "kind": 1 }, "name": "by_kind" };
+        let index = doc! { "createIndexes": "numbers", "indexes": [index] };
+        served.run(index).await.unwrap();
+        let odd = doc! { "kind": "odd" };
+        let on_large = [
+            doc! { "$match": odd.clone() },
+            doc! { "$sort": { "double": 1 } },
+        ];
+        // The view of the view ends with a stage that is no query, and so does the query of the collection.
+        let view = doc! { "create": "odd", "viewOn": "numbers", "pipeline": [{ "$match": odd.clone() }, { "$skip": 2 }] };
+        served.run(view).await.unwrap();
+        for (command, last, stage) in [
+            (doc! { "find": "odd", "limit": 5 }, "LIMIT", "SKIP"),
+            (
+                doc! { "find": "odd", "filter": { "_id": 7 } },
+                "SKIP",
+                "FETCH",
+            ),
+            (doc! { "count": "odd", "limit": 5 }, "COUNT", "LIMIT"),
+            (doc! { "distinct": "odd", "key": "_id" }, "SKIP", "FETCH"),
+            (
+                doc! { "aggregate": "odd", "pipeline": [], "cursor": {} },
+                "SKIP",
+                "FETCH",
+            ),
+        ] {
+            let explain = doc! { "explain": command.clone(), "verbosity": "queryPlanner" };
+            let planner = served.run(explain).await.unwrap();
+            let planner = planner.inner("queryPlanner");
+            assert_eq!(planner.text("namespace"), "shop.numbers", "{command}");
+            assert_eq!(*planner.inner("parsedQuery"), odd, "{command}");
+            let plan = planner.inner("winningPlan");
+            assert_eq!(plan.text("stage"), last, "{command}");
+            assert_eq!(plan.inner("inputStage").text("stage"), stage, "{command}");
+            assert!(plan.to_string().contains("by_kind"), "{command}");
+        }
+        let aggregate = doc! { "aggregate": "large", "pipeline": on_large.to_vec(), "cursor": {} };
+        let explained = served.run(doc! { "explain": aggregate }).await.unwrap();
+        let planner = explained.inner("queryPlanner");
+        assert_eq!(
+            *planner.inner("parsedQuery"),
+            doc! { "_id": { "$gte": 10 } }
+        );
+        assert_eq!(explained.inner("executionStats").number("nReturned"), 10);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_statement_has_one_time_in_all_reads_of_a_view() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        numbers(&served).await;
+        let pipeline = [
+            doc! { "$match": { "_id": 1 } },
+            doc! { "$set": { "at": "$$NOW" } },
+        ];
+        let view = doc! { "create": "timed", "viewOn": "numbers", "pipeline": pipeline.to_vec() };
+        served.run(view).await.unwrap();
+        let all = (100..400).map(|n| doc! { "_id": n });
+        served.collection("numbers").insert_many(all).await.unwrap();
+        // Each document has a read of its own.
+        let inner = [doc! { "$match": { "$expr": { "$ne": ["$_id", "$$n"] } } }];
+        let lookup = doc! { "$lookup": { "from": "timed", "let": { "n": "$_id" }, "pipeline": inner.to_vec(), "as": "timed" } };
+        let stages = [
+            lookup,
+            doc! { "$unwind": "$timed" },
+            doc! { "$group": { "_id": "$timed.at", "n": { "$sum": 1 } } },
+        ];
+        let aggregate = doc! { "aggregate": "numbers", "pipeline": stages.to_vec(), "cursor": {} };
+        let times = batch(&served, aggregate).await;
+        assert_eq!(times.len(), 1, "{times:?}");
+        assert_eq!(times[0].number("n"), 319);
+        Ok(())
+    });
+}
+
+#[test]
 fn a_lookup_from_a_view_finds_the_documents_of_the_view() {
     example(async |shop| {
         let served = Served::new(&shop).await;
@@ -158,7 +240,10 @@ fn a_view_is_listed_changed_and_dropped_and_nothing_else_can_be_done_with_it() {
             (doc! { "create": "numbers", "viewOn": "parts" }, 48),
             (doc! { "collMod": "large", "validator": { "a": 1 } }, 72),
             (doc! { "collMod": "numbers", "viewOn": "parts" }, 72),
-            (doc! { "explain": { "find": "large" } }, 238),
+            (
+                doc! { "explain": { "delete": "large", "deletes": [{ "q": {}, "limit": 0 }] } },
+                166,
+            ),
         ] {
             let (found, message) = served.refused(command.clone()).await;
             assert_eq!(found, code, "{command}: {message}");

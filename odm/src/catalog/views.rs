@@ -1,6 +1,6 @@
 //! Views: pipelines of collections that are read as collections.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, hash_map::Entry};
 
 use bson::{Document, doc};
 use odm_mql::{Collation, Pipeline, Variables};
@@ -105,21 +105,44 @@ impl Catalog {
         Err(error.with_code(COMMAND_NOT_SUPPORTED_ON_VIEW))
     }
 
-    /// The collection that a pipeline reads, if it is one of a view, and the pipeline with those of the views before it.
-    pub(crate) fn through_views(
-        &self,
-        mut collection: String,
-        mut pipeline: Pipeline,
-    ) -> Result<(String, Pipeline)> {
+    /// The collection that a view is made of, also by other views, and the pipelines of all of them.
+    fn resolve(&self, view: &str) -> Result<(String, Pipeline)> {
+        let (mut collection, mut pipeline) = (view, Pipeline::default());
         // No view is made of more, since the stored ones are checked.
         for _ in 0..MAX_DEPTH {
-            let Some(view) = self.views.get(&collection) else {
+            let Some(view) = self.views.get(collection) else {
                 break;
             };
             pipeline = view.parsed()?.then(pipeline);
-            collection.clone_from(&view.on);
+            collection = &view.on;
         }
-        Ok((collection, pipeline))
+        Ok((collection.to_owned(), pipeline))
+    }
+}
+
+/// The views that a statement reads, each of which is parsed once, however often a `$lookup` reads it. So `$$NOW` is one time in all of it.
+#[derive(Debug, Default)]
+pub(crate) struct ParsedViews(HashMap<String, (String, Pipeline)>);
+
+impl ParsedViews {
+    /// The collection that a pipeline reads, if it is one of a view, and the pipeline with those of the views before it.
+    pub(crate) fn through(
+        &mut self,
+        catalog: &Catalog,
+        collection: String,
+        pipeline: Pipeline,
+    ) -> Result<(String, Pipeline)> {
+        let (on, before) = match self.0.entry(collection) {
+            Entry::Occupied(parsed) => parsed.into_mut(),
+            Entry::Vacant(other) if catalog.view(other.key()).is_none() => {
+                return Ok((other.into_key(), pipeline));
+            }
+            Entry::Vacant(view) => {
+                let resolved = catalog.resolve(view.key())?;
+                view.insert(resolved)
+            }
+        };
+        Ok((on.clone(), before.clone().then(pipeline)))
     }
 }
 

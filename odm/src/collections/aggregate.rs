@@ -1,14 +1,20 @@
 //! Aggregation pipelines.
 
-use std::{collections::VecDeque, fmt, future::IntoFuture};
+use std::{
+    collections::VecDeque,
+    fmt,
+    future::IntoFuture,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use bson::RawDocumentBuf;
 use futures_core::future::BoxFuture;
-use odm_mql::{Error as QueryError, Pipeline, PipelineRun, SourceRequest, Step, code};
+use odm_mql::{Error as QueryError, Pipeline, PipelineRun, QueryPrefix, SourceRequest, Step, code};
 use odm_store::{Find, Result};
 
 use super::Collection;
 use crate::{
+    catalog::ParsedViews,
     repository::DocumentStream,
     session::{Session, SnapshotGuard},
 };
@@ -68,6 +74,31 @@ impl AggregateDocuments {
         self
     }
 
+    /// Returns the collection whose documents are read, and the query that finds them: those of the view and its pipeline, if it is one. The
+    /// other stages follow.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::doc, collections::View, mql::Pipeline};
+    ///
+    /// let few = Collections::of(&shop).collection("few");
+    /// few.create_view(View::new("parts", [doc! { "$limit": 2 }])).await?;
+    /// let (collection, query) = few.aggregate(Pipeline::default()).query().await?;
+    /// assert_eq!((collection.as_str(), query.limit), ("parts", Some(2)));
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The errors of a read.
+    pub async fn query(self) -> Result<(String, QueryPrefix)> {
+        self.session.follow_catalog().await?;
+        let catalog = self.session.catalog();
+        let mut views = ParsedViews::default();
+        let (collection, pipeline) = views.through(&catalog, self.collection, self.pipeline)?;
+        Ok((collection, pipeline.split_query().0))
+    }
+
     /// Reads the documents one after another, as they leave the pipeline, for results that are too large to be held. The store keeps the
     /// state of the data as long as the cursor lives.
     ///
@@ -89,7 +120,12 @@ impl AggregateDocuments {
     pub async fn cursor(self) -> Result<AggregateCursor> {
         self.session.follow_catalog().await?;
         let (session, ending) = self.session.snapshot()?;
-        let run = Run::new(&session, self.collection, self.pipeline, self.memory_limit)?;
+        let statement = Statement {
+            session,
+            views: Arc::default(),
+            memory_limit: self.memory_limit,
+        };
+        let run = Run::new(&statement, self.collection, self.pipeline)?;
         Ok(AggregateCursor {
             run,
             results: VecDeque::new(),
@@ -168,25 +204,34 @@ impl fmt::Debug for AggregateCursor {
     }
 }
 
+/// What all runs of an aggregation have in common.
+#[derive(Clone)]
+struct Statement {
+    session: Session,
+    views: Arc<Mutex<ParsedViews>>,
+    memory_limit: usize,
+}
+
 /// A pipeline, and the documents of the collection that have not passed it yet.
 struct Run {
-    session: Session,
+    statement: Statement,
     documents: DocumentStream<RawDocumentBuf>,
     pipeline: PipelineRun,
-    memory_limit: usize,
     /// The run of the `$unionWith` whose documents are read.
     union: Option<Box<Run>>,
     has_ended: bool,
 }
 
 impl Run {
-    fn new(
-        session: &Session,
-        collection: String,
-        pipeline: Pipeline,
-        memory_limit: usize,
-    ) -> Result<Self> {
-        let (collection, pipeline) = session.catalog().through_views(collection, pipeline)?;
+    fn new(statement: &Statement, collection: String, pipeline: Pipeline) -> Result<Self> {
+        let session = &statement.session;
+        let (collection, pipeline) = {
+            let mut views = statement
+                .views
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            views.through(&session.catalog(), collection, pipeline)?
+        };
         let (query, rest) = pipeline.split_query();
         let find = Find {
             collection,
@@ -198,9 +243,8 @@ impl Run {
         };
         Ok(Run {
             documents: DocumentStream::of_find(session.clone(), find),
-            session: session.clone(),
-            pipeline: rest.begin(memory_limit),
-            memory_limit,
+            statement: statement.clone(),
+            pipeline: rest.begin(statement.memory_limit),
             union: None,
             has_ended: false,
         })
@@ -229,11 +273,11 @@ impl Run {
                     }
                 }
                 Step::Lookup(request) => {
-                    let found = look_up(&self.session, request, self.memory_limit).await?;
+                    let found = look_up(&self.statement, request).await?;
                     self.pipeline.answer(found);
                 }
                 Step::Union(SourceRequest { from, pipeline }) => {
-                    let run = Run::new(&self.session, from, pipeline, self.memory_limit)?;
+                    let run = Run::new(&self.statement, from, pipeline)?;
                     self.union = Some(Box::new(run));
                     self.unite().await?;
                 }
@@ -271,12 +315,12 @@ impl Run {
 
 /// All documents that leave the pipeline of a `$lookup`.
 fn look_up(
-    session: &Session,
+    statement: &Statement,
     request: SourceRequest,
-    memory_limit: usize,
 ) -> BoxFuture<'_, Result<Vec<RawDocumentBuf>>> {
     Box::pin(async move {
-        let mut run = Run::new(session, request.from, request.pipeline, memory_limit)?;
+        let memory_limit = statement.memory_limit;
+        let mut run = Run::new(statement, request.from, request.pipeline)?;
         let (mut found, mut bytes) = (Vec::new(), 0_usize);
         while let Some(documents) = run.next().await? {
             let sizes = documents.iter().map(|document| document.as_bytes().len());
