@@ -270,6 +270,14 @@ impl Memtables {
         of.map(|versions| versions.growth_at(self.commit)).sum()
     }
 
+    /// The last commit that has changed a tree in these tables, or 0. `None` while a later commit than those of the state is added.
+    pub(super) fn last_change(&self, tree: Tree) -> Option<CommitNumber> {
+        let changes = self.of(tree);
+        let last = changes.map(|versions| versions.last.load(atomic::Ordering::Relaxed));
+        let last = last.max().unwrap_or(0);
+        (last <= self.commit).then_some(last)
+    }
+
     /// The trees that may have entries.
     pub(super) fn trees(&self) -> impl Iterator<Item = Tree> {
         let trees = self.tables.iter();

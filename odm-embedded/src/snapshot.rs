@@ -10,7 +10,8 @@ use async_trait::async_trait;
 use bson::RawBson;
 use odm_mql::Collation;
 use odm_store::{
-    Aggregate, Cost, Each, Error, Explain, Feed, Find, FindByKey, Reader, Result, metrics,
+    Aggregate, CollectionMark, Cost, Each, Error, Explain, Feed, Find, FindByKey, Reader, Result,
+    metrics,
 };
 
 use super::{
@@ -89,6 +90,12 @@ impl Reader for Snapshot {
 
     async fn default_collation(&self, collection: &str) -> Result<Option<Collation>> {
         Ok(self.schema.default_collation(collection))
+    }
+
+    fn mark(&self, collection: &str) -> Option<CollectionMark> {
+        let tree = self.schema.collection(collection)?.tree;
+        let last = self.memtables.last_change(tree)?;
+        Some(CollectionMark::new(&self.base, tree.into(), last))
     }
 }
 

@@ -21,6 +21,7 @@ mod layers;
 mod leads;
 mod letter_case;
 mod log;
+mod marks;
 mod partial;
 mod paths;
 mod plans;

@@ -37,6 +37,7 @@ mod error;
 mod feed;
 mod index_filter;
 mod lock;
+mod mark;
 #[doc(hidden)]
 pub mod metrics;
 #[doc(hidden)]
@@ -68,6 +69,7 @@ pub use error::{Error, ErrorKind, Location, Result};
 pub use feed::{CommitWatch, CommittedChange, Feed, FeedChanges, StoreCommit};
 pub use index_filter::IndexFilter;
 pub use lock::{Lock, Locks, OtherEpoch};
+pub use mark::CollectionMark;
 pub use odm_mql::{self as mql, Direction, bson};
 pub use query::{Aggregate, Cost, Explain, Find, FindByKey};
 pub use stats::{CollectionStats, IndexStats, IndexUses};
@@ -333,6 +335,16 @@ pub trait Reader: Send + Sync {
     async fn default_collation(&self, collection: &str) -> Result<Option<odm_mql::Collation>> {
         let _ = collection;
         Ok(None)
+    }
+
+    /// Returns a mark of the documents that a collection has in the state, by which a caller that keeps something made of them learns
+    /// without a read that they are still the same.
+    ///
+    /// The default returns `None`, for a store that does not know it without a read. A transaction MUST return `None`, as its own reads
+    /// are what it is checked by.
+    fn mark(&self, collection: &str) -> Option<CollectionMark> {
+        let _ = collection;
+        None
     }
 }
 

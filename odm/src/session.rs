@@ -23,7 +23,7 @@ mod worker;
 use std::{
     collections::BTreeSet,
     fmt,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, Mutex, PoisonError, RwLock},
     time::Duration,
 };
 
@@ -38,7 +38,7 @@ pub(crate) use watch::MatchingChanges;
 pub(crate) use worker::Worker;
 
 use odm_store::{
-    Durability, Error, ErrorKind, OtherEpoch, Reader, Result, Store, StoreSession,
+    CollectionMark, Durability, Error, ErrorKind, OtherEpoch, Reader, Result, Store, StoreSession,
     TransactionOptions,
 };
 
@@ -91,7 +91,32 @@ pub(crate) struct ProgramModels {
 }
 
 /// The catalog of all sessions of a database. Another database on the same store may declare more.
-struct SharedCatalog(RwLock<Arc<Catalog>>);
+struct SharedCatalog {
+    newest: RwLock<Arc<Catalog>>,
+    /// The mark of the stored catalog in a state of the store, and its epoch there.
+    seen: Mutex<Option<(CollectionMark, i64)>>,
+}
+
+impl SharedCatalog {
+    fn new(catalog: Arc<Catalog>) -> Self {
+        SharedCatalog {
+            newest: RwLock::new(catalog),
+            seen: Mutex::default(),
+        }
+    }
+
+    /// Whether a mark is known to be that of an epoch.
+    fn has_seen(&self, mark: Option<&CollectionMark>, epoch: i64) -> bool {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = seen.as_ref().zip(mark);
+        seen.is_some_and(|((seen, of), mark)| seen == mark && *of == epoch)
+    }
+
+    fn see(&self, mark: Option<CollectionMark>, epoch: i64) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        *seen = mark.map(|mark| (mark, epoch));
+    }
+}
 
 impl Session {
     pub(crate) fn new(
@@ -106,7 +131,7 @@ impl Session {
             program: Arc::new(program),
             has_cold_parts: catalog.has_splits(),
             has_pending: !catalog.pending().is_empty(),
-            catalog: Arc::new(SharedCatalog(RwLock::new(Arc::new(catalog)))),
+            catalog: Arc::new(SharedCatalog::new(Arc::new(catalog))),
             bound: None,
             snapshot: None,
             durability: Durability::default(),
@@ -167,15 +192,22 @@ impl Session {
         }
     }
 
-    /// Makes sure that reads follow the catalog that is in force now. A snapshot keeps to the catalog that it began with.
+    /// Makes sure that reads follow the catalog that is in force now. A snapshot keeps to the catalog that it began with. A store with marks
+    /// is not read as long as the stored catalog has not changed.
     pub(crate) async fn follow_catalog(&self) -> Result<()> {
         if self.snapshot.is_some() {
             return Ok(());
         }
         let source = self.source().await?;
-        if !catalog::is_current(&self.catalog(), source.reader()).await? {
-            self.reload(source.reader()).await?;
+        let reader = source.reader();
+        let (mut catalog, mark) = (self.catalog(), reader.mark(catalog::COLLECTION));
+        if self.catalog.has_seen(mark.as_ref(), catalog.epoch()) {
+            return Ok(());
         }
+        if !catalog::is_current(&catalog, reader).await? {
+            catalog = self.reload(reader).await?;
+        }
+        self.catalog.see(mark, catalog.epoch());
         Ok(())
     }
 
@@ -229,7 +261,7 @@ impl Session {
 
     /// The relations of the models.
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
-        let catalog = self.catalog.0.read();
+        let catalog = self.catalog.newest.read();
         catalog.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -242,7 +274,7 @@ impl Session {
         let catalog = Arc::new(catalog.for_program(&program.models));
         let mut shared = self
             .catalog
-            .0
+            .newest
             .write()
             .unwrap_or_else(PoisonError::into_inner);
         shared.clone_from(&catalog);

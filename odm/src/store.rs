@@ -24,11 +24,11 @@ pub use odm_store::{Cause, Cost, Durability, Explain, ResumeToken};
 pub mod contract {
     //! The contract between the library and a document store, for the author of one: see the crate `odm-store`.
     pub use odm_store::{
-        Aggregate, Capabilities, Change, CollectionChange, CollectionSpec, CollectionStats,
-        CollectionValidator, CollectionWrites, CommitTime, CommitWatch, CommittedChange,
-        DeleteWrite, Deleted, DocumentChange, DocumentCheck, DocumentWrite, Each, Feed,
-        FeedChanges, Find, FindByKey, IndexFilter, IndexSpec, IndexStats, IndexUses, Lock, Locks,
-        OtherEpoch, Reader, SingleWrite, SingleWriteRequest, Store, StoreCommit, StoreId,
+        Aggregate, Capabilities, Change, CollectionChange, CollectionMark, CollectionSpec,
+        CollectionStats, CollectionValidator, CollectionWrites, CommitTime, CommitWatch,
+        CommittedChange, DeleteWrite, Deleted, DocumentChange, DocumentCheck, DocumentWrite, Each,
+        Feed, FeedChanges, Find, FindByKey, IndexFilter, IndexSpec, IndexStats, IndexUses, Lock,
+        Locks, OtherEpoch, Reader, SingleWrite, SingleWriteRequest, Store, StoreCommit, StoreId,
         StoreSession, StoreWatch, Transaction, TransactionOptions, UnitOfWork, UnreadUpdate,
         UpdateWrite, Updated, WatchRequest, WatchedChange, check_document,
     };

@@ -5,9 +5,9 @@ use odm::{
     derive::examples::{Shop, example},
     mql::{Filter, Pipeline, bson::rawdoc},
 };
-use odm_server::Right;
+use odm_server::{Right, Server};
 
-use crate::{Fields, Secured, Served, error_of};
+use crate::{Fields, Secured, Served, client_of, error_of};
 
 /// A view of the numbers from 10 on, with their doubles.
 async fn numbers(served: &Served) {
@@ -169,6 +169,41 @@ fn a_statement_has_one_time_in_all_reads_of_a_view() {
         assert_eq!(times[0].number("n"), 319);
         Ok(())
     });
+}
+
+#[tokio::test]
+async fn the_stored_catalog_is_read_again_only_after_it_has_changed() {
+    let store = Embedded::memory().await.unwrap();
+    let collections = Collections::open(store.clone()).await.unwrap();
+    let builder = Server::builder().database("shop", collections.clone());
+    let server = builder.listen("127.0.0.1:0").await.unwrap();
+    let client = client_of(&server).await;
+    let served = Served { server, client };
+    numbers(&served).await;
+    let catalog = collections.collection("_odm_catalog");
+    let reads = async || catalog.index_uses().await.unwrap().unwrap()[0].count;
+    let (all, query) = (served.collection("numbers"), doc! { "kind": "odd" });
+    all.find_one(query.clone()).await.unwrap();
+    let before = reads().await;
+    for _ in 0..20 {
+        all.find_one(query.clone()).await.unwrap();
+        all.count_documents(query.clone()).await.unwrap();
+        all.distinct("kind", query.clone()).await.unwrap();
+    }
+    // A checkpoint may have been made meanwhile.
+    let read = reads().await - before;
+    assert!(read <= 2, "{read}");
+    // Another catalog of the store, which tells the server nothing.
+    let other = Collections::open(store).await.unwrap();
+    let view = View::new("numbers", [doc! { "$match": { "_id": 1 } }]);
+    for number in 0..3 {
+        let one = other.collection(format!("one {number}"));
+        one.create_view(view.clone()).await.unwrap();
+        let count = served.collection(one.name());
+        assert_eq!(count.count_documents(doc! {}).await.unwrap(), 1);
+        one.drop().await.unwrap();
+        assert_eq!(count.count_documents(doc! {}).await.unwrap(), 0);
+    }
 }
 
 #[test]

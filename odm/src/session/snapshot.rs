@@ -1,6 +1,6 @@
 //! Sessions that read one state of the data, and write nothing.
 
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use odm_store::{Error, ErrorKind, Reader, Result};
 
@@ -57,7 +57,7 @@ impl Session {
                 refuse_read_inside_transaction(&*self.store)?;
                 // The catalog is as old as the state or older, so that fields computed since count as pending. By a newer one, fields that
                 // are still pending in the state would count as computed.
-                session.catalog = Arc::new(SharedCatalog(RwLock::new(self.catalog())));
+                session.catalog = Arc::new(SharedCatalog::new(self.catalog()));
                 SnapshotState::Committed(self.store.reader()?)
             }
         };
