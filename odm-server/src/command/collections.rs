@@ -61,6 +61,9 @@ async fn list_databases(
         caller.is_none_or(|caller| caller.user.database == **name)
     };
     for name in names.into_iter().filter(is_shown) {
+        if !has_collections(context, name).await? {
+            continue;
+        }
         if only_names {
             let row = rawdoc! { "name": name };
             if filter.matches(&row)? {
@@ -81,6 +84,15 @@ async fn list_databases(
         return Ok(rawdoc! { "databases": databases });
     }
     Ok(rawdoc! { "databases": databases, "totalSize": total, "totalSizeMb": total / (1024 * 1024) })
+}
+
+/// Whether a database has collections, or views. MongoDB has no database without.
+async fn has_collections(context: Context<'_>, database: &str) -> Result<bool> {
+    match context.state.databases.get(database) {
+        // Drivers expect them.
+        None => Ok(true),
+        Some(all) => Ok(!all.list().await?.is_empty() || !all.views().await?.is_empty()),
+    }
 }
 
 /// The bytes of the collections and indexes of a database that the user may read.

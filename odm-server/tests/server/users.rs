@@ -64,6 +64,7 @@ fn a_user_of_another_database_is_nobody_in_this_one() {
     example(async |shop| {
         let collections = Collections::of(&shop);
         let other = Collections::open(Embedded::memory().await?).await?;
+        other.collection("notes").create().await?;
         Users::of(&other)
             .create("ann", "secret", [Right::read_write_all()])
             .await?;
