@@ -174,6 +174,9 @@ pub(crate) const TRANSIENT: &str = "TransientTransactionError";
 /// The label of an error after which a driver resumes a change stream by itself.
 pub(crate) const RESUMABLE: &str = "ResumableChangeStreamError";
 
+/// The label of an error after which a change stream cannot go on.
+const NON_RESUMABLE: &str = "NonResumableChangeStreamError";
+
 /// What an error says besides its message.
 #[derive(Debug, Clone)]
 enum Details {
@@ -212,10 +215,13 @@ impl CommandError {
         }
     }
 
-    /// The error of a `getMore` of a change stream, after which a driver may go on at another server, or at this one once it runs again.
+    /// The error of a change stream, after which a driver may go on at another server, or at this one once it runs again, or must not.
     pub(crate) fn in_change_stream(self) -> Self {
         match self.code {
             code::SHUTDOWN_IN_PROGRESS => self.with_label(RESUMABLE),
+            code::CHANGE_STREAM_FATAL_ERROR
+            | code::CHANGE_STREAM_HISTORY_LOST
+            | code::BSON_OBJECT_TOO_LARGE => self.with_label(NON_RESUMABLE),
             _ => self,
         }
     }

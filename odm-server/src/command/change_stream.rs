@@ -227,8 +227,9 @@ pub(super) async fn open(
     }
     let databases = context.state.databases.iter();
     let stream = ChangeStream::begin(databases, scope, asked.images, asked.start, pipeline);
-    let mut stream = stream.await?;
-    let events = stream.batch(first.size_or_default(), None).await?;
+    let mut stream = stream.await.map_err(CommandError::in_change_stream)?;
+    let events = stream.batch(first.size_or_default(), None).await;
+    let events = events.map_err(CommandError::in_change_stream)?;
     let mut cursor = Cursor::new(
         context.database,
         collection,

@@ -5,6 +5,7 @@ use odm::{
     collections::{CollectionInfo, ValidationRule, View},
     model::{ValidationAction, ValidationLevel},
     mql::{Collation, Pipeline, Variables},
+    store::contract::CommitTime,
 };
 
 use super::{Access, Command, Context, aggregate, namespace};
@@ -135,6 +136,9 @@ async fn create(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
         (None, None, Some(collation)) => collection.create_collated(collation).await?,
         (None, None, None) => collection.create().await?,
     }
+    // An empty collection is no change that has a time. In MongoDB it has, so that a stream from the time of the reply begins after a drop
+    // of the collection before.
+    CommitTime::next();
     Ok(rawdoc! {})
 }
 

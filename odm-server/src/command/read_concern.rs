@@ -2,6 +2,7 @@
 
 use odm::bson::Timestamp;
 
+use super::change_stream;
 use crate::{
     arguments::Arguments,
     cluster_time,
@@ -42,7 +43,8 @@ pub(super) fn take(
     let Some(mut concern) = arguments.nested("readConcern")? else {
         return Ok(None);
     };
-    let level: &str = concern.optional("level")?.unwrap_or("local");
+    let stated: Option<&str> = concern.optional("level")?;
+    let level = stated.unwrap_or("local");
     let after = concern.optional::<Timestamp>("afterClusterTime")?;
     let at = concern.optional::<Timestamp>("atClusterTime")?;
     concern.refuse("afterOpTime")?;
@@ -78,6 +80,13 @@ pub(super) fn take(
             "Enumeration value '{level}' for field 'readConcern.level' is not a valid value."
         );
         return Err(CommandError::new(code::BAD_VALUE, message));
+    }
+    let is_of_stream = !is_in_transaction && change_stream::asked(arguments).is_some();
+    if is_of_stream && stated.is_some_and(|level| level != "majority") {
+        let message = format!(
+            "Aggregation stage $changeStream cannot run with a readConcern other than 'majority'. Current readConcern: {{ level: \"{level}\" }}"
+        );
+        return Err(CommandError::new(code::INVALID_OPTIONS, message));
     }
     if level != "snapshot" || is_in_transaction {
         return Ok(None);

@@ -268,6 +268,8 @@ fn stages_choose_and_shape_events_and_must_leave_the_token() {
             let more = doc! { "getMore": id, "collection": "parts" };
             let error = client.run(more).await.unwrap();
             assert_eq!(error.number("code"), 280, "{stage}: {error}");
+            let label = Bson::from("NonResumableChangeStreamError");
+            assert_eq!(*error.list("errorLabels"), [label], "{stage}");
         }
         Ok(())
     });
@@ -324,6 +326,13 @@ fn what_a_stream_is_not_asked_rightly_is_refused_with_the_code_of_mongodb() {
             let watch = doc! { "aggregate": of, "pipeline": [stream(doc! {})], "cursor": {} };
             let refused = served.client.database(database).run_command(watch).await;
             assert_eq!(error_of(refused.unwrap_err()).0, code);
+        }
+        for (level, is_refused) in [("local", true), ("snapshot", true), ("majority", false)] {
+            let mut watch = command(vec![stream(doc! {})]);
+            watch.insert("readConcern", doc! { "level": level });
+            let refused = served.run(watch).await.map_err(error_of);
+            let refused = refused.err().map(|(code, _)| code);
+            assert_eq!(refused, is_refused.then_some(72), "{level}");
         }
         let mut session = served.client.start_session().await.unwrap();
         session.start_transaction().await.unwrap();
@@ -396,6 +405,28 @@ fn a_stream_ends_with_its_collection() {
         let names: Vec<_> = events.iter().map(|event| subject(event).0).collect();
         assert_eq!(names, ["Delete", "Drop", "Insert", "Rename"]);
         assert!(of_database.is_alive());
+        Ok(())
+    });
+}
+
+#[test]
+fn a_stream_from_the_time_of_a_created_collection_begins_after_the_drop_before_it() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        let notes = served.collection("notes");
+        let watch = |options: Document| doc! { "aggregate": "notes", "pipeline": [{ "$changeStream": options }], "cursor": {} };
+        served.run(watch(doc! {})).await.unwrap();
+        notes.insert_one(doc! { "_id": 1 }).await.unwrap();
+        notes.drop().await.unwrap();
+        let created = served.run(doc! { "create": "notes" }).await.unwrap();
+        let time = created.get_timestamp("operationTime").unwrap();
+        notes.insert_one(doc! { "_id": 2 }).await.unwrap();
+        let later = served
+            .run(watch(doc! { "startAtOperationTime": time }))
+            .await;
+        let events = later.unwrap().inner("cursor").list("firstBatch").clone();
+        let first = events[0].as_document().unwrap();
+        assert_eq!(first.text("operationType"), "insert");
         Ok(())
     });
 }
