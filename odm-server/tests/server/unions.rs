@@ -2,8 +2,9 @@
 
 use mongodb::bson::{Bson, Document, doc};
 use odm::derive::examples::example;
+use odm_server::Right;
 
-use crate::{Fields, Served, error_of};
+use crate::{Fields, Secured, Served, error_of};
 
 /// As many documents with a number, and a text that is as long as each of them.
 async fn fill(served: &Served, collection: &str, numbers: std::ops::Range<i32>, long: usize) {
@@ -149,6 +150,33 @@ fn a_union_is_in_no_transaction_and_no_change_stream() {
         assert_eq!(served.refused(aggregate("parts", &changes)).await.0, 20);
         let view = doc! { "create": "v", "viewOn": "parts", "pipeline": [{ "$unionWith": "v" }] };
         assert_eq!(served.refused(view).await.0, 5);
+        Ok(())
+    });
+}
+
+#[test]
+fn each_source_of_a_union_must_be_readable() {
+    example(async |shop| {
+        let secured = Secured::new(&shop).await;
+        let rights = [Right::read("reviews"), Right::read("products")];
+        secured.users.create("ann", "x", rights).await?;
+        let ann = secured.client("ann", "x").await;
+        let union = |coll: &str, pipeline: Vec<Document>| doc! { "$unionWith": { "coll": coll, "pipeline": pipeline } };
+        let join = |pipeline: Vec<Document>| doc! { "$lookup": { "from": "products", "pipeline": pipeline, "as": "found" } };
+        let run = async |stage: &Document| {
+            let command = aggregate("reviews", std::slice::from_ref(stage));
+            ann.database("shop").run_command(command).await
+        };
+        for stage in [
+            union("orders", vec![]),
+            union("products", vec![union("parts", vec![])]),
+            join(vec![union("parts", vec![])]),
+            doc! { "$facet": { "a": [{ "$unionWith": "parts" }] } },
+            doc! { "$unionWith": "_odm_users" },
+        ] {
+            assert_eq!(error_of(run(&stage).await.unwrap_err()).0, 13, "{stage}");
+        }
+        run(&union("products", vec![join(vec![])])).await.unwrap();
         Ok(())
     });
 }

@@ -120,12 +120,12 @@ impl AggregateDocuments {
     pub async fn cursor(self) -> Result<AggregateCursor> {
         self.session.follow_catalog().await?;
         let (session, ending) = self.session.snapshot()?;
-        let statement = Statement {
+        let scope = RunScope {
             session,
             views: Arc::default(),
             memory_limit: self.memory_limit,
         };
-        let run = Run::new(&statement, self.collection, self.pipeline)?;
+        let run = Run::new(&scope, self.collection, self.pipeline)?;
         Ok(AggregateCursor {
             run,
             results: VecDeque::new(),
@@ -206,7 +206,7 @@ impl fmt::Debug for AggregateCursor {
 
 /// What all runs of an aggregation have in common.
 #[derive(Clone)]
-struct Statement {
+struct RunScope {
     session: Session,
     views: Arc<Mutex<ParsedViews>>,
     memory_limit: usize,
@@ -214,7 +214,7 @@ struct Statement {
 
 /// A pipeline, and the documents of the collection that have not passed it yet.
 struct Run {
-    statement: Statement,
+    scope: RunScope,
     documents: DocumentStream<RawDocumentBuf>,
     pipeline: PipelineRun,
     /// The run of the `$unionWith` whose documents are read.
@@ -223,13 +223,10 @@ struct Run {
 }
 
 impl Run {
-    fn new(statement: &Statement, collection: String, pipeline: Pipeline) -> Result<Self> {
-        let session = &statement.session;
+    fn new(scope: &RunScope, collection: String, pipeline: Pipeline) -> Result<Self> {
+        let session = &scope.session;
         let (collection, pipeline) = {
-            let mut views = statement
-                .views
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut views = scope.views.lock().unwrap_or_else(PoisonError::into_inner);
             views.through(&session.catalog(), collection, pipeline)?
         };
         let (query, rest) = pipeline.split_query();
@@ -243,8 +240,8 @@ impl Run {
         };
         Ok(Run {
             documents: DocumentStream::of_find(session.clone(), find),
-            statement: statement.clone(),
-            pipeline: rest.begin(statement.memory_limit),
+            scope: scope.clone(),
+            pipeline: rest.begin(scope.memory_limit),
             union: None,
             has_ended: false,
         })
@@ -273,11 +270,11 @@ impl Run {
                     }
                 }
                 Step::Lookup(request) => {
-                    let found = look_up(&self.statement, request).await?;
+                    let found = look_up(&self.scope, request).await?;
                     self.pipeline.answer(found);
                 }
                 Step::Union(SourceRequest { from, pipeline }) => {
-                    let run = Run::new(&self.statement, from, pipeline)?;
+                    let run = Run::new(&self.scope, from, pipeline)?;
                     self.union = Some(Box::new(run));
                     self.unite().await?;
                 }
@@ -314,13 +311,10 @@ impl Run {
 }
 
 /// All documents that leave the pipeline of a `$lookup`.
-fn look_up(
-    statement: &Statement,
-    request: SourceRequest,
-) -> BoxFuture<'_, Result<Vec<RawDocumentBuf>>> {
+fn look_up(scope: &RunScope, request: SourceRequest) -> BoxFuture<'_, Result<Vec<RawDocumentBuf>>> {
     Box::pin(async move {
-        let memory_limit = statement.memory_limit;
-        let mut run = Run::new(statement, request.from, request.pipeline)?;
+        let memory_limit = scope.memory_limit;
+        let mut run = Run::new(scope, request.from, request.pipeline)?;
         let (mut found, mut bytes) = (Vec::new(), 0_usize);
         while let Some(documents) = run.next().await? {
             let sizes = documents.iter().map(|document| document.as_bytes().len());
