@@ -37,6 +37,7 @@ pub(crate) use view::ReadView;
 pub(crate) use watch::MatchingChanges;
 pub(crate) use worker::Worker;
 
+use futures_core::future::BoxFuture;
 use odm_store::{
     CollectionMark, Durability, Error, ErrorKind, OtherEpoch, Reader, Result, Store, StoreSession,
     TransactionOptions,
@@ -267,18 +268,20 @@ impl Session {
 
     /// Reads the catalog that is now in force. It fails if a newer version of the database is in force beside which this one must not go
     /// on.
-    async fn reload(&self, reader: &dyn Reader) -> Result<Arc<Catalog>> {
-        let program = &self.program;
-        let catalog = catalog::load(reader).await?;
-        catalog.check_program(program.database, program.version)?;
-        let catalog = Arc::new(catalog.for_program(&program.models));
-        let mut shared = self
-            .catalog
-            .newest
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        shared.clone_from(&catalog);
-        Ok(catalog)
+    fn reload<'f>(&'f self, reader: &'f dyn Reader) -> BoxFuture<'f, Result<Arc<Catalog>>> {
+        Box::pin(async move {
+            let program = &self.program;
+            let catalog = catalog::load(reader).await?;
+            catalog.check_program(program.database, program.version)?;
+            let catalog = Arc::new(catalog.for_program(&program.models));
+            let mut shared = self
+                .catalog
+                .newest
+                .write()
+                .unwrap_or_else(PoisonError::into_inner);
+            shared.clone_from(&catalog);
+            Ok(catalog)
+        })
     }
 
     /// Reads and returns the catalog that is in force.

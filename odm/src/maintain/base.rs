@@ -5,6 +5,7 @@ mod update;
 use std::{collections::HashSet, slice};
 
 use bson::{RawBson, RawDocument, RawDocumentBuf};
+use futures_core::future::BoxFuture;
 use odm_mql::{Filter, Update, diff, key, path};
 use odm_store::{Change, DeleteWrite, Error, ErrorKind, Result, UpdateWrite, show};
 
@@ -79,84 +80,86 @@ impl WriteSummary {
 
 /// Carries out the next page of a write, and returns whether another page follows. Only a delete has more than one: its pages are
 /// pages of the whole unit.
-pub(super) async fn apply(
-    unit: &mut Unit<'_>,
-    write: &Write,
-    progress: &mut WriteProgress,
-) -> Result<bool> {
-    progress.summary = match write {
-        Write::Insert {
-            collection,
-            documents,
-            numbering,
-            ..
-        } => {
-            let documents = sequence::numbered(unit, collection, documents, numbering.as_ref());
-            let documents = documents.await?;
-            WriteSummary::inserted(cold::insert(unit, collection, &documents).await?)
-        }
-        Write::Update {
-            collection,
-            target,
-            change,
-            upsert,
-            is_typed,
-            returning,
-            ..
-        } => {
-            let update = MatchedUpdate {
+pub(super) fn apply<'f>(
+    unit: &'f mut Unit<'_>,
+    write: &'f Write,
+    progress: &'f mut WriteProgress,
+) -> BoxFuture<'f, Result<bool>> {
+    Box::pin(async move {
+        progress.summary = match write {
+            Write::Insert {
+                collection,
+                documents,
+                numbering,
+                ..
+            } => {
+                let documents = sequence::numbered(unit, collection, documents, numbering.as_ref());
+                let documents = documents.await?;
+                WriteSummary::inserted(cold::insert(unit, collection, &documents).await?)
+            }
+            Write::Update {
                 collection,
                 target,
                 change,
-                upsert: *upsert,
-                is_typed: *is_typed,
-            };
-            match returning {
-                None => update.run(unit, false).await?,
-                Some(_) => update.run_returning(unit).await?,
+                upsert,
+                is_typed,
+                returning,
+                ..
+            } => {
+                let update = MatchedUpdate {
+                    collection,
+                    target,
+                    change,
+                    upsert: *upsert,
+                    is_typed: *is_typed,
+                };
+                match returning {
+                    None => update.run(unit, false).await?,
+                    Some(_) => update.run_returning(unit).await?,
+                }
             }
-        }
-        Write::Replace {
-            collection,
-            documents,
-            upsert,
-            is_raw,
-            ..
-        } => replace(unit, collection, documents, *upsert, *is_raw).await?,
-        Write::UpsertBy {
-            collection,
-            key,
-            document,
-            numbering,
-            on_conflict,
-            ..
-        } => {
-            upsert_by(
-                unit,
+            Write::Replace {
+                collection,
+                documents,
+                upsert,
+                is_raw,
+                ..
+            } => replace(unit, collection, documents, *upsert, *is_raw).await?,
+            Write::UpsertBy {
                 collection,
                 key,
-                (document, numbering.as_ref()),
+                document,
+                numbering,
                 on_conflict,
-            )
-            .await?
-        }
-        Write::Modify {
-            collection,
-            id,
-            read,
-            from,
-            to,
-            ..
-        } => modify(unit, collection, id, read, (from, to)).await?,
-        Write::Repair { collection, ids } => repair::apply(unit, collection, ids).await?,
-        Write::Delete {
-            collection,
-            target,
-            returning,
-            ..
-        } => return delete(unit, collection, target, returning.is_some(), progress).await,
-    };
-    Ok(false)
+                ..
+            } => {
+                upsert_by(
+                    unit,
+                    collection,
+                    key,
+                    (document, numbering.as_ref()),
+                    on_conflict,
+                )
+                .await?
+            }
+            Write::Modify {
+                collection,
+                id,
+                read,
+                from,
+                to,
+                ..
+            } => modify(unit, collection, id, read, (from, to)).await?,
+            Write::Repair { collection, ids } => repair::apply(unit, collection, ids).await?,
+            Write::Delete {
+                collection,
+                target,
+                returning,
+                ..
+            } => return delete(unit, collection, target, returning.is_some(), progress).await,
+        };
+        Ok(false)
+    })
 }
 
 /// Sends an update without consequences to the store as it is.

@@ -9,6 +9,7 @@ mod update;
 use std::collections::{BTreeMap, HashMap};
 
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use futures_core::future::BoxFuture;
 use odm_mql::{key, path};
 use odm_store::{Error, ErrorKind, Result, mutants::mutant};
 
@@ -239,23 +240,25 @@ pub(super) async fn touch(unit: &mut Unit<'_>, split: &Split, changed: &[RawBson
 }
 
 /// Removes the cold parts of the documents that a unit has removed.
-pub(super) async fn follow_deletes(unit: &mut Unit<'_>) -> Result<()> {
-    for split in unit.catalog.splits() {
-        let images = unit.images(&split.hot);
-        let removed = images.changed().filter_map(|(_, image)| {
-            let before = image.before().filter(|_| image.now().is_none())?;
-            Some(RawBson::from(id(before)))
-        });
-        let removed: Vec<RawBson> = removed.collect();
-        if !removed.is_empty() && !mutant("cold part of a delete") {
-            unit.exclude(&split.hot, &removed);
-            let parts = unit.search_images(&split.cold_parts_of(removed)).await?;
-            for at in parts {
-                unit.remove(&split.cold, at).await?;
+pub(super) fn follow_deletes<'f>(unit: &'f mut Unit<'_>) -> BoxFuture<'f, Result<()>> {
+    Box::pin(async move {
+        for split in unit.catalog.splits() {
+            let images = unit.images(&split.hot);
+            let removed = images.changed().filter_map(|(_, image)| {
+                let before = image.before().filter(|_| image.now().is_none())?;
+                Some(RawBson::from(id(before)))
+            });
+            let removed: Vec<RawBson> = removed.collect();
+            if !removed.is_empty() && !mutant("cold part of a delete") {
+                unit.exclude(&split.hot, &removed);
+                let parts = unit.search_images(&split.cold_parts_of(removed)).await?;
+                for at in parts {
+                    unit.remove(&split.cold, at).await?;
+                }
             }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Makes hot documents whole, as they are stored, with the cold parts for which the caller has sent values.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use bson::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument};
+use futures_core::future::BoxFuture;
 use odm_mql::{key, path};
 use odm_store::{Error, ErrorKind, Find, FindByKey, Result, mutants::mutant, show};
 
@@ -32,23 +33,29 @@ struct ReferrerTask<'c> {
 
 impl<'c> DeleteRules<'c> {
     /// Applies the rules until no task is left or, if the unit is paged, the page is full. Returns whether tasks may be left.
-    pub(super) async fn apply(&mut self, unit: &mut Unit<'c>, is_paged: bool) -> Result<bool> {
-        loop {
-            while let Some(task) = self.tasks.front_mut() {
-                if !task.next_page(unit).await? {
-                    self.tasks.pop_front();
+    pub(super) fn apply<'f>(
+        &'f mut self,
+        unit: &'f mut Unit<'c>,
+        is_paged: bool,
+    ) -> BoxFuture<'f, Result<bool>> {
+        Box::pin(async move {
+            loop {
+                while let Some(task) = self.tasks.front_mut() {
+                    if !task.next_page(unit).await? {
+                        self.tasks.pop_front();
+                    }
+                    if is_paged && unit.is_page_full() {
+                        cold::follow_deletes(unit).await?;
+                        return Ok(true);
+                    }
                 }
-                if is_paged && unit.is_page_full() {
+                if !self.add_removed(unit).await? {
+                    // The references in a cold part belong to its document, and go with it.
                     cold::follow_deletes(unit).await?;
-                    return Ok(true);
+                    return Ok(false);
                 }
             }
-            if !self.add_removed(unit).await? {
-                // The references in a cold part belong to its document, and go with it.
-                cold::follow_deletes(unit).await?;
-                return Ok(false);
-            }
-        }
+        })
     }
 
     /// Adds the rules for the documents that were removed since the last call. Returns whether there are any.
@@ -89,14 +96,16 @@ impl<'c> DeleteRules<'c> {
     }
 
     /// Refuses the unit if a reference that restricts deletes names a removed document.
-    pub(super) async fn restrict(self, unit: &mut Unit<'_>) -> Result<()> {
-        for (edge, ids) in self.restricting {
-            if mutant("restrict") {
-                break;
+    pub(super) fn restrict<'f>(self, unit: &'f mut Unit<'c>) -> BoxFuture<'f, Result<()>> {
+        Box::pin(async move {
+            for (edge, ids) in self.restricting {
+                if mutant("restrict") {
+                    break;
+                }
+                restrict(unit, edge, &ids).await?;
             }
-            restrict(unit, edge, &ids).await?;
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 

@@ -7,6 +7,7 @@ use std::{collections::HashMap, fmt, ops::ControlFlow};
 
 use async_trait::async_trait;
 use bson::{RawBson, RawBsonRef, RawDocument};
+use futures_core::future::BoxFuture;
 use odm_mql::{
     key,
     path::{self, Lookup},
@@ -191,16 +192,18 @@ impl Inputs for SnapshotInputs<'_> {
 
 /// Recomputes the derived fields that the changes of a unit make stale, level by level: the changes of a level can make only
 /// later levels stale.
-pub(super) async fn refresh(unit: &mut Unit<'_>) -> Result<()> {
-    for level in unit.catalog.levels() {
-        for kind in KINDS {
-            kind.refresh(unit, &level).await?;
+pub(super) fn refresh<'f>(unit: &'f mut Unit<'_>) -> BoxFuture<'f, Result<()>> {
+    Box::pin(async move {
+        for level in unit.catalog.levels() {
+            for kind in KINDS {
+                kind.refresh(unit, &level).await?;
+            }
+            if mutant("second level") {
+                break;
+            }
         }
-        if mutant("second level") {
-            break;
-        }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Recomputes the derived fields of these documents, whatever is stored, and the fields that depend on them.

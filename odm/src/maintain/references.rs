@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use bson::{RawBson, RawBsonRef, RawDocument};
+use futures_core::future::BoxFuture;
 use odm_mql::{
     key,
     path::{self, Leaf},
@@ -22,52 +23,54 @@ use crate::catalog::{Cardinality, Edge, references};
 ///
 /// All references of imported documents count as added, except references that a delete may have left dangling in the other
 /// store.
-pub(super) async fn check(unit: &mut Unit<'_>) -> Result<()> {
-    let (catalog, imports) = (unit.catalog, unit.policy.keeps_origin);
-    let is_sent_whole = match unit.policy.references {
-        ReferenceCheck::None => return Ok(()),
-        ReferenceCheck::Added => false,
-        ReferenceCheck::AddedInDocuments => true,
-    };
-    let mut targets: BTreeMap<&str, Vec<(&Edge, RawBson)>> = BTreeMap::new();
-    for collection in unit.collections() {
-        for edge in catalog.edges_from(collection) {
-            let is_checked = if imports {
-                edge.is_certain()
-            } else {
-                !edge.unchecked
-            };
-            if is_checked {
-                let images = unit.images(collection);
-                let held = |image: &Image| -> Option<Doc> {
-                    let before = if imports {
-                        image.before()
-                    } else {
-                        image.held()
-                    };
-                    before.cloned()
+pub(super) fn check<'f>(unit: &'f mut Unit<'_>) -> BoxFuture<'f, Result<()>> {
+    Box::pin(async move {
+        let (catalog, imports) = (unit.catalog, unit.policy.keeps_origin);
+        let is_sent_whole = match unit.policy.references {
+            ReferenceCheck::None => return Ok(()),
+            ReferenceCheck::Added => false,
+            ReferenceCheck::AddedInDocuments => true,
+        };
+        let mut targets: BTreeMap<&str, Vec<(&Edge, RawBson)>> = BTreeMap::new();
+        for collection in unit.collections() {
+            for edge in catalog.edges_from(collection) {
+                let is_checked = if imports {
+                    edge.is_certain()
+                } else {
+                    !edge.unchecked
                 };
-                if is_sent_whole && let Some(id) = added_nameless(edge, images, &held) {
-                    return Err(dangling(unit, edge, &id));
+                if is_checked {
+                    let images = unit.images(collection);
+                    let held = |image: &Image| -> Option<Doc> {
+                        let before = if imports {
+                            image.before()
+                        } else {
+                            image.held()
+                        };
+                        before.cloned()
+                    };
+                    if is_sent_whole && let Some(id) = added_nameless(edge, images, &held) {
+                        return Err(dangling(unit, edge, &id));
+                    }
+                    let changed = images.changed().map(|(_, image)| image);
+                    let added = added(edge, changed, &held);
+                    let targets = targets.entry(&edge.to).or_default();
+                    targets.extend(added.into_iter().map(|id| (edge, id)));
                 }
-                let changed = images.changed().map(|(_, image)| image);
-                let added = added(edge, changed, &held);
-                let targets = targets.entry(&edge.to).or_default();
-                targets.extend(added.into_iter().map(|id| (edge, id)));
             }
         }
-    }
-    for (collection, added) in targets {
-        let ids: Vec<RawBson> = added.iter().map(|(_, id)| id.clone()).collect();
-        let exist = unit.exist(collection, &ids).await?;
-        let missing = exist.iter().position(|exist| !exist);
-        let missing = missing.filter(|&at| !mutant("second dangling reference") || at == 0);
-        if let Some(missing) = missing.filter(|_| !mutant("dangling reference")) {
-            let (edge, id) = &added[missing];
-            return Err(dangling(unit, edge, id));
+        for (collection, added) in targets {
+            let ids: Vec<RawBson> = added.iter().map(|(_, id)| id.clone()).collect();
+            let exist = unit.exist(collection, &ids).await?;
+            let missing = exist.iter().position(|exist| !exist);
+            let missing = missing.filter(|&at| !mutant("second dangling reference") || at == 0);
+            if let Some(missing) = missing.filter(|_| !mutant("dangling reference")) {
+                let (edge, id) = &added[missing];
+                return Err(dangling(unit, edge, id));
+            }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 fn dangling(unit: &Unit<'_>, edge: &Edge, id: &RawBson) -> Error {

@@ -23,6 +23,7 @@ pub(super) mod unread;
 use std::collections::{BTreeMap, BTreeSet};
 
 use bson::RawBson;
+use futures_core::future::BoxFuture;
 use odm_mql::{Filter, Operation, Update};
 use odm_store::Result;
 
@@ -76,17 +77,19 @@ pub(super) struct Unread<'c> {
 
 impl<'c> Unread<'c> {
     /// Changes the inverses of the references that were changed in these documents, or leaves them to updates.
-    pub(super) async fn follow_references(
-        &mut self,
-        unit: &mut Unit<'c>,
-        collection: &str,
-        positions: &[usize],
-    ) -> Result<()> {
-        let left = inverse::apply(unit, collection, positions, lists::can_update).await?;
-        for (edge, list, changes) in left {
-            self.lists.add(edge, list, changes);
-        }
-        Ok(())
+    pub(super) fn follow_references<'f>(
+        &'f mut self,
+        unit: &'f mut Unit<'c>,
+        collection: &'f str,
+        positions: &'f [usize],
+    ) -> BoxFuture<'f, Result<()>> {
+        Box::pin(async move {
+            let left = inverse::apply(unit, collection, positions, lists::can_update).await?;
+            for (edge, list, changes) in left {
+                self.lists.add(edge, list, changes);
+            }
+            Ok(())
+        })
     }
 
     /// Begins the refresh of derived fields: it leaves out the collections in which updates can make all changes that the unit
@@ -119,25 +122,31 @@ impl<'c> Unread<'c> {
 
     /// Queues the updates of the documents that the refresh has left out, and refreshes the documents that must be read after
     /// all.
-    pub(super) async fn queue(&mut self, unit: &mut Unit<'c>) -> Result<()> {
-        let read = parent_updates(unit)?;
-        refresh_parents(unit, read).await?;
-        self.lists.queue(unit).await
+    pub(super) fn queue<'f>(&'f mut self, unit: &'f mut Unit<'c>) -> BoxFuture<'f, Result<()>> {
+        Box::pin(async move {
+            let read = parent_updates(unit)?;
+            refresh_parents(unit, read).await?;
+            self.lists.queue(unit).await
+        })
     }
 
     /// Ends the unit: writes the queue, and refreshes the documents that did not match their updates.
-    pub(super) async fn finish(self, unit: &mut Unit<'c>) -> Result<Settled> {
-        unit.flush_all().await?;
-        if self.read_unmatched(unit).await? {
+    pub(super) fn finish<'f>(self, unit: &'f mut Unit<'c>) -> BoxFuture<'f, Result<Settled>> {
+        Box::pin(async move {
             unit.flush_all().await?;
-        }
-        Ok(Settled(()))
+            if self.read_unmatched(unit).await? {
+                unit.flush_all().await?;
+            }
+            Ok(Settled(()))
+        })
     }
 
     /// Ends a page of the unit that is not the last.
-    pub(super) async fn finish_page(self, unit: &mut Unit<'c>) -> Result<()> {
-        unit.flush().await?;
-        self.read_unmatched(unit).await.map(drop)
+    pub(super) fn finish_page<'f>(self, unit: &'f mut Unit<'c>) -> BoxFuture<'f, Result<()>> {
+        Box::pin(async move {
+            unit.flush().await?;
+            self.read_unmatched(unit).await.map(drop)
+        })
     }
 
     /// Refreshes the documents that did not match their updates, and returns whether there were any.

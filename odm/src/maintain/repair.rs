@@ -1,6 +1,7 @@
 //! Repairs: documents are made to conform to their definitions, as far as the right values are known.
 
 use bson::{RawBson, RawBsonRef, RawDocumentBuf};
+use futures_core::future::BoxFuture;
 use odm_mql::{key, path};
 use odm_store::Result;
 
@@ -13,26 +14,28 @@ use crate::catalog::Split;
 
 /// Repairs documents: first references, since derived fields depend on them, then cold parts, then derived fields in the order of
 /// the graph.
-pub(super) async fn apply(
-    unit: &mut Unit<'_>,
-    collection: &str,
-    ids: &[RawBson],
-) -> Result<WriteSummary> {
-    let catalog = unit.catalog;
-    for edge in catalog.edges_from(collection) {
-        if edge.is_certain() {
-            inverse::repair(unit, edge, ids).await?;
+pub(super) fn apply<'f>(
+    unit: &'f mut Unit<'_>,
+    collection: &'f str,
+    ids: &'f [RawBson],
+) -> BoxFuture<'f, Result<WriteSummary>> {
+    Box::pin(async move {
+        let catalog = unit.catalog;
+        for edge in catalog.edges_from(collection) {
+            if edge.is_certain() {
+                inverse::repair(unit, edge, ids).await?;
+            }
         }
-    }
-    for split in catalog.splits_of(collection) {
-        repair_parts(unit, split, ids).await?;
-    }
-    repair_versions(unit, collection, ids).await?;
-    derived::repair(unit, collection, ids).await?;
-    let positions = unit.load_existing(collection, ids).await?;
-    Ok(WriteSummary {
-        matched: positions.len() as u64,
-        ..WriteSummary::default()
+        for split in catalog.splits_of(collection) {
+            repair_parts(unit, split, ids).await?;
+        }
+        repair_versions(unit, collection, ids).await?;
+        derived::repair(unit, collection, ids).await?;
+        let positions = unit.load_existing(collection, ids).await?;
+        Ok(WriteSummary {
+            matched: positions.len() as u64,
+            ..WriteSummary::default()
+        })
     })
 }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use bson::{RawBson, RawDocumentBuf};
+use futures_core::future::BoxFuture;
 use odm_mql::{self as mql, key, path};
 use odm_store::{
     CollectionWrites, DeleteWrite, Deleted, DocumentChange, DocumentWrite, Error, ErrorKind, Find,
@@ -259,44 +260,46 @@ impl Unit<'_> {
         self.write().await
     }
 
-    async fn write(&mut self) -> Result<()> {
-        self.share_added();
-        let unread = self.unread.take();
-        let mut batch = Vec::new();
-        for (collection, images) in &self.collections {
-            let writes: Vec<DocumentWrite<'_>> = images.writes().collect();
-            if !writes.is_empty() {
-                self.catalog.check_write(collection)?;
-                batch.push(CollectionWrites { collection, writes });
-            }
-        }
-        for update in &unread {
-            self.catalog.check_write(&update.collection)?;
-        }
-        if !batch.is_empty() || !unread.is_empty() {
-            let applied = match &unread[..] {
-                [] => self
-                    .transaction
-                    .apply(&batch)
-                    .await
-                    .map(|cost| (cost, Vec::new())),
-                unread => self.transaction.apply_with(&batch, unread).await,
-            };
-            drop(batch);
-            match applied {
-                Ok((cost, unmatched)) => {
-                    self.cost += cost;
-                    self.unread.written(&unread, &unmatched);
+    fn write<'f>(&'f mut self) -> BoxFuture<'f, Result<()>> {
+        Box::pin(async move {
+            self.share_added();
+            let unread = self.unread.take();
+            let mut batch = Vec::new();
+            for (collection, images) in &self.collections {
+                let writes: Vec<DocumentWrite<'_>> = images.writes().collect();
+                if !writes.is_empty() {
+                    self.catalog.check_write(collection)?;
+                    batch.push(CollectionWrites { collection, writes });
                 }
-                Err(error) => return Err(self.with_numbers(error).await),
             }
-        }
-        self.record_changes()?;
-        for images in self.collections.values_mut() {
-            images.flushed();
-        }
-        self.queued = 0;
-        Ok(())
+            for update in &unread {
+                self.catalog.check_write(&update.collection)?;
+            }
+            if !batch.is_empty() || !unread.is_empty() {
+                let applied = match &unread[..] {
+                    [] => self
+                        .transaction
+                        .apply(&batch)
+                        .await
+                        .map(|cost| (cost, Vec::new())),
+                    unread => self.transaction.apply_with(&batch, unread).await,
+                };
+                drop(batch);
+                match applied {
+                    Ok((cost, unmatched)) => {
+                        self.cost += cost;
+                        self.unread.written(&unread, &unmatched);
+                    }
+                    Err(error) => return Err(self.with_numbers(error).await),
+                }
+            }
+            self.record_changes()?;
+            for images in self.collections.values_mut() {
+                images.flushed();
+            }
+            self.queued = 0;
+            Ok(())
+        })
     }
 
     /// Whether somebody watches a collection, so that the images of all its changes are needed.

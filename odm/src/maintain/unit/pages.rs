@@ -3,6 +3,7 @@
 use std::vec;
 
 use bson::RawBson;
+use futures_core::future::BoxFuture;
 use odm_mql::{Filter, Test};
 use odm_store::{Find, Result};
 
@@ -78,29 +79,31 @@ impl DocumentPages {
 
 impl Unit<'_> {
     /// Returns the positions of the next documents; none at the end.
-    pub(in crate::maintain) async fn next_page(
-        &mut self,
-        pages: &mut DocumentPages,
-    ) -> Result<Vec<usize>> {
-        loop {
-            let after = match std::mem::replace(&mut pages.next, Next::End) {
-                Next::End => return Ok(Vec::new()),
-                Next::First => None,
-                Next::After(after) => Some(after),
-                Next::Ids(mut ids) => {
-                    let page: Vec<RawBson> = ids.by_ref().take(self.bounds.chunk).collect();
-                    if ids.len() > 0 {
-                        pages.next = Next::Ids(ids);
+    pub(in crate::maintain) fn next_page<'f>(
+        &'f mut self,
+        pages: &'f mut DocumentPages,
+    ) -> BoxFuture<'f, Result<Vec<usize>>> {
+        Box::pin(async move {
+            loop {
+                let after = match std::mem::replace(&mut pages.next, Next::End) {
+                    Next::End => return Ok(Vec::new()),
+                    Next::First => None,
+                    Next::After(after) => Some(after),
+                    Next::Ids(mut ids) => {
+                        let page: Vec<RawBson> = ids.by_ref().take(self.bounds.chunk).collect();
+                        if ids.len() > 0 {
+                            pages.next = Next::Ids(ids);
+                        }
+                        let found = self.load_existing(&pages.find.collection, &page).await?;
+                        if found.is_empty() && pages.has_more() {
+                            continue;
+                        }
+                        return Ok(found);
                     }
-                    let found = self.load_existing(&pages.find.collection, &page).await?;
-                    if found.is_empty() && pages.has_more() {
-                        continue;
-                    }
-                    return Ok(found);
-                }
-            };
-            return self.page_after(pages, after).await;
-        }
+                };
+                return self.page_after(pages, after).await;
+            }
+        })
     }
 
     async fn page_after(

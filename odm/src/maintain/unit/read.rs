@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use async_trait::async_trait;
 use bson::RawBson;
+use futures_core::future::BoxFuture;
 use odm_mql::key;
 use odm_store::{FindByKey, ReaderExt, Result};
 
@@ -16,32 +17,34 @@ use super::{
 impl Unit<'_> {
     /// Reads the documents that the unit does not hold yet, in one call. Returns the position of each distinct `_id`, even if no
     /// document has it.
-    pub(in crate::maintain) async fn load(
-        &mut self,
-        collection: &str,
-        ids: &[RawBson],
-    ) -> Result<Vec<usize>> {
-        let keys: Vec<Vec<u8>> = ids.iter().map(|id| key::of(id.as_raw_bson_ref())).collect();
-        let images = self.images(collection);
-        let mut asked = HashSet::<_, ahash::RandomState>::default();
-        let mut missing = Vec::new();
-        for (id, key) in ids.iter().zip(&keys) {
-            if images.position(key).is_none() && asked.insert(key) {
-                missing.push(id.clone());
+    pub(in crate::maintain) fn load<'f>(
+        &'f mut self,
+        collection: &'f str,
+        ids: &'f [RawBson],
+    ) -> BoxFuture<'f, Result<Vec<usize>>> {
+        Box::pin(async move {
+            let keys: Vec<Vec<u8>> = ids.iter().map(|id| key::of(id.as_raw_bson_ref())).collect();
+            let images = self.images(collection);
+            let mut asked = HashSet::<_, ahash::RandomState>::default();
+            let mut missing = Vec::new();
+            for (id, key) in ids.iter().zip(&keys) {
+                if images.position(key).is_none() && asked.insert(key) {
+                    missing.push(id.clone());
+                }
             }
-        }
-        if !missing.is_empty() {
-            let (found, cost) = self.transaction.get_all(collection, &missing).await?;
-            self.cost += cost;
+            if !missing.is_empty() {
+                let (found, cost) = self.transaction.get_all(collection, &missing).await?;
+                self.cost += cost;
+                let images = self.images_mut(collection);
+                for document in found {
+                    images.remember(Doc::new(document));
+                }
+            }
             let images = self.images_mut(collection);
-            for document in found {
-                images.remember(Doc::new(document));
-            }
-        }
-        let images = self.images_mut(collection);
-        let mut seen = HashSet::<_, ahash::RandomState>::default();
-        let positions = keys.into_iter().map(|key| images.position_or_absent(key));
-        Ok(positions.filter(|at| seen.insert(*at)).collect())
+            let mut seen = HashSet::<_, ahash::RandomState>::default();
+            let positions = keys.into_iter().map(|key| images.position_or_absent(key));
+            Ok(positions.filter(|at| seen.insert(*at)).collect())
+        })
     }
 
     /// Reads documents, and returns the positions of the existing ones.

@@ -6,6 +6,7 @@ use std::{
 };
 
 use bson::{RawBson, RawDocument};
+use futures_core::future::BoxFuture;
 use odm_mql::{Projection, key};
 use odm_store::{Error, Find, FindByKey, ReaderExt, Result};
 
@@ -15,36 +16,41 @@ use crate::{catalog::references, maintain::derived::EachByKey};
 impl Unit<'_> {
     /// Runs a query on the store and the queue together: asks the store with the limit raised by the number of queued documents,
     /// removes these from its answer, and merges in the queued documents that match now.
-    pub(in crate::maintain) async fn search(&mut self, find: &Find) -> Result<Vec<Doc>> {
-        debug_assert_eq!(find.skip, 0, "a unit skips nothing");
-        let images = self.images(&find.collection);
-        if !images.has_queue() {
-            let (found, cost) = self.transaction.find_all(find).await?;
-            self.cost += cost;
-            return Ok(found.into_iter().map(Doc::new).collect());
-        }
-        let whole = Find {
-            limit: raised(find.limit, images),
-            // The order is computed from whole documents.
-            projection: None,
-            ..find.clone()
-        };
-        let (found, cost) = self.transaction.find_all(&whole).await?;
-        self.cost += cost;
-        let images = self.images(&find.collection);
-        let found = found.into_iter().map(Doc::new);
-        let found = found.filter(|document| !images.is_queued(document));
-        let queued = queued(images, find)?;
-        let found = merged(find, found.collect(), queued.into_iter());
-        match &find.projection {
-            None => Ok(found),
-            Some(projection) => {
-                let found = found.iter();
-                found
-                    .map(|document| Ok(Doc::new(projection.apply(document)?)))
-                    .collect()
+    pub(in crate::maintain) fn search<'f>(
+        &'f mut self,
+        find: &'f Find,
+    ) -> BoxFuture<'f, Result<Vec<Doc>>> {
+        Box::pin(async move {
+            debug_assert_eq!(find.skip, 0, "a unit skips nothing");
+            let images = self.images(&find.collection);
+            if !images.has_queue() {
+                let (found, cost) = self.transaction.find_all(find).await?;
+                self.cost += cost;
+                return Ok(found.into_iter().map(Doc::new).collect());
             }
-        }
+            let whole = Find {
+                limit: raised(find.limit, images),
+                // The order is computed from whole documents.
+                projection: None,
+                ..find.clone()
+            };
+            let (found, cost) = self.transaction.find_all(&whole).await?;
+            self.cost += cost;
+            let images = self.images(&find.collection);
+            let found = found.into_iter().map(Doc::new);
+            let found = found.filter(|document| !images.is_queued(document));
+            let queued = queued(images, find)?;
+            let found = merged(find, found.collect(), queued.into_iter());
+            match &find.projection {
+                None => Ok(found),
+                Some(projection) => {
+                    let found = found.iter();
+                    found
+                        .map(|document| Ok(Doc::new(projection.apply(document)?)))
+                        .collect()
+                }
+            }
+        })
     }
 
     /// Runs a query, and holds the documents that it finds. Returns their positions, in its order.
