@@ -2,11 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bson::{
-    DateTime, RawBsonRef, RawDeserializer, RawDocument, RawDocumentBuf, Timestamp, raw::cstr,
-};
+use bson::{DateTime, RawBsonRef, RawDocument, RawDocumentBuf, Timestamp, raw::cstr};
 use odm_mql::{code, path};
-use serde::de::{DeserializeOwned, Error as _};
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -202,31 +199,6 @@ pub fn id_first(document: &RawDocument, id: RawBsonRef<'_>) -> Option<RawDocumen
         }
     }
     Some(reordered)
-}
-
-/// Reads the bytes of a document that the library has written for itself.
-///
-/// The type gets an erased deserializer. That of `bson` has a dozen kinds of maps, and the code of each type would be generated for all of
-/// them: it was a seventh of a program.
-#[doc(hidden)]
-pub fn decode<T: DeserializeOwned>(document: &[u8]) -> bson::error::Result<T> {
-    let mut read = None;
-    erased(document, &mut |deserializer| {
-        read = Some(T::deserialize(deserializer)?);
-        Ok(())
-    })?;
-    Ok(read.expect("a value was read"))
-}
-
-fn erased(
-    document: &[u8],
-    read: &mut dyn FnMut(
-        &mut dyn erased_serde::Deserializer<'_>,
-    ) -> Result<(), erased_serde::Error>,
-) -> bson::error::Result<()> {
-    let document = RawDeserializer::new(document)?;
-    let read = read(&mut <dyn erased_serde::Deserializer<'_>>::erase(document));
-    read.map_err(bson::error::Error::custom)
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@
 mod capabilities;
 mod collection;
 mod commit_time;
+mod decode;
 mod document;
 mod error;
 mod feed;
@@ -84,7 +85,9 @@ pub use write::{
 #[doc(hidden)]
 pub use collection::{is_present, show_briefly};
 #[doc(hidden)]
-pub use document::{MAX_DEPTH, MAX_LEN, check_stored, check_values, decode, id_first, stamped};
+pub use decode::decode;
+#[doc(hidden)]
+pub use document::{MAX_DEPTH, MAX_LEN, check_stored, check_values, id_first, stamped};
 #[doc(hidden)]
 pub use error::show;
 #[doc(hidden)]

@@ -19,7 +19,7 @@
 //! unit removes are gone.
 //!
 //! The larger steps, and what they share in a unit, are functions that return boxed futures: of an `async fn` the compiler makes a copy for
-//! each of its codegen units that awaits it, with all that it awaits, which was a fifth of a program. An allocation costs little beside a
+//! each of its codegen units that awaits it, with all that it awaits, which was an eighth of a program. An allocation costs little beside a
 //! step.
 
 use std::future::Future;
