@@ -119,7 +119,7 @@ fn the_stages_that_the_documentation_lists_are_known_and_the_others_are_refused_
     };
     let code = |result: Result<(), Error>| result.map_err(|error| error.code());
     let stages = listed("[pipelines](Pipeline)");
-    assert_eq!(stages.len(), 18);
+    assert_eq!(stages.len(), 19);
     for name in stages {
         assert_ne!(code(stage(name)), Err(40_324), "{name}");
     }

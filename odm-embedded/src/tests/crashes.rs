@@ -47,7 +47,8 @@ enum Kind {
 async fn open(disk: &Disk, kind: Kind) -> Result<Embedded> {
     let (log_size, load_size) = match kind {
         Kind::ShortLog => (24 << 10, usize::MAX),
-        Kind::LongLog => (256 << 10, usize::MAX),
+        // A segment is longer than the record of 60 documents with long texts, which were others before, with an index of the texts.
+        Kind::LongLog => (512 << 10, usize::MAX),
         Kind::Loads => (24 << 10, 1 << 10),
     };
     Embedded::builder()
@@ -245,11 +246,20 @@ impl History {
     }
 
     /// Finds a state from `first` on: of equal ones, the newest.
+    #[track_caller]
     fn find(&self, state: &[Document], first: usize) -> usize {
-        let found = self.states[first..]
-            .iter()
-            .rposition(|known| known.values().eq(state));
-        first + found.unwrap_or_else(|| panic!("none of the states from {first} on: {state:?}"))
+        let is_it = |known: &Model| known.values().eq(state);
+        match self.states[first..].iter().rposition(is_it) {
+            Some(found) => first + found,
+            None => panic!(
+                "the state of {} documents is none from number {first} on, but number {:?} of {}; acknowledged {}, durable {}",
+                state.len(),
+                self.states.iter().rposition(is_it),
+                self.states.len(),
+                self.acknowledged,
+                self.durable
+            ),
+        }
     }
 
     /// Opens the store on a disk that may fail meanwhile, finds its state, and continues from it.
