@@ -172,7 +172,8 @@ impl Reading<'_> {
             if grouping.count(&key, 1) {
                 continue;
             }
-            if let Some(values) = decoded(&entry, paths, &key).filter(|_| can_decode) {
+            let values = can_decode.then(|| decoded(&entry, paths, &key));
+            if let Some(values) = values.flatten() {
                 grouping.begin(&key, values);
                 run = 1;
             } else {

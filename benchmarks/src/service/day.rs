@@ -1,6 +1,10 @@
 //! The writes of a day, as fast as they go: what the files, the memory and the descriptors of the process are after each hour of them.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{
+    fs,
+    path::Path,
+    sync::{Arc, atomic::Ordering},
+};
 
 use anyhow::ensure;
 
@@ -50,7 +54,7 @@ fn held(folder: &Path) -> anyhow::Result<Held> {
     Ok(held)
 }
 
-/// The writes of one task in an hour. Post number `n` of all is written as the one `TOPICS * POSTS_OF_A_TOPIC` before it goes.
+/// The writes of one task in an hour. The number of posts stays the same: each insert is followed by the delete of an old post.
 async fn work(
     system: Arc<System<Library>>,
     hour: u64,
@@ -72,9 +76,7 @@ async fn work(
                 .service
                 .view(1 + random.below(PAGES as u64) as i64)
                 .await?;
-            system
-                .views
-                .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            system.views.fetch_add(1, Ordering::Relaxed);
         }
     }
     Ok(())
@@ -96,7 +98,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         ],
     );
     let begin = written_bytes();
-    let mut after_first = None;
+    let mut early = None;
     for hour in 0..=HOURS {
         let now = held(folder.path())?;
         let mib = |bytes: u64| thousands(bytes >> 20);
@@ -112,17 +114,17 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
             written.map_or_else(String::new, mib),
         ]);
         if hour == HOURS {
-            let first: &Held = after_first.get_or_insert(now);
+            let early: &Held = early.get_or_insert(now);
             let last = held(folder.path())?;
             ensure!(
-                last.descriptors <= first.descriptors,
+                last.descriptors <= early.descriptors,
                 "descriptors are left open"
             );
-            ensure!(last.files <= 2 * first.files, "the files grow");
+            ensure!(last.files <= 2 * early.files, "the files grow");
             break;
         }
         if hour == 2 {
-            after_first = Some(now);
+            early = Some(now);
         }
         let tasks: Vec<_> = (0..TASKS)
             .map(|task| tokio::spawn(work(system.clone(), hour, task, writes)))
