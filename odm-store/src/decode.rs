@@ -18,9 +18,9 @@ const PRIVATE: [&str; 2] = ["$__private__bson_", "$__bson_private_"];
 
 /// Reads the bytes of a document that the library has written for itself.
 ///
-/// Little code is generated for a type, since each is passed only what it requests: a struct a document, a number a number. The
-/// deserializer of `bson` has a dozen kinds of maps, for each of which the code of a type would be generated; with one in erased form,
-/// each type would have 26 functions and a table.
+/// The compiler generates little code for a type here, since a type gets only the kind of value that it requests. The deserializer of
+/// `bson` has a dozen kinds of maps, and the compiler would generate the code of a type for each of them. An erased deserializer would
+/// add 26 functions and a table for each type.
 #[doc(hidden)]
 pub fn decode<T: DeserializeOwned>(document: &[u8]) -> bson::error::Result<T> {
     let document = RawDocument::from_bytes(document)?;

@@ -340,11 +340,11 @@ pub trait Reader: Send + Sync {
         Ok(None)
     }
 
-    /// Returns a mark of the documents that a collection has in the state, by which a caller that keeps something made of them learns
-    /// without a read that they are still the same.
+    /// Returns a mark of the documents that a collection has in the state. A caller that caches a value computed from the documents
+    /// compares marks, and learns without a read whether the documents are still the same.
     ///
-    /// The default returns `None`, for a store that does not know it without a read. A transaction MUST return `None`, as its own reads
-    /// are what it is checked by.
+    /// The default returns `None`, for a store that cannot tell without a read. A transaction MUST return `None`: a mark would replace a
+    /// read, and its commit checks only what it has read.
     fn mark(&self, collection: &str) -> Option<CollectionMark> {
         let _ = collection;
         None

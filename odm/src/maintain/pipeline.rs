@@ -18,9 +18,8 @@
 //! forgotten, and then for the next one. Restricting references are checked after the last page, when all referrers that the
 //! unit removes are gone.
 //!
-//! The larger steps, and what they share in a unit, are functions that return boxed futures: of an `async fn` the compiler makes a copy for
-//! each of its codegen units that awaits it, with all that it awaits, which was an eighth of a program. An allocation costs little beside a
-//! step.
+//! The larger steps return boxed futures. The compiler copies the body of an `async fn`, with all that it awaits, into each codegen unit
+//! that awaits it; these copies were an eighth of a program. An allocation costs little beside a step.
 
 use std::future::Future;
 
