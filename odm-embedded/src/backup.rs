@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 
 use super::{
     Embedded,
-    copy::{BackupProgress, LogReference, copy},
+    copy::{BackupProgress, copy},
     engine::FileBackend,
     files::{self, NewFile},
     log::{self, Beside},
@@ -202,13 +202,7 @@ fn copy_to_file(
     // The engine closes its own handle.
     let written = file.try_clone().map_err(cannot)?;
     let backend = FileBackend::new(file).map_err(|error| cannot(io::Error::other(error)))?;
-    copy(
-        snapshot,
-        Arc::new(backend),
-        name.clone(),
-        LogReference::LeftOut,
-        goes_on,
-    )?;
+    copy(snapshot, Arc::new(backend), name.clone(), goes_on)?;
     written.sync_all().map_err(cannot)?;
     drop(written);
     // A store may have been created meanwhile whose log belongs at this place.

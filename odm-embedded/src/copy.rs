@@ -6,7 +6,7 @@ use odm_store::{Error, ErrorKind, Result};
 
 use super::{
     engine::{Backend, Engine},
-    layout::{END, META, Tree},
+    layout::{END, META},
     log,
     snapshot::Snapshot,
 };
@@ -41,27 +41,11 @@ pub struct BackupProgress {
     pub bytes: u64,
 }
 
-/// Whether a copy names the log of the store.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum LogReference {
-    /// It takes the place of the store, and has the same log.
-    Copied,
-    /// It is a closed store, which has no log.
-    LeftOut,
-}
-
-impl LogReference {
-    fn is_copied(self, tree: Tree, key: &[u8]) -> bool {
-        matches!(self, LogReference::Copied) || tree != META || key != log::RECORD
-    }
-}
-
-/// Copies a state into an empty backend, and closes it. It is complete then.
+/// Copies a state into an empty backend, and closes it. It is a closed store then, which has no log.
 pub(super) fn copy(
     snapshot: &Snapshot,
     backend: Arc<dyn Backend>,
     name: Arc<str>,
-    log_reference: LogReference,
     goes_on: &mut dyn FnMut(BackupProgress) -> bool,
 ) -> Result<()> {
     let mut trees = snapshot.base.trees()?;
@@ -89,7 +73,7 @@ pub(super) fn copy(
             }
             let kept = portion
                 .iter()
-                .filter(|(key, _)| log_reference.is_copied(tree, key));
+                .filter(|(key, _)| tree != META || key != log::RECORD);
             transaction.write(kept.map(|(key, value)| (tree, &**key, Some(&**value))))?;
             if tree != META {
                 progress.entries += portion.len() as u64;

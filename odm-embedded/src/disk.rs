@@ -36,9 +36,33 @@ struct DiskState {
     operations: AtomicUsize,
     /// How long a sync takes.
     sync_time: Mutex<Duration>,
+    syncs_gate: GateState,
+    copies_gate: GateState,
+    /// How long a change of a copy takes.
+    copy_time: Mutex<Duration>,
+}
+
+#[derive(Debug, Default)]
+struct GateState {
     held: Mutex<bool>,
     released: Condvar,
     waiting: AtomicBool,
+}
+
+impl GateState {
+    fn pass(&self) {
+        let mut held = self.held.lock().expect("no panic");
+        while *held {
+            self.waiting.store(true, Ordering::SeqCst);
+            held = self.released.wait(held).expect("no panic");
+        }
+    }
+
+    fn wait(&self) {
+        while !self.waiting.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+    }
 }
 
 /// The file that a name has now, and since the last sync of the folder.
@@ -86,6 +110,8 @@ struct Data {
     synced: Vec<u8>,
     /// The operations since the last sync, in order.
     unsynced: Vec<Operation>,
+    /// Whether it has no name yet.
+    is_copy: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -106,6 +132,7 @@ impl Data {
             now: data.clone(),
             synced: data,
             unsynced: Vec::new(),
+            is_copy: false,
         }
     }
 }
@@ -166,14 +193,16 @@ fn apply(data: &mut Vec<u8>, operation: &Operation) {
     }
 }
 
-/// Holds up syncs until it is dropped.
+/// Holds up syncs, or copies, until it is dropped.
 #[derive(Debug)]
-pub struct Gate(Disk);
+pub struct Gate(Disk, fn(&DiskState) -> &GateState);
 
 impl Drop for Gate {
     fn drop(&mut self) {
-        *self.0.0.held.lock().expect("no panic") = false;
-        self.0.0.released.notify_all();
+        let Gate(disk, gate) = self;
+        let gate = gate(&disk.0);
+        *gate.held.lock().expect("no panic") = false;
+        gate.released.notify_all();
     }
 }
 
@@ -261,15 +290,31 @@ impl Disk {
         *self.0.sync_time.lock().expect("no panic") = time;
     }
 
+    /// Has each change of the new file of a compaction take this long.
+    pub fn slow_copies(&self, time: Duration) {
+        *self.0.copy_time.lock().expect("no panic") = time;
+    }
+
     pub fn hold_syncs(&self) -> Gate {
-        *self.0.held.lock().expect("no panic") = true;
-        Gate(self.clone())
+        self.hold(|disk| &disk.syncs_gate)
     }
 
     pub fn until_sync_waits(&self) {
-        while !self.0.waiting.load(Ordering::SeqCst) {
-            std::thread::yield_now();
-        }
+        self.0.syncs_gate.wait();
+    }
+
+    /// Holds up the changes of the new files of compactions.
+    pub fn hold_copies(&self) -> Gate {
+        self.hold(|disk| &disk.copies_gate)
+    }
+
+    pub fn until_copy_waits(&self) {
+        self.0.copies_gate.wait();
+    }
+
+    fn hold(&self, gate: fn(&DiskState) -> &GateState) -> Gate {
+        *gate(&self.0).held.lock().expect("no panic") = true;
+        Gate(self.clone(), gate)
     }
 
     /// The disk after the loss of all writes since the last sync.
@@ -295,11 +340,23 @@ impl Disk {
     }
 
     fn change(&self, file: &File, operation: Operation) -> io::Result<()> {
+        self.copy(file);
         self.spend()?;
         let mut data = file.data();
         apply(&mut data.now, &operation);
         data.unsynced.push(operation);
         Ok(())
+    }
+
+    /// Waits, if the file is the new one of a compaction.
+    fn copy(&self, file: &File) {
+        if file.data().is_copy {
+            self.0.copies_gate.pass();
+            let time = *self.0.copy_time.lock().expect("no panic");
+            if !time.is_zero() {
+                std::thread::sleep(time);
+            }
+        }
     }
 
     fn spend(&self) -> io::Result<()> {
@@ -316,12 +373,8 @@ impl Disk {
     }
 
     fn sync(&self, file: &File) -> io::Result<()> {
-        let mut held = self.0.held.lock().expect("no panic");
-        while *held {
-            self.0.waiting.store(true, Ordering::SeqCst);
-            held = self.0.released.wait(held).expect("no panic");
-        }
-        drop(held);
+        self.copy(file);
+        self.0.syncs_gate.pass();
         let time = *self.0.sync_time.lock().expect("no panic");
         if !time.is_zero() {
             std::thread::sleep(time);
@@ -442,12 +495,14 @@ impl StoreFile for Disk {
     fn create(&self) -> io::Result<Replacement> {
         self.spend()?;
         let (disk, file) = (self.clone(), File::default());
+        file.data().is_copy = true;
         Ok(Replacement {
             backend: Arc::new(OpenFile(self.clone(), file.clone())),
             make_durable: Box::new(move || {
                 disk.sync(&file)?;
                 Ok(Box::new(move || {
                     disk.spend()?;
+                    file.data().is_copy = false;
                     disk.store().now = Some(file.clone());
                     // The sync of the folder.
                     disk.spend()?;

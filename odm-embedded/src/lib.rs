@@ -294,9 +294,12 @@ impl Embedded {
 
     /// Rewrites the file without its free space, and returns its sizes before and after.
     ///
-    /// Writes wait while all documents and indexes are copied into a new file, which takes the name of the old one. Reads go on, and are
-    /// not waited for: running snapshots, streams and backups go on with the old file, whose space the disk gets back when the last of them
-    /// ends. The disk must have room for both until then.
+    /// Reads and writes go on while all documents and indexes are copied into a new file, which gets what is written meanwhile as well, and
+    /// then takes the name of the old one: writes wait for a sync of the folder, however large the store is. Running snapshots, streams and
+    /// backups go on with the old file, whose space the disk gets back when the last of them ends. The disk must have room for both until
+    /// then. A unit of more than 64 MiB has the copy go through both files once more.
+    ///
+    /// If another compaction runs, this one begins after it.
     ///
     /// A crash leaves all documents, in the old file or in the new one. If it leaves an incomplete new file, `NAME.new-..`, the next
     /// opening of the store removes it. The new file has the owner and the permissions of the old one. A store in memory gives memory back
@@ -312,14 +315,16 @@ impl Embedded {
     /// # Ok::<_, odm::Error>(()) }).unwrap();
     /// ```
     ///
-    /// Dropping the future ends it: soon after, the file is as it was, unless the new one has just taken its place.
+    /// Dropping the future ends it: soon after, the file is as it was, unless the new one has just taken its place. So does a close of the
+    /// store.
     ///
     /// # Errors
     ///
     /// [`Io`](odm_store::ErrorKind::Io) if the new file cannot be written, if the file was moved or replaced, and on other systems than
     /// Unix, where a file that is open is not replaced: the store goes on with the old one. `Io` also if it is uncertain
     /// which file would be found after a crash, since the disk failed in that moment: then the store refuses writes until it is opened
-    /// again. [`Closed`](odm_store::ErrorKind::Closed) if the store is closed; [`Corrupt`](odm_store::ErrorKind::Corrupt) if it cannot be read.
+    /// again. [`Closed`](odm_store::ErrorKind::Closed) if the store is closed, also meanwhile;
+    /// [`Corrupt`](odm_store::ErrorKind::Corrupt) if it cannot be read.
     pub async fn compact(&self) -> Result<Compacted> {
         let (reply, answer) = oneshot::channel();
         self.handle.ask(Request::Compact { reply }, answer).await

@@ -21,14 +21,16 @@ pub(super) trait StoreFile: Send {
 /// A file that can take the place of another. It is removed unless it does.
 pub(super) struct Replacement {
     pub(super) backend: Arc<dyn Backend>,
-    /// Makes the content of the file durable. An error leaves the place as it is.
-    pub(super) make_durable: Box<dyn FnOnce() -> io::Result<PutInPlace>>,
+    pub(super) make_durable: MakeDurable,
 }
+
+/// Makes the content of a file durable. An error leaves the place as it is.
+pub(super) type MakeDurable = Box<dyn FnOnce() -> io::Result<PutInPlace> + Send>;
 
 /// Puts a file whose content is durable at the place, durably.
 ///
 /// After an error either of the two files may be found there, now and after a crash.
-pub(super) type PutInPlace = Box<dyn FnOnce() -> io::Result<Box<dyn StoreFile>>>;
+pub(super) type PutInPlace = Box<dyn FnOnce() -> io::Result<Box<dyn StoreFile>> + Send>;
 
 /// The place of a store in memory.
 pub(super) struct InMemory;

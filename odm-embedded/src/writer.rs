@@ -40,6 +40,7 @@ use tracing::error;
 
 use self::{
     checkpoint::Checkpoints,
+    compact::Compactions,
     conflicts::History,
     indexes::Ensure,
     store::Unlogged,
@@ -72,6 +73,7 @@ pub(super) struct SharedWriter {
 /// The state of the writer.
 pub(super) struct Writer {
     checkpoints: Checkpoints,
+    compactions: Compactions,
     file: Box<dyn StoreFile>,
     /// `None` for a store in memory.
     log: Option<Log>,
@@ -113,6 +115,8 @@ enum Event {
     Portion,
     CheckpointEnded,
     CheckpointDue,
+    CompactionEnded,
+    CompactionDue,
     FlushDue,
     /// All handles of the store are gone.
     Deserted,
@@ -197,6 +201,7 @@ impl Writer {
         } = open;
         Writer {
             checkpoints: Checkpoints::new(engine, wake),
+            compactions: Compactions::default(),
             file,
             log,
             syncer: Syncer::new(published.clone()),
@@ -224,9 +229,15 @@ impl Writer {
         match event {
             Event::FlushDue => self.flush(),
             Event::Portion => self.run_portion(),
-            // The error is kept as the writer's.
-            Event::CheckpointEnded => drop(self.follow_checkpoint()),
+            Event::CheckpointEnded => {
+                // The error is kept as the writer's, too.
+                if let Err(error) = self.follow_checkpoint() {
+                    self.compactions.refuse(&error);
+                }
+            }
             Event::CheckpointDue => drop(self.begin_checkpoint()),
+            Event::CompactionEnded => self.finish_compaction(),
+            Event::CompactionDue => self.prepare_compaction(),
             Event::Deserted => return ControlFlow::Break(None),
             Event::Request(member @ (Request::Unit { .. } | Request::Commit { .. })) => {
                 self.run_group(member);
@@ -256,6 +267,7 @@ impl Writer {
         // The error is kept as the writer's from here on.
         let _ = self.settle().and_then(|()| self.finish_checkpoint());
         let closed = || Error::new(ErrorKind::Closed, "the store is closed");
+        self.compactions.end(&closed());
         self.published
             .close(self.failure.clone().unwrap_or_else(closed));
         let Writer {
@@ -308,6 +320,14 @@ impl Writer {
     fn next_event(&mut self) -> Option<Event> {
         if self.checkpoints.has_ended() {
             return Some(Event::CheckpointEnded);
+        }
+        if !self.checkpoints.is_running() {
+            if self.compactions.is_over() {
+                return Some(Event::CompactionEnded);
+            }
+            if self.compactions.is_due() {
+                return Some(Event::CompactionDue);
+            }
         }
         let turn_began = self.turn_began.take();
         let has_portion = self.has_portion();

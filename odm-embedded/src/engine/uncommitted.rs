@@ -4,7 +4,7 @@
 //! take bounded memory. No other page refers to these before the commit: after a crash the file has the state before the transaction.
 
 use std::{
-    collections::VecDeque,
+    collections::{BTreeSet, VecDeque},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU32, Ordering},
@@ -73,6 +73,14 @@ impl Uncommitted {
     /// The greatest number of a tree that it has written.
     pub(super) fn last_tree(&self) -> Tree {
         self.last_tree.load(Ordering::Relaxed)
+    }
+
+    /// The trees that have entries.
+    pub(in super::super) fn trees(&self) -> Result<BTreeSet<Tree>> {
+        self.with(|transaction| {
+            let tables = transaction.list_tables()?;
+            Ok(tables.filter_map(|table| tables::tree_of(&table)).collect())
+        })
     }
 
     pub(super) fn get(&self, tree: Tree, key: &[u8]) -> Result<Option<Vec<u8>>> {

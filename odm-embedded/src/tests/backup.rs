@@ -12,10 +12,7 @@ use odm_store::{Durability, ErrorKind, Store};
 
 use super::support::*;
 use crate::disk::Disk;
-use crate::{
-    Embedded,
-    copy::{self, LogReference},
-};
+use crate::{Embedded, copy};
 
 /// More than one portion, with entries of two indexes.
 const DOCUMENTS: i32 = 3_000;
@@ -270,15 +267,7 @@ fn a_copy_to_a_disk_that_fails_is_an_error_or_whole() {
             .await
             .expect("an insert");
         let snapshot = store.handle.published.get().expect("a state");
-        let copy = |disk: &Disk| {
-            copy::copy(
-                &snapshot,
-                disk.file(),
-                "copy".into(),
-                LogReference::LeftOut,
-                &mut |_| true,
-            )
-        };
+        let copy = |disk: &Disk| copy::copy(&snapshot, disk.file(), "copy".into(), &mut |_| true);
         let whole = Disk::default();
         copy(&whole).expect("a copy");
         let operations = whole.operations();

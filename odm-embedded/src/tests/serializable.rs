@@ -125,6 +125,7 @@ async fn run_history(store: &Embedded, seed: u64, transactions: usize) -> [usize
     let mut open: Vec<Open> = Vec::new();
     let mut counts = [0; 2];
     let mut begun = 0;
+    let mut compacting = Vec::new();
     while begun < transactions || !open.is_empty() {
         if begun < transactions && (open.is_empty() || open.len() < 5 && random.u8(0..4) == 0) {
             let transaction = store.begin(TransactionOptions::default());
@@ -171,7 +172,10 @@ async fn run_history(store: &Embedded, seed: u64, transactions: usize) -> [usize
         if random.u16(0..500) == 0 {
             match random.u8(0..3) {
                 0 => store.check().await.expect("a sound store"),
-                1 => drop(store.compact().await.expect("a compaction")),
+                1 => {
+                    let store = store.clone();
+                    compacting.push(std::thread::spawn(move || block_on(store.compact())));
+                }
                 _ => {
                     let more = [index("more", &[("m", 1), ("n", -1)])];
                     let things = match random.bool() {
@@ -185,6 +189,10 @@ async fn run_history(store: &Embedded, seed: u64, transactions: usize) -> [usize
                 }
             }
         }
+    }
+    for compacting in compacting {
+        let compacted = compacting.join().expect("no panic");
+        compacted.expect("a compaction");
     }
     assert_eq!(all(store).await, all(&serial).await, "SEED={seed}");
     store.check_integrity().await.expect("sound indexes");

@@ -85,6 +85,10 @@ impl Checkpoints {
         self.running.is_some()
     }
 
+    pub(super) fn wake(&self) -> Arc<Notify> {
+        self.wake.clone()
+    }
+
     pub(super) fn has_ended(&self) -> bool {
         let running = self.running.as_ref();
         running.is_some_and(|running| {
@@ -180,6 +184,10 @@ impl Writer {
     /// All commits are durable then.
     pub(super) fn begin_checkpoint(&mut self) -> Result<()> {
         self.finish_checkpoint()?;
+        if self.compactions.is_near() {
+            // There may be no other moment without a checkpoint.
+            self.finish_compaction();
+        }
         self.settle()?;
         let named = self.log.as_mut().map(|log| log.begin_generation());
         let named = named.transpose().map_err(|error| self.fail(error))?;
@@ -190,7 +198,9 @@ impl Writer {
         let frozen = self.memtable.state(&Memtables::default(), commit);
         let bytes = mem::take(&mut self.memtable).bytes();
         let begun = self.checkpoints.begin(frozen, bytes, named);
-        begun.map_err(|error| self.fail(error))
+        begun.map_err(|error| self.fail(error))?;
+        self.compactions.note_checkpoint();
+        Ok(())
     }
 
     /// Waits for the end of the running checkpoint, if there is one, and publishes its state, so that later reads release the frozen
@@ -199,9 +209,12 @@ impl Writer {
         let ended = self.checkpoints.end().map_err(|error| self.fail(error))?;
         self.unlogged.in_checkpoint = false;
         if let Some((base, written)) = ended {
-            self.history.add(written, self.published.oldest_open());
+            let base = Arc::new(base);
+            self.history
+                .add(written.clone(), self.published.oldest_open());
             let commit = self.newest.memtables.commit;
-            self.publish_base(base, commit);
+            self.publish_base(base.clone(), commit);
+            self.mirror(base, Some(written));
         }
         self.usable()
     }
@@ -213,9 +226,9 @@ impl Writer {
     }
 
     /// Publishes another base with the same documents.
-    pub(super) fn publish_base(&mut self, base: BaseState, commit: u64) {
+    pub(super) fn publish_base(&mut self, base: Arc<BaseState>, commit: u64) {
         self.newest = Arc::new(Snapshot {
-            base: Arc::new(base),
+            base,
             memtables: self.memtable.state(self.checkpoints.frozen(), commit),
             schema: self.newest.schema.clone(),
             settings: self.settings.clone(),

@@ -33,6 +33,11 @@ impl Writer {
     fn try_large(&mut self, unit: &dyn UnitOfWork) -> Result<(Arc<Snapshot>, FeedChanges)> {
         // No checkpoint is possible while the transaction is open, and its changes are not in the log.
         self.make_durable()?;
+        if self.compactions.is_near() {
+            // It would begin again after the unit.
+            self.finish_compaction();
+            self.usable()?;
+        }
         let begun = self.checkpoints.engine().and_then(Engine::begin);
         let transaction = Arc::new(begun.map_err(|error| self.fail(error))?);
         let work = Work::for_large_unit(
@@ -56,16 +61,17 @@ impl Writer {
             engine.newest()
         });
         // From this point on, the unit may be on the disk.
-        let base = committed.map_err(|error| self.fail(error))?;
+        let base = Arc::new(committed.map_err(|error| self.fail(error))?);
         metrics::commit(1, CommitThread::Store);
         let commit = self.newest.memtables.commit + 1;
         self.history.forget(commit);
         self.newest = Arc::new(Snapshot {
-            base: Arc::new(base),
+            base: base.clone(),
             memtables: self.memtable.state(self.checkpoints.frozen(), commit),
             schema: unit_transaction.work.schema.clone(),
             settings: self.settings.clone(),
         });
+        self.mirror(base, None);
         Ok((self.newest.clone(), unit_transaction.work.changes.take()))
     }
 }
