@@ -341,6 +341,16 @@ impl Engine {
         check_writable(&shield, &name)
     }
 
+    /// Moves pages from the end of the file to free places before it, and cuts the file. No state may be open meanwhile.
+    pub(super) fn compact(&mut self) -> Result<()> {
+        let name = self.name.clone();
+        guard(&name, || {
+            let compacted = self.database.compact();
+            compacted.map_err(|error| failed(&name, error))
+        })?;
+        self.check_writable()
+    }
+
     /// Verifies all checksums. No state may be open meanwhile.
     pub(super) fn check(&mut self) -> Result<()> {
         let name = self.name.clone();

@@ -79,16 +79,14 @@ fn a_compaction_gives_back_the_space_of_deleted_documents_and_keeps_all_else() {
             let compacted = store.compact().await.expect("a compaction");
             assert!(compacted.before > 2_000_000, "{compacted:?}");
             assert!(compacted.after < compacted.before / 3, "{compacted:?}");
-            assert_eq!(all(store).await, left());
-            assert_eq!(store.indexes().expect("the indexes"), indexes);
-            store.check().await.expect("a sound store");
             if let Some(file) = store.size().expect("a size").file {
                 assert_eq!(file, compacted.after);
             }
+            assert_eq!(all(store).await, left());
+            assert_eq!(store.indexes().expect("the indexes"), indexes);
+            store.check().await.expect("a sound store");
             // There is no further free space.
             let again = store.compact().await.expect("a compaction");
-            // The engine may give back some pages of a new file with its first commit.
-            assert!(again.before <= compacted.after, "{again:?}");
             assert!(again.after <= compacted.after, "{again:?}");
             insert(store, vec![thing(1)]).await.expect("an insert");
             assert_eq!(all(store).await.len(), left().len() + 1);

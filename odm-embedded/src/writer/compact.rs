@@ -65,9 +65,10 @@ struct RunningCompaction {
 
 impl RunningCompaction {
     fn send(&self, commit: EngineCommit) {
-        self.progress.sent(&commit);
-        // The thread has failed otherwise.
-        let _ = self.commits.send(commit);
+        if self.progress.note(&commit) {
+            // The thread has failed otherwise.
+            let _ = self.commits.send(commit);
+        }
     }
 }
 

@@ -82,6 +82,32 @@ fn units_and_transactions_are_committed_while_a_compaction_copies() {
     });
 }
 
+/// The bytes of the pages that hold all entries.
+fn pages(store: &Embedded) -> u64 {
+    let state = store.handle.published.get().expect("a state");
+    let trees = state.base.trees().expect("the trees").into_iter();
+    let sizes = trees.map(|tree| state.base.size(tree).expect("a size").pages);
+    sizes.sum()
+}
+
+#[test]
+fn a_compacted_file_is_hardly_longer_than_the_pages_in_use() {
+    block_on(async {
+        let (_, store) = thinned().await;
+        for begin in (0..6_000).step_by(1_000) {
+            let documents = (DOCUMENTS + begin..DOCUMENTS + begin + 1_000).map(thing);
+            insert(&store, documents.collect())
+                .await
+                .expect("an insert");
+            let compacted = store.compact().await.expect("a compaction");
+            let in_use = pages(&store);
+            // The engine's own pages take as much in any store.
+            let most = in_use + in_use / 10 + (64 << 10);
+            assert!(compacted.after <= most, "{compacted:?}: {in_use} in use");
+        }
+    });
+}
+
 /// A store that was closed has no log, which is made by the checkpoint before the copy.
 #[test]
 fn the_first_units_beside_a_compaction_of_a_closed_store_survive_a_crash() {

@@ -4,7 +4,8 @@
 //! them it takes the commits that the engine has made meanwhile: their changes up to the position are made in the new file as well, and the
 //! rest is copied from the state after them. So at no time more than some checkpoints' changes are in memory, and no old state is kept.
 //!
-//! What a large unit has changed is not known. The copy begins again after it, and writes what differs.
+//! Once everything is copied, the file is cut to its length, which is one call of the engine. What is committed during that is not known, and
+//! neither is what a large unit changes. The copy begins again after it, and writes what differs.
 
 use std::{
     cmp::Ordering,
@@ -65,6 +66,10 @@ struct MirrorState {
     behind: usize,
     /// Whether it has all else.
     is_copied: bool,
+    /// Whether it is cut to its length, so that no commit is taken.
+    is_completing: bool,
+    /// The state after the last commit that was not sent for that reason.
+    missed: Option<Arc<BaseState>>,
     has_ended: bool,
 }
 
@@ -76,11 +81,31 @@ impl MirrorProgress {
         }
     }
 
-    /// Notes a commit that is sent.
-    pub(super) fn sent(&self, commit: &EngineCommit) {
+    /// Notes a commit. Returns whether it is to be sent.
+    pub(super) fn note(&self, commit: &EngineCommit) -> bool {
         let mut state = self.lock();
-        state.behind += 1;
         state.is_copied &= commit.changes.is_some();
+        if state.is_completing {
+            state.missed = Some(commit.base.clone());
+            return false;
+        }
+        state.behind += 1;
+        true
+    }
+
+    fn begin_completing(&self) {
+        self.lock().is_completing = true;
+    }
+
+    /// Returns the state after the commits that were not sent meanwhile, if there were any.
+    fn end_completing(&self) -> Option<Arc<BaseState>> {
+        let mut state = self.lock();
+        state.is_completing = false;
+        state.missed.take()
+    }
+
+    fn is_behind(&self) -> bool {
+        self.lock().behind > 0
     }
 
     fn followed(&self) {
@@ -152,25 +177,37 @@ impl Mirror {
 
     /// Copies everything, and then follows the commits until no more can come: the new file is equal to the store's then.
     pub(super) fn run(mut self, goes_on: impl Fn() -> bool) -> Result<Engine> {
+        let new = format!("new file of {}", self.name);
+        let mut engine = Engine::open(self.backend.clone(), new.into(), CACHE)?;
+        self.copy(&mut engine, &goes_on)?;
+        self.progress.begin_completing();
+        engine.compact()?;
+        engine.close()?;
+        let mut engine = Engine::open(self.backend.clone(), self.name.clone(), self.cache_size)?;
+        // Those before the missed ones.
+        while self.progress.is_behind()
+            && let Ok(commit) = self.commits.recv()
+        {
+            self.follow(commit, |changes| engine.commit(changes, true))?;
+        }
+        if let Some(missed) = self.progress.end_completing() {
+            self.base = missed;
+            self.position = Some(START);
+        }
         loop {
-            self.copy(&goes_on)?;
-            let (backend, name) = (self.backend.clone(), self.name.clone());
-            let mut engine = Engine::open(backend, name, self.cache_size)?;
-            while self.position.is_none() {
-                self.progress.copied();
-                let Ok(commit) = self.commits.recv() else {
-                    return Ok(engine);
-                };
-                self.follow(commit, |changes| engine.commit(changes, true))?;
+            if self.position.is_some() {
+                self.copy(&mut engine, &goes_on)?;
             }
-            engine.close()?;
+            self.progress.copied();
+            let Ok(commit) = self.commits.recv() else {
+                return Ok(engine);
+            };
+            self.follow(commit, |changes| engine.commit(changes, true))?;
         }
     }
 
-    /// Copies the rest in one transaction, and closes the file, which gives back what it does not need.
-    fn copy(&mut self, goes_on: &impl Fn() -> bool) -> Result<()> {
-        let name = format!("new file of {}", self.name);
-        let mut engine = Engine::open(self.backend.clone(), name.into(), CACHE)?;
+    /// Copies the rest in one transaction.
+    fn copy(&mut self, engine: &mut Engine, goes_on: &impl Fn() -> bool) -> Result<()> {
         let transaction = Arc::new(engine.begin()?);
         let mut unsynced = 0;
         while let Some((tree, key)) = self.position.take() {
@@ -186,9 +223,7 @@ impl Mirror {
                 return Err(ended("its future was dropped"));
             }
         }
-        engine.commit_open(&transaction)?;
-        drop(transaction);
-        engine.close()
+        engine.commit_open(&transaction)
     }
 
     /// Takes the commits that wait.
