@@ -188,6 +188,12 @@ impl Writer {
             // There may be no other moment without a checkpoint.
             self.finish_compaction();
         }
+        self.freeze()
+    }
+
+    /// Freezes the memtable, and begins to write it into the engine. No checkpoint may run. Publishes nothing: the newest state may have
+    /// changes that are not durable yet.
+    pub(super) fn freeze(&mut self) -> Result<()> {
         self.settle()?;
         let named = self.log.as_mut().map(|log| log.begin_generation());
         let named = named.transpose().map_err(|error| self.fail(error))?;

@@ -59,11 +59,14 @@ impl Writer {
         self.remember(&work.overlay, work.schema.clone());
         match (is_logged, must_wait) {
             (true, _) => {}
-            (false, true) => self.checkpoint()?,
+            (false, true) => {
+                self.freeze()?;
+                self.finish_checkpoint()?;
+            }
             (false, false) => {
                 self.unlogged.in_memtable = true;
                 if !self.checkpoints.is_running() {
-                    self.begin_checkpoint()?;
+                    self.freeze()?;
                 }
             }
         }
