@@ -67,10 +67,8 @@ impl BackupSource {
         match self {
             BackupSource::Writer(store) => {
                 let (reply, answer) = oneshot::channel();
-                store
-                    .handle
-                    .ask(Request::Checkpoint { reply }, answer)
-                    .await
+                let request = Request::Snapshot { reply };
+                store.handle.ask(request, answer).await
             }
             BackupSource::Reader(store) => store.snapshot(),
         }

@@ -338,6 +338,12 @@ impl Builder {
         self
     }
 
+    #[cfg(test)]
+    pub(super) fn held_memtables(mut self, bytes: usize) -> Self {
+        self.settings.held_memtables = bytes;
+        self
+    }
+
     /// Limits the length of the log, in bytes.
     #[cfg(test)]
     pub(super) fn log_size(mut self, bytes: u64) -> Self {

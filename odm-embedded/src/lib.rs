@@ -442,6 +442,21 @@ impl Store for Embedded {
         Ok(self.handle.published.get()?)
     }
 
+    /// Waits for a checkpoint if earlier states hold much memory.
+    async fn snapshot(&self) -> Result<Arc<dyn Reader>> {
+        let newest = self.handle.published.get()?;
+        if self.handle.published.held_memtables(&newest) < newest.settings.held_memtables {
+            return Ok(newest);
+        }
+        drop(newest);
+        let (reply, answer) = oneshot::channel();
+        match self.handle.ask(Request::Snapshot { reply }, answer).await {
+            Ok(snapshot) => Ok(snapshot),
+            // After a failure of the disk nothing is written any more, and readers go on.
+            Err(_) => self.reader(),
+        }
+    }
+
     async fn ensure(&self, collections: &[CollectionSpec]) -> Result<()> {
         let (reply, answer) = oneshot::channel();
         let request = Request::Ensure {

@@ -9,10 +9,11 @@ mod filter;
 use std::{
     borrow::Borrow,
     cmp::Ordering,
+    collections::{BTreeMap, BTreeSet},
     ops::Bound,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{self, AtomicU64},
+        atomic::{self, AtomicU64, AtomicUsize},
     },
 };
 
@@ -35,16 +36,29 @@ const OVERHEAD: usize = 128;
 #[derive(Default)]
 pub(super) struct Memtable {
     table: TableState,
-    /// The approximate memory of the changes.
-    bytes: usize,
 }
 
 /// A table, as the states that read it have it.
 #[derive(Clone, Default)]
 struct TableState {
     trees: Trees,
-    /// The keys of all trees. `None` in a table without changes.
-    filter: Option<Arc<KeyFilter>>,
+    /// `None` in a table without changes.
+    shared: Option<Arc<SharedTable>>,
+}
+
+/// The parts of a table that all states of it share.
+#[derive(Default)]
+struct SharedTable {
+    /// The keys of all trees.
+    filter: KeyFilter,
+    /// The approximate memory of the changes.
+    bytes: AtomicUsize,
+}
+
+impl SharedTable {
+    fn bytes(&self) -> usize {
+        self.bytes.load(atomic::Ordering::Relaxed)
+    }
 }
 
 impl TableState {
@@ -56,8 +70,8 @@ impl TableState {
     #[inline]
     fn of_key(&self, tree: Tree, key: &[u8]) -> Option<&TreeVersions> {
         let versions = self.of(tree)?;
-        let filter = self.filter.as_ref()?;
-        filter.may_have(tree, key).then_some(versions)
+        let shared = self.shared.as_ref()?;
+        shared.filter.may_have(tree, key).then_some(versions)
     }
 }
 
@@ -183,18 +197,20 @@ impl Memtable {
     /// Adds the changes of a commit, whose number is greater than all before it.
     pub(super) fn add(&mut self, commit: CommitNumber, changes: &Overlay) {
         for (tree, changes, growth) in changes.trees() {
-            let filter = self.table.filter.get_or_insert_default().clone();
+            let shared = self.table.shared.get_or_insert_default().clone();
+            let mut bytes = 0;
             let versions = self.tree(tree);
             versions.last.store(commit, atomic::Ordering::Relaxed);
             for (key, value) in changes {
-                self.bytes += OVERHEAD + key.len() + value.as_ref().map_or(0, |value| value.len());
-                filter.add(tree, key);
+                bytes += OVERHEAD + key.len() + value.as_ref().map_or(0, |value| value.len());
+                shared.filter.add(tree, key);
                 let version = Version {
                     key: key.clone(),
                     commit,
                 };
                 versions.versions.insert(version, value.clone());
             }
+            shared.bytes.fetch_add(bytes, atomic::Ordering::Relaxed);
             if growth != 0 {
                 let total = versions.growth_at(commit).saturating_add(growth);
                 versions.growth().push((commit, total));
@@ -222,7 +238,8 @@ impl Memtable {
 
     /// The approximate memory of the changes.
     pub(super) fn bytes(&self) -> usize {
-        self.bytes
+        let shared = self.table.shared.as_ref();
+        shared.map_or(0, |shared| shared.bytes())
     }
 
     /// The tables that a state reads which has all commits up to this one.
@@ -246,6 +263,27 @@ pub(super) struct Memtables {
 pub(super) type SharedChange = (Tree, Arc<[u8]>, NewValue);
 
 impl Memtables {
+    /// No tables: the state of the engine after this commit.
+    pub(super) fn none(commit: CommitNumber) -> Memtables {
+        Memtables {
+            tables: Default::default(),
+            commit,
+        }
+    }
+
+    fn shared(&self) -> impl Iterator<Item = &Arc<SharedTable>> {
+        self.tables.iter().flat_map(|table| &table.shared)
+    }
+
+    /// The approximate memory of the tables of some states that this one does not have, in bytes.
+    pub(super) fn bytes_beside<'a>(&self, states: impl Iterator<Item = &'a Memtables>) -> usize {
+        let own = self.shared().map(Arc::as_ptr).collect::<BTreeSet<_>>();
+        let beside = states.flat_map(Memtables::shared);
+        let beside = beside.filter(|table| !own.contains(&Arc::as_ptr(table)));
+        let beside: BTreeMap<_, _> = beside.map(|table| (Arc::as_ptr(table), table)).collect();
+        beside.values().map(|table| table.bytes()).sum()
+    }
+
     /// The changes of a tree, the newest first.
     #[inline]
     fn of(&self, tree: Tree) -> impl Iterator<Item = &TreeVersions> {

@@ -31,8 +31,8 @@ pub(super) enum Request {
         collections: Vec<CollectionSpec>,
         reply: Reply<()>,
     },
-    /// Makes all commits durable in the engine, and returns the state after them.
-    Checkpoint { reply: Reply<Arc<Snapshot>> },
+    /// Returns a state that is durable in the engine, and has no memtable.
+    Snapshot { reply: Reply<Arc<Snapshot>> },
     /// Verifies the checksums of the file, and returns its state.
     Check { reply: Reply<Arc<Snapshot>> },
     /// Rewrites the file without its free space.

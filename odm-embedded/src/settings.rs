@@ -25,6 +25,8 @@ pub(super) struct Settings {
     pub(super) spill_memory: usize,
     /// The memory from which on the changes of an eventual group are those of a load, in bytes.
     pub(super) load_size: usize,
+    /// The memory of memtables that earlier states may hold before a snapshot waits for a checkpoint, in bytes.
+    pub(super) held_memtables: usize,
     /// The maximum length of the log, in bytes.
     pub(super) log_size: u64,
     pub(super) check: bool,
@@ -60,6 +62,7 @@ impl Default for Settings {
             group_memory: 64 << 20,
             spill_memory: 16 << 20,
             load_size: 1 << 20,
+            held_memtables: 64 << 20,
             log_size: log::MAX_LEN,
             check: false,
             salvage: false,

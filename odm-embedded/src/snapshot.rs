@@ -213,12 +213,28 @@ impl Published {
         drop(last);
     }
 
+    /// Adds a state that is not published itself, for its readers.
+    pub(super) fn add_earlier(&self, state: &Arc<Snapshot>) {
+        let mut earlier = self.earlier.lock().unwrap_or_else(PoisonError::into_inner);
+        earlier.all.push((Instant::now(), Arc::downgrade(state)));
+    }
+
     /// The number of the earlier states with readers, and the time since the oldest of them was replaced.
     pub(super) fn earlier(&self) -> (u64, Option<Duration>) {
         let mut earlier = self.earlier.lock().unwrap_or_else(PoisonError::into_inner);
         earlier.update();
         let oldest = earlier.all.first().map(|(replaced, _)| replaced.elapsed());
         (earlier.all.len() as u64, oldest)
+    }
+
+    /// The approximate memory of the memtables that only states before the newest one have, in bytes.
+    pub(super) fn held_memtables(&self, newest: &Snapshot) -> usize {
+        let earlier = self.earlier.lock().unwrap_or_else(PoisonError::into_inner);
+        let states = earlier.all.iter().filter_map(|(_, state)| state.upgrade());
+        let states: Vec<Arc<Snapshot>> = states.collect();
+        drop(earlier);
+        let states = states.iter().map(|state| &state.memtables);
+        newest.memtables.bytes_beside(states)
     }
 
     /// Makes all later reads fail, and ends the watches.

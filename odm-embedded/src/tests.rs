@@ -28,6 +28,7 @@ mod plans;
 mod queries;
 mod ranges;
 mod serializable;
+mod snapshots;
 mod stats;
 mod support;
 mod time;

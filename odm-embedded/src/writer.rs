@@ -19,6 +19,7 @@ mod group;
 mod indexes;
 mod large;
 mod lead;
+mod snapshots;
 mod store;
 mod sync;
 
@@ -43,6 +44,7 @@ use self::{
     compact::Compactions,
     conflicts::History,
     indexes::Ensure,
+    snapshots::SnapshotRequests,
     store::Unlogged,
     sync::{Answers, Commit, Syncer},
 };
@@ -74,6 +76,7 @@ pub(super) struct SharedWriter {
 pub(super) struct Writer {
     checkpoints: Checkpoints,
     compactions: Compactions,
+    snapshots: SnapshotRequests,
     file: Box<dyn StoreFile>,
     /// `None` for a store in memory.
     log: Option<Log>,
@@ -115,6 +118,7 @@ enum Event {
     Portion,
     CheckpointEnded,
     CheckpointDue,
+    SnapshotDue,
     CompactionEnded,
     CompactionDue,
     FlushDue,
@@ -202,6 +206,7 @@ impl Writer {
         Writer {
             checkpoints: Checkpoints::new(engine, wake),
             compactions: Compactions::default(),
+            snapshots: SnapshotRequests::default(),
             file,
             log,
             syncer: Syncer::new(published.clone()),
@@ -236,6 +241,7 @@ impl Writer {
                 }
             }
             Event::CheckpointDue => drop(self.begin_checkpoint()),
+            Event::SnapshotDue => self.prepare_snapshots(),
             Event::CompactionEnded => self.finish_compaction(),
             Event::CompactionDue => self.prepare_compaction(),
             Event::Deserted => return ControlFlow::Break(None),
@@ -246,12 +252,8 @@ impl Writer {
                 self.ensure(collections, reply);
             }
             // The caller was dropped before it began.
-            Event::Request(Request::Checkpoint { reply } | Request::Check { reply })
-                if reply.is_closed() => {}
-            Event::Request(Request::Checkpoint { reply }) => {
-                let made = self.settle().and_then(|()| self.make_durable());
-                let _ = reply.send(made.map(|()| self.newest.clone()));
-            }
+            Event::Request(Request::Check { reply }) if reply.is_closed() => {}
+            Event::Request(Request::Snapshot { reply }) => self.snapshots.add(reply),
             Event::Request(Request::Check { reply }) => {
                 let checked = self.check();
                 let _ = reply.send(checked.map(|()| self.newest.clone()));
@@ -268,6 +270,7 @@ impl Writer {
         let _ = self.settle().and_then(|()| self.finish_checkpoint());
         let closed = || Error::new(ErrorKind::Closed, "the store is closed");
         self.compactions.end(&closed());
+        self.snapshots.refuse(&closed());
         self.published
             .close(self.failure.clone().unwrap_or_else(closed));
         let Writer {
@@ -327,6 +330,9 @@ impl Writer {
             }
             if self.compactions.is_due() {
                 return Some(Event::CompactionDue);
+            }
+            if self.snapshots.is_due() {
+                return Some(Event::SnapshotDue);
             }
         }
         let turn_began = self.turn_began.take();
@@ -540,9 +546,7 @@ impl Request {
             }
             // The store is closed by now.
             Request::Close { reply } => drop(reply.send(Ok(()))),
-            Request::Checkpoint { reply } | Request::Check { reply } => {
-                drop(reply.send(Err(error)))
-            }
+            Request::Snapshot { reply } | Request::Check { reply } => drop(reply.send(Err(error))),
             Request::Compact { reply } => drop(reply.send(Err(error))),
         }
     }

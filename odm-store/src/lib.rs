@@ -127,6 +127,13 @@ pub trait Store: Send + Sync + 'static {
     /// A reader that lives long keeps old data alive; take a new one for each operation.
     fn reader(&self) -> Result<Arc<dyn Reader>>;
 
+    /// Returns a [`reader`](Self::reader) that may live long.
+    ///
+    /// A store MAY wait, and take a later state, so that the reader keeps less alive.
+    async fn snapshot(&self) -> Result<Arc<dyn Reader>> {
+        self.reader()
+    }
+
     /// Creates the collections and indexes that are missing, and removes the
     /// [obsolete](CollectionSpec::obsolete) indexes that exist with equal keys and options.
     ///

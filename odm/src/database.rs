@@ -301,7 +301,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// captured variables.
     ///
     /// The store keeps the state as long as the closure runs. On the embedded store this takes no copy and has no limit of time, but pages
-    /// that other tasks free meanwhile are not reused before it returns: a file that is written to grows.
+    /// that other tasks free meanwhile are not reused before it returns: a file that is written to grows. If earlier states hold more than
+    /// 64 MiB of changes in memory, a snapshot first waits for a checkpoint.
     ///
     /// Inside a transaction's closure the snapshot reads the state of the transaction, including writes that it makes meanwhile. A snapshot
     /// inside another one has the state of the outer one.

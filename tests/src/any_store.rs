@@ -70,6 +70,10 @@ impl Store for AnyStore {
         self.store.reader()
     }
 
+    async fn snapshot(&self) -> Result<Arc<dyn Reader>> {
+        self.store.snapshot().await
+    }
+
     async fn ensure(&self, collections: &[CollectionSpec]) -> Result<()> {
         self.store.ensure(collections).await
     }

@@ -17,7 +17,7 @@ use super::{
     super::{
         engine::{BaseState, Engine, KeyChange, WriteStop},
         layout::META,
-        log,
+        log::{self, Log},
         memtable::{Memtables, SharedChange},
         snapshot::Snapshot,
         wait::{mark_thread, panic_message},
@@ -206,16 +206,30 @@ impl Writer {
         let begun = self.checkpoints.begin(frozen, bytes, named);
         begun.map_err(|error| self.fail(error))?;
         self.compactions.note_checkpoint();
+        self.snapshots.note_checkpoint(&self.newest.schema);
         Ok(())
+    }
+
+    /// Begins a checkpoint. Waits for its end if it makes the log: before it the file does not name the log, which must get no records.
+    pub(super) fn start_checkpoint(&mut self) -> Result<()> {
+        if self.log.as_ref().is_none_or(Log::is_begun) {
+            self.begin_checkpoint()
+        } else {
+            self.checkpoint()
+        }
     }
 
     /// Waits for the end of the running checkpoint, if there is one, and publishes its state, so that later reads release the frozen
     /// memtable.
     pub(super) fn finish_checkpoint(&mut self) -> Result<()> {
-        let ended = self.checkpoints.end().map_err(|error| self.fail(error))?;
+        let ended = self.checkpoints.end().map_err(|error| {
+            self.snapshots.refuse(&error);
+            self.fail(error)
+        })?;
         self.unlogged.in_checkpoint = false;
         if let Some((base, written)) = ended {
             let base = Arc::new(base);
+            self.answer_snapshots(&base, written.commit);
             self.history
                 .add(written.clone(), self.published.oldest_open());
             let commit = self.newest.memtables.commit;

@@ -31,7 +31,6 @@ use super::{
     super::{
         compact::Compacted,
         engine::{BaseState, Engine},
-        log::Log,
         memtable::Memtables,
         place::{MakeDurable, Replacement},
         queue::Reply,
@@ -137,12 +136,7 @@ impl Writer {
         if !self.compactions.is_due() {
             return;
         }
-        // Before the first checkpoint has ended, the file does not name the log, which must get no records.
-        let frozen = match self.log.as_ref().is_none_or(Log::is_begun) {
-            true => self.begin_checkpoint(),
-            false => self.checkpoint(),
-        };
-        if let Err(error) = frozen {
+        if let Err(error) = self.start_checkpoint() {
             self.compactions.refuse(&error);
         }
     }

@@ -119,7 +119,7 @@ impl AggregateDocuments {
     /// The errors of the store.
     pub async fn cursor(self) -> Result<AggregateCursor> {
         self.session.follow_catalog().await?;
-        let (session, ending) = self.session.snapshot()?;
+        let (session, ending) = self.session.snapshot().await?;
         let scope = RunScope {
             session,
             views: Arc::default(),

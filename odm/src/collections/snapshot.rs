@@ -28,7 +28,7 @@ impl Collections {
     /// The errors of the store.
     pub async fn snapshot(&self) -> Result<CollectionsSnapshot> {
         self.session.follow_catalog().await?;
-        let (session, ending) = self.session.snapshot()?;
+        let (session, ending) = self.session.snapshot().await?;
         Ok(CollectionsSnapshot {
             collections: Collections { session },
             _ending: ending,

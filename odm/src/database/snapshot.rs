@@ -11,6 +11,6 @@ where
     F: AsyncFnOnce(D) -> Result<T, E>,
 {
     // The end of the closure, or the drop of its future, ends the snapshot, even if other tasks still hold the repositories.
-    let (session, _ending) = database.session().snapshot()?;
+    let (session, _ending) = database.session().snapshot().await?;
     run(D::bind(&session)).await
 }

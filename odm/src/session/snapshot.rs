@@ -45,7 +45,7 @@ impl Drop for SnapshotGuard {
 
 impl Session {
     /// Returns the session with its reads on the present state, until the guard is dropped.
-    pub(crate) fn snapshot(&self) -> Result<(Self, SnapshotGuard)> {
+    pub(crate) async fn snapshot(&self) -> Result<(Self, SnapshotGuard)> {
         let mut session = self.clone();
         let state = match &self.snapshot {
             // A snapshot within another one has its state, and may end sooner.
@@ -58,7 +58,7 @@ impl Session {
                 // The catalog is as old as the state or older, so that fields computed since count as pending. By a newer one, fields that
                 // are still pending in the state would count as computed.
                 session.catalog = Arc::new(SharedCatalog::new(self.catalog()));
-                SnapshotState::Committed(self.store.reader()?)
+                SnapshotState::Committed(self.store.snapshot().await?)
             }
         };
         let snapshot = Arc::new(Snapshot(Mutex::new(state)));

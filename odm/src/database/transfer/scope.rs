@@ -57,7 +57,7 @@ impl TransferScope {
     /// `InvalidQuery` in a snapshot, if the collections in it are not known any more.
     pub(super) async fn state(&self, session: &Session) -> Result<TransferState> {
         loop {
-            let (state, ending) = session.snapshot()?;
+            let (state, ending) = session.snapshot().await?;
             let catalog = state.current_catalog().await?;
             let collections = self.collections(&state, &catalog).await?;
             // No snapshot has a list of its collections: the present one is that of the snapshot if none was removed or renamed since.
