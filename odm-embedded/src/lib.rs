@@ -53,6 +53,7 @@ mod queue;
 mod read;
 mod read_only;
 mod reads;
+mod reservations;
 mod salvage;
 mod scan;
 mod schema;
@@ -487,13 +488,14 @@ impl Store for Embedded {
         let request = Request::Unit {
             unit,
             durability,
+            waits: true,
             reply,
         };
         self.handle.commit(request, answer).await
     }
 
     async fn begin(&self, options: TransactionOptions) -> Result<Box<dyn Transaction>> {
-        let transaction = EmbeddedTransaction::begin(&self.handle, options.durability)?;
+        let transaction = EmbeddedTransaction::begin(&self.handle, options).await?;
         Ok(Box::new(transaction))
     }
 

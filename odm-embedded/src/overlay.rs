@@ -44,8 +44,8 @@ pub(super) struct Overlay {
     bytes: usize,
 }
 
-/// A moment in the history of an overlay.
-#[derive(Debug, Clone, Copy)]
+/// A moment in the history of an overlay; by default, its beginning.
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct JournalPosition(usize);
 
 /// The approximate memory of a key and its value, in addition to their bytes.
@@ -135,6 +135,15 @@ impl Overlay {
     /// The present moment. Changes after it can be undone until [`forget`](Overlay::forget).
     pub(super) fn mark(&self) -> JournalPosition {
         JournalPosition(self.journal.len())
+    }
+
+    /// The keys that have changed since a mark.
+    pub(super) fn changed_since(
+        &self,
+        mark: JournalPosition,
+    ) -> impl Iterator<Item = (Tree, &[u8])> {
+        let changed = self.journal.iter().skip(mark.0);
+        changed.map(|entry| (entry.tree, &*entry.key))
     }
 
     /// Undoes the changes since a mark.

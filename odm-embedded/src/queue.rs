@@ -5,7 +5,12 @@ use std::sync::Arc;
 use odm_store::{CollectionSpec, Durability, Result, UnitOfWork};
 use tokio::sync::{mpsc, oneshot};
 
-use super::{compact::Compacted, snapshot::Snapshot, transaction::PendingCommit};
+use super::{
+    compact::Compacted,
+    reservations::{LostReads, Reservation},
+    snapshot::{OpenTransaction, Snapshot},
+    transaction::PendingCommit,
+};
 
 /// The channel for the answer to a request.
 pub(super) type Reply<T> = oneshot::Sender<Result<T>>;
@@ -13,13 +18,23 @@ pub(super) type Reply<T> = oneshot::Sender<Result<T>>;
 /// The writer's end of the queue. Senders wait, in order, while it is full.
 pub(super) type Requests = mpsc::Receiver<Request>;
 
+/// The state of a transaction with a reservation.
+pub(super) type ReservedState = (Arc<Snapshot>, OpenTransaction, Arc<Reservation>);
+
 /// A request.
 pub(super) enum Request {
     /// Runs a unit of work.
     Unit {
         unit: Arc<dyn UnitOfWork>,
         durability: Durability,
+        /// Whether it waits for reservations.
+        waits: bool,
         reply: Reply<()>,
+    },
+    /// Begins a transaction with a reservation, on a state that has all commits.
+    Reserve {
+        lost: Arc<LostReads>,
+        reply: Reply<ReservedState>,
     },
     /// Commits the transaction of a caller.
     Commit {

@@ -43,6 +43,17 @@ pub(super) struct TreeReads {
     pub(super) ranges: BTreeSet<(Vec<u8>, Vec<u8>)>,
 }
 
+impl ReadEntries {
+    /// Whether this entry is among them.
+    pub(super) fn has(&self, tree: Tree, key: &[u8]) -> bool {
+        let reads = self.trees.get(&tree);
+        reads.is_some_and(|TreeReads { keys, ranges }| {
+            let mut ranges = ranges.iter();
+            keys.contains(key) || ranges.any(|(lower, upper)| **lower <= *key && *key < **upper)
+        })
+    }
+}
+
 impl TreeReads {
     fn bound(&mut self) {
         if self.keys.len() + self.ranges.len() > MAX_READS {

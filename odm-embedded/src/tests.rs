@@ -27,6 +27,7 @@ mod paths;
 mod plans;
 mod queries;
 mod ranges;
+mod reservations;
 mod serializable;
 mod snapshots;
 mod stats;

@@ -14,13 +14,19 @@ use odm_mql::Collation;
 use odm_store::{
     Aggregate, CollectionChange, CollectionSpec, CollectionWrites, Cost, DeleteWrite, Deleted,
     Durability, Each, Error, ErrorKind, Explain, FeedChanges, Find, FindByKey, Locks, Reader,
-    Result, Transaction, UnitOfWork, UpdateWrite, Updated,
+    Result, Transaction, TransactionOptions, UnitOfWork, UpdateWrite, Updated,
 };
 use tokio::sync::oneshot;
 
 use super::{
-    Handle, queue::Request, reads::ReadSet, schema::Schema, snapshot::OpenTransaction,
-    wait::end_of, work::Work,
+    Handle,
+    queue::Request,
+    reads::ReadSet,
+    reservations::{LostReads, Reservation},
+    schema::Schema,
+    snapshot::OpenTransaction,
+    wait::end_of,
+    work::Work,
 };
 
 /// A transaction on uncommitted work.
@@ -41,6 +47,9 @@ struct Caller {
     limit: Duration,
     expires: Option<Instant>,
     open: OpenTransaction,
+    /// What the caller has lost before.
+    lost: Option<Arc<LostReads>>,
+    reservation: Option<Arc<Reservation>>,
 }
 
 /// A transaction of a caller that is to be committed.
@@ -49,6 +58,12 @@ pub(super) struct PendingCommit {
     pub(super) reads: Arc<ReadSet>,
     pub(super) rewrites: Option<Arc<dyn UnitOfWork>>,
     pub(super) durability: Durability,
+    /// What the caller has lost before.
+    pub(super) lost: Option<Arc<LostReads>>,
+    /// Whether it waits for the reservations of others.
+    pub(super) waits: bool,
+    /// Until it has ended, others leave the entries to it.
+    _reservation: Option<Arc<Reservation>>,
     /// The changes since its begin are known until it has ended.
     _open: OpenTransaction,
 }
@@ -60,8 +75,24 @@ impl EmbeddedTransaction {
     }
 
     /// Begins a transaction of a caller, on the newest published state.
-    pub(super) fn begin(store: &Arc<Handle>, durability: Durability) -> Result<Self> {
-        let (state, open) = store.published.begin()?;
+    pub(super) async fn begin(store: &Arc<Handle>, options: TransactionOptions) -> Result<Self> {
+        let TransactionOptions {
+            durability, lost, ..
+        } = options;
+        let lost = lost.as_ref().and_then(LostReads::of);
+        let (state, open, reservation) = match &lost {
+            Some(lost) if lost.is_reserved() => {
+                let (reply, answer) = oneshot::channel();
+                let lost = lost.clone();
+                let request = Request::Reserve { lost, reply };
+                let (state, open, reservation) = store.ask(request, answer).await?;
+                (state, open, Some(reservation))
+            }
+            _ => {
+                let (state, open) = store.published.begin()?;
+                (state, open, None)
+            }
+        };
         let reads = Arc::new(ReadSet::default());
         let limit = state.settings.transaction_limit;
         let mut work = Work::new(state, store.published.feed.begin());
@@ -76,6 +107,8 @@ impl EmbeddedTransaction {
                 limit,
                 expires: end_of(limit),
                 open,
+                lost,
+                reservation,
             }),
         })
     }
@@ -235,6 +268,8 @@ impl Transaction for EmbeddedTransaction {
             reads,
             rewrites,
             open,
+            lost,
+            reservation,
             ..
         } = caller;
         let (reply, answer) = oneshot::channel();
@@ -243,6 +278,9 @@ impl Transaction for EmbeddedTransaction {
             reads,
             rewrites,
             durability,
+            lost,
+            waits: reservation.is_none(),
+            _reservation: reservation,
             _open: open,
         });
         // From here on, dropping this future does not stop the commit.

@@ -54,7 +54,8 @@ use super::{
     memtable::{Memtable, Memtables},
     open::{FrozenMemtable, Opened},
     place::StoreFile,
-    queue::{Reply, Request, Requests},
+    queue::{Reply, Request, Requests, ReservedState},
+    reservations::{Awaited, LostReads, Reservations},
     settings::Settings,
     snapshot::{Published, Snapshot},
     wait::{block_on, panic_message},
@@ -84,6 +85,11 @@ pub(super) struct Writer {
     requests: Requests,
     /// A request that was taken from the queue and has not begun.
     next: Option<Request>,
+    reservations: Reservations,
+    /// Units and commits that wait for a reservation.
+    held: Vec<(Awaited, Request)>,
+    /// Those of them that need not wait any more.
+    released: VecDeque<Request>,
     /// The callers who wait for indexes.
     ensures: VecDeque<Ensure>,
     /// The begin of the present turn of the requests, during a build; `None` in the turn of a portion.
@@ -212,6 +218,9 @@ impl Writer {
             syncer: Syncer::new(published.clone()),
             requests,
             next: None,
+            reservations: Reservations::default(),
+            held: Vec::new(),
+            released: VecDeque::new(),
             ensures: VecDeque::new(),
             turn_began: None,
             turn: Duration::ZERO,
@@ -248,6 +257,9 @@ impl Writer {
             Event::Request(member @ (Request::Unit { .. } | Request::Commit { .. })) => {
                 self.run_group(member);
             }
+            Event::Request(Request::Reserve { lost, reply }) => {
+                let _ = reply.send(self.reserve(lost));
+            }
             Event::Request(Request::Ensure { collections, reply }) => {
                 self.ensure(collections, reply);
             }
@@ -273,6 +285,10 @@ impl Writer {
         self.snapshots.refuse(&closed());
         self.published
             .close(self.failure.clone().unwrap_or_else(closed));
+        let held = self.held.drain(..).map(|(_, request)| request);
+        for request in held.chain(self.released.drain(..)) {
+            request.refuse(closed());
+        }
         let Writer {
             checkpoints,
             mut log,
@@ -345,10 +361,9 @@ impl Writer {
             }
             self.turn = Duration::ZERO;
         }
-        let next = self
-            .next
-            .take()
-            .map_or_else(|| self.requests.try_recv(), Ok);
+        self.release();
+        let taken = self.next.take().or_else(|| self.released.pop_front());
+        let next = taken.map_or_else(|| self.requests.try_recv(), Ok);
         match next {
             Ok(request) => {
                 self.turn_began = has_portion.then(Instant::now);
@@ -364,7 +379,10 @@ impl Writer {
 
     /// Whether a caller, or the end of the store, waits for the writer.
     fn has_request(&self) -> bool {
-        self.next.is_some() || !self.requests.is_empty() || self.requests.is_closed()
+        self.next.is_some()
+            || !self.released.is_empty()
+            || !self.requests.is_empty()
+            || self.requests.is_closed()
     }
 
     fn flush_due(&self) -> Option<Instant> {
@@ -391,7 +409,8 @@ impl Writer {
     /// When the thread has work, if nobody wakes it before.
     fn due(&self) -> Option<Instant> {
         let due = self.flush_due().into_iter().chain(self.checkpoint_due());
-        due.min()
+        let held = self.held.iter().filter_map(|(awaited, _)| awaited.until);
+        due.chain(held).min()
     }
 
     /// Returns the error of an earlier failure of the disk.
@@ -445,6 +464,20 @@ impl Writer {
                 }
             }
         }
+    }
+
+    /// Reserves entries for a transaction, and begins it on a state that has all commits of before.
+    fn reserve(&mut self, lost: Arc<LostReads>) -> Result<ReservedState> {
+        self.settle()?;
+        let (state, open) = self.published.begin()?;
+        let reservation = self.reservations.add(lost, self.checkpoints.wake());
+        Ok((state, open, reservation))
+    }
+
+    /// Takes what waits for no reservation any more.
+    fn release(&mut self) {
+        let over = self.held.extract_if(.., |(awaited, _)| awaited.is_over());
+        self.released.extend(over.map(|(_, request)| request));
     }
 
     /// Waits until all commits are published or refused.
@@ -547,6 +580,7 @@ impl Request {
             // The store is closed by now.
             Request::Close { reply } => drop(reply.send(Ok(()))),
             Request::Snapshot { reply } | Request::Check { reply } => drop(reply.send(Err(error))),
+            Request::Reserve { reply, .. } => drop(reply.send(Err(error))),
             Request::Compact { reply } => drop(reply.send(Err(error))),
         }
     }

@@ -561,17 +561,25 @@ pub enum Durability {
 }
 
 /// How a transaction behaves.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct TransactionOptions {
     /// When its commit is safe from a crash.
     pub durability: Durability,
+    /// The error of the transaction before, if this one tries the same work again. A store MAY have others wait a bounded time for a
+    /// transaction that has lost several times.
+    pub lost: Option<Error>,
 }
 
 impl TransactionOptions {
     /// Returns the options with this durability.
     pub fn durability(self, durability: Durability) -> Self {
-        TransactionOptions { durability }
+        TransactionOptions { durability, ..self }
+    }
+
+    /// Returns the options of a transaction that tries again the work of one that has ended with this error.
+    pub fn after(self, lost: Option<Error>) -> Self {
+        TransactionOptions { lost, ..self }
     }
 }
 

@@ -593,6 +593,6 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     /// # Ok(()) });
     /// ```
     fn begin(&self) -> impl Future<Output = Result<TransactionGuard<Self>>> + Send {
-        async move { TransactionGuard::new(self).await }
+        async move { TransactionGuard::new(self, None).await }
     }
 }

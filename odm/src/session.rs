@@ -156,11 +156,20 @@ impl Session {
 
     /// Begins a transaction of the durability of the session, and returns the session with its operations in it.
     pub(crate) async fn begin(&self) -> Result<(Self, Arc<Bound>)> {
-        self.begin_in(None).await
+        self.begin_after(None).await
+    }
+
+    /// Does so to try work again that has ended with an error.
+    pub(crate) async fn begin_after(&self, lost: Option<Error>) -> Result<(Self, Arc<Bound>)> {
+        self.begin_in(None, lost).await
     }
 
     /// Does so in a session of the store.
-    async fn begin_in(&self, session: Option<&dyn StoreSession>) -> Result<(Self, Arc<Bound>)> {
+    async fn begin_in(
+        &self,
+        session: Option<&dyn StoreSession>,
+        lost: Option<Error>,
+    ) -> Result<(Self, Arc<Bound>)> {
         self.keep_workers();
         self.refuse_in_snapshot(|| "transaction".to_owned())?;
         self.refuse_inside_transaction()?;
@@ -170,7 +179,8 @@ impl Session {
                 "transaction inside another: use `transaction`, which joins it, and not `begin`",
             ));
         }
-        let options = TransactionOptions::default().durability(self.durability);
+        let options = TransactionOptions::default();
+        let options = options.durability(self.durability).after(lost);
         // Until the caller owns it, the store's transaction rolls back by its own drop.
         let transaction = match session {
             Some(session) => session.begin(options).await?,
@@ -391,7 +401,7 @@ impl Session {
         work: &Arc<W>,
         of_store: Option<&dyn StoreSession>,
     ) -> Result<W::Outcome> {
-        let (session, bound) = self.begin_in(of_store).await?;
+        let (session, bound) = self.begin_in(of_store, None).await?;
         match session.work(work, |_| false).await {
             Ok(outcome) => {
                 bound.commit().await?;

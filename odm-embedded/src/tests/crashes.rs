@@ -151,7 +151,7 @@ impl Unit {
         }
         let options = TransactionOptions::default().durability(self.durability);
         loop {
-            let mut transaction: Box<dyn Transaction> = store.begin(options).await?;
+            let mut transaction: Box<dyn Transaction> = store.begin(options.clone()).await?;
             let mut has_changes = !self.stored.is_empty();
             for write in self.writes() {
                 match write {

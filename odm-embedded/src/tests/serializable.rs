@@ -124,11 +124,18 @@ async fn run_history(store: &Embedded, seed: u64, transactions: usize) -> [usize
     let serial = things(indexes()).await;
     let mut open: Vec<Open> = Vec::new();
     let mut counts = [0; 2];
+    let mut lost = Vec::new();
     let mut begun = 0;
     let mut compacting = Vec::new();
     while begun < transactions || !open.is_empty() {
         if begun < transactions && (open.is_empty() || open.len() < 5 && random.u8(0..4) == 0) {
-            let transaction = store.begin(TransactionOptions::default());
+            // Few, since others wait for one that has lost several times.
+            let after = if random.u8(0..8) == 0 {
+                lost.pop()
+            } else {
+                None
+            };
+            let transaction = store.begin(TransactionOptions::default().after(after));
             open.push(Open {
                 transaction: transaction.await.expect("a transaction"),
                 steps: Vec::new(),
@@ -164,6 +171,7 @@ async fn run_history(store: &Embedded, seed: u64, transactions: usize) -> [usize
                     Err(error) => {
                         assert!(error.is_retryable(), "{error}");
                         counts[1] += 1;
+                        lost.push(error);
                     }
                 }
             }

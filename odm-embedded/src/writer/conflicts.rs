@@ -9,11 +9,15 @@ use std::{
     sync::Arc,
 };
 
+use bson::{RawBson, RawDocument};
+use odm_store::{Error, ErrorKind, show_briefly};
+
 use super::super::{
     layout::Tree,
     memtable::{CommitNumber, Memtables},
     overlay::Overlay,
     reads::{ReadEntries, TreeReads},
+    reservations::{Lost, LostReads},
     schema::{Collection, Schema},
     snapshot::Snapshot,
     work::Work,
@@ -101,17 +105,54 @@ impl CommitState<'_> {
 
     fn has_changed_in(&self, tree: Tree, reads: &TreeReads, since: CommitNumber) -> bool {
         let TreeReads { keys, ranges } = reads;
-        let tables = self.history.held.iter().chain([self.newest]);
-        tables.into_iter().any(|table| {
-            let mut keys = keys.iter();
-            let mut ranges = ranges.iter();
-            keys.any(|key| table.has_changed(tree, key, since))
-                || ranges.any(|(lower, upper)| table.has_changed_in(tree, (lower, upper), since))
-        }) || keys.iter().any(|key| self.group.get(tree, key).is_some())
-            || ranges.iter().any(|(lower, upper)| {
-                let changes = self.group.range(tree, lower, upper);
-                changes.is_some_and(|mut changes| changes.next().is_some())
-            })
+        keys.iter()
+            .any(|key| self.has_changed_key(tree, key, since))
+            || ranges
+                .iter()
+                .any(|range| self.has_changed_range(tree, range, since))
+    }
+
+    fn tables(&self) -> impl Iterator<Item = &Memtables> {
+        self.history.held.iter().chain([self.newest])
+    }
+
+    fn has_changed_key(&self, tree: Tree, key: &[u8], since: CommitNumber) -> bool {
+        self.tables()
+            .any(|table| table.has_changed(tree, key, since))
+            || self.group.get(tree, key).is_some()
+    }
+
+    fn has_changed_range(
+        &self,
+        tree: Tree,
+        (lower, upper): &(Vec<u8>, Vec<u8>),
+        since: CommitNumber,
+    ) -> bool {
+        let mut tables = self.tables();
+        let changes = self.group.range(tree, lower, upper);
+        tables.any(|table| table.has_changed_in(tree, (lower, upper), since))
+            || changes.is_some_and(|mut changes| changes.next().is_some())
+    }
+
+    /// The entries that have changed since a transaction began on a state, as far as they are known.
+    pub(super) fn changed(&self, reads: &ReadEntries, began: &Snapshot) -> ReadEntries {
+        let since = began.memtables.commit;
+        let trees = reads.trees.iter().filter_map(|(&tree, reads)| {
+            let keys = reads.keys.iter();
+            let keys = keys.filter(|key| self.has_changed_key(tree, key, since));
+            let ranges = reads.ranges.iter();
+            let ranges = ranges.filter(|range| self.has_changed_range(tree, range, since));
+            let changed = TreeReads {
+                keys: keys.cloned().collect(),
+                ranges: ranges.cloned().collect(),
+            };
+            let is_changed = !changed.keys.is_empty() || !changed.ranges.is_empty();
+            is_changed.then_some((tree, changed))
+        });
+        ReadEntries {
+            trees: trees.collect(),
+            absent: BTreeSet::new(),
+        }
     }
 
     /// Whether queries of a collection that was read by its documents or an index now find their documents in another way.
@@ -126,6 +167,45 @@ impl CommitState<'_> {
                     .is_none_or(|now| !has_same_paths(before, now))
         })
     }
+}
+
+/// The error of a transaction that began on a state, and has read entries that others have changed since.
+pub(super) fn lost(changed: ReadEntries, last: Option<&LostReads>, began: &Snapshot) -> Error {
+    let at = located(&changed, began);
+    let what = match &at {
+        None => String::new(),
+        Some((collection, None)) => format!(", documents of `{collection}`"),
+        Some((collection, Some(id))) => {
+            let id = show_briefly(id.as_raw_bson_ref());
+            format!(", the document of `{collection}` with `_id` {id}")
+        }
+    };
+    let message =
+        format!("transaction lost: another one has changed what it has read{what}; run it again");
+    let error = Error::new(ErrorKind::TransactionAborted, message).retryable();
+    let lost = Lost(Arc::new(LostReads::after(last, changed)));
+    let error = error.with_source(lost);
+    match at {
+        None => error,
+        Some((collection, id)) => error.at(&collection, None, id),
+    }
+}
+
+/// The collection of the first of some entries, and the `_id` of its document, if it is one.
+fn located(changed: &ReadEntries, began: &Snapshot) -> Option<(String, Option<RawBson>)> {
+    let mut collections = began.schema.collections();
+    let (collection, tree, reads) = collections.find_map(|collection| {
+        let mut trees = changed.trees.iter();
+        let (tree, reads) = trees.find(|(tree, _)| has_tree_of(collection, &[**tree].into()))?;
+        Some((collection, *tree, reads))
+    })?;
+    let documents = reads.keys.iter().filter(|_| tree == collection.tree);
+    let id = documents.into_iter().find_map(|key| {
+        let document = began.view().get(tree, key).ok()??;
+        let document = RawDocument::from_bytes(&*document).ok()?;
+        document.get("_id").ok()?.map(RawBson::from)
+    });
+    Some((collection.name.clone(), id))
 }
 
 /// Whether the documents or an index of a collection are in one of these trees.

@@ -15,15 +15,16 @@ use odm_store::{
 
 use super::{
     super::{
-        overlay::Overlay,
+        overlay::{JournalPosition, Overlay},
         queue::{Reply, Request},
+        reservations::{Awaited, Reservations},
         schema::Schema,
         transaction::{EmbeddedTransaction, PendingCommit},
         wait::{block_on, end_of, panic_message},
         work::{UnitBound, Work},
     },
     Answers, Writer,
-    conflicts::CommitState,
+    conflicts::{CommitState, lost},
 };
 
 /// The greatest number of units in one commit.
@@ -32,8 +33,21 @@ const MAX_UNITS: usize = 1024;
 /// The longest delay of a commit for units that are expected.
 const MAX_DELAY: Duration = Duration::from_micros(500);
 
-/// A unit, its durability, and the channel for its answer.
-pub(super) type Member = (Arc<dyn UnitOfWork>, Durability, Reply<()>);
+/// A unit that is to be committed in a group.
+pub(super) struct Member {
+    pub(super) unit: Arc<dyn UnitOfWork>,
+    pub(super) durability: Durability,
+    /// Whether it waits for reservations.
+    pub(super) waits: bool,
+    pub(super) reply: Reply<()>,
+}
+
+/// A unit that its group has not done.
+pub(super) enum Undone {
+    /// It is too large for a group.
+    Large(Member),
+    Held(Awaited, Member),
+}
 
 /// Units that have run and will be committed together.
 pub(super) struct Group {
@@ -53,6 +67,23 @@ pub(super) struct CommitPacing {
     commit: Duration,
     /// How many groups with one unit there were since the last with more.
     pub(super) alone: u32,
+}
+
+impl From<Member> for Request {
+    fn from(member: Member) -> Request {
+        let Member {
+            unit,
+            durability,
+            waits,
+            reply,
+        } = member;
+        Request::Unit {
+            unit,
+            durability,
+            waits,
+            reply,
+        }
+    }
 }
 
 impl CommitPacing {
@@ -102,10 +133,14 @@ impl Group {
             && self.transaction.work.overlay.bytes() < self.transaction.work.settings.group_memory
     }
 
-    /// Runs a unit on the state that the units before it have left. Afterwards it is done as a whole or not at all. Returns a unit that is
-    /// too large for a group.
-    fn run(&mut self, (unit, durability, reply): Member, limit: Duration) -> Option<Member> {
-        if reply.is_closed() {
+    /// Runs a unit on the state that the units before it have left. Afterwards it is done as a whole, or returned.
+    fn run(
+        &mut self,
+        member: Member,
+        limit: Duration,
+        reservations: &mut Reservations,
+    ) -> Option<Undone> {
+        if member.reply.is_closed() {
             // The caller was dropped before the unit began.
             return None;
         }
@@ -113,21 +148,28 @@ impl Group {
         transaction.work.begin_unit();
         let mark = transaction.work.overlay.mark();
         let schema = transaction.work.schema.clone();
-        let result = run_unit(&*unit, transaction, limit);
+        let result = run_unit(&*member.unit, transaction, limit);
         let outgrown = transaction.work.is_outgrown();
         let changes = transaction.work.changes.take();
-        if result.is_err() || outgrown {
-            transaction.work.overlay.undo_to(mark);
+        let overlay = &mut transaction.work.overlay;
+        let is_done = result.is_ok() && !outgrown;
+        let held = (is_done && member.waits).then(|| reservations.of(overlay.changed_since(mark)));
+        let held = held.flatten();
+        if !is_done || held.is_some() {
+            overlay.undo_to(mark);
             transaction.work.schema = schema;
         } else {
             self.changes.push(changes);
         }
         if outgrown {
-            return Some((unit, durability, reply));
+            return Some(Undone::Large(member));
         }
-        self.durable |= durability == Durability::Immediate;
+        if let Some(awaited) = held {
+            return Some(Undone::Held(awaited, member));
+        }
+        self.durable |= member.durability == Durability::Immediate;
         // The answer waits for the commit even if it is an error, since the unit may have read uncommitted changes.
-        self.answers.push((reply, result));
+        self.answers.push((member.reply, result));
         None
     }
 }
@@ -138,17 +180,6 @@ pub(super) enum CheckedReads {
     /// Only the writes may be others by now.
     ChangedForWrites,
     Changed,
-}
-
-/// The error of a transaction whose reads have changed.
-#[cold]
-pub(super) fn conflict() -> Error {
-    metrics::transaction_conflict();
-    Error::new(
-        ErrorKind::TransactionAborted,
-        "transaction lost: another one has changed what it has read; run it again",
-    )
-    .retryable()
 }
 
 /// Runs a unit to its end, its panic or its deadline: `limit` bounds its waits, and the limit of the settings its computation. Its changes
@@ -207,19 +238,30 @@ impl Writer {
                 ControlFlow::Continue(Some(Request::Unit {
                     unit,
                     durability,
+                    waits,
                     reply,
-                })) => Some((unit, self.durability(durability), reply)),
+                })) => Some(Member {
+                    unit,
+                    durability: self.durability(durability),
+                    waits,
+                    reply,
+                }),
                 ControlFlow::Continue(Some(Request::Commit { pending, reply })) => {
-                    self.check_reads(&mut group, *pending, reply)
+                    self.check_reads(&mut group, pending, reply)
                 }
                 ControlFlow::Continue(other) => {
                     self.next = other;
                     break None;
                 }
             };
-            let large = member.and_then(|member| group.run(member, limit));
-            if large.is_some() || !group.has_room() {
-                break large;
+            let reservations = &mut self.reservations;
+            match member.and_then(|member| group.run(member, limit, reservations)) {
+                Some(Undone::Large(member)) => break Some(member),
+                Some(Undone::Held(awaited, member)) => self.hold(awaited, member.into()),
+                None => {}
+            }
+            if !group.has_room() {
+                break None;
             }
             next = self.next_member(&group, &mut patience);
         };
@@ -247,21 +289,73 @@ impl Writer {
     fn check_reads(
         &mut self,
         group: &mut Group,
-        pending: PendingCommit,
+        pending: Box<PendingCommit>,
         reply: Reply<()>,
     ) -> Option<Member> {
         let of_group = &group.transaction.work;
         let checked = self.checked(&pending, &of_group.overlay, &of_group.schema);
         let durability = self.durability(pending.durability);
-        match (checked, pending.rewrites) {
-            (CheckedReads::Same, _) => group.absorb(pending.work, durability, reply),
+        match (checked, &pending.rewrites) {
+            (CheckedReads::Same, _) => {
+                let start = JournalPosition::default();
+                let changed = pending.work.overlay.changed_since(start);
+                match pending.waits.then(|| self.reservations.of(changed)) {
+                    Some(Some(awaited)) => self.hold(awaited, Request::Commit { pending, reply }),
+                    _ => group.absorb(pending.work, durability, reply),
+                }
+            }
             (CheckedReads::ChangedForWrites, Some(rewrites)) => {
                 metrics::transaction_rewrite();
-                return Some((rewrites, durability, reply));
+                return Some(Member {
+                    unit: rewrites.clone(),
+                    durability,
+                    waits: pending.waits,
+                    reply,
+                });
             }
-            _ => group.answers.push((reply, Err(conflict()))),
+            _ => {
+                let lost = self.lost(&pending, &of_group.overlay, &of_group.schema);
+                group.answers.push((reply, Err(lost)));
+            }
         }
         None
+    }
+
+    /// Puts a unit or a commit aside until a reservation is over.
+    fn hold(&mut self, awaited: Awaited, mut request: Request) {
+        match &mut request {
+            Request::Unit { waits, .. } => *waits = false,
+            Request::Commit { pending, .. } => pending.waits = false,
+            _ => {}
+        }
+        self.held.push((awaited, request));
+    }
+
+    fn commit_state<'a>(&'a self, group: &'a Overlay, schema: &'a Arc<Schema>) -> CommitState<'a> {
+        CommitState {
+            history: &self.history,
+            newest: &self.newest.memtables,
+            group,
+            schema,
+        }
+    }
+
+    /// The error of a transaction whose reads have changed.
+    #[cold]
+    pub(super) fn lost(
+        &self,
+        pending: &PendingCommit,
+        group: &Overlay,
+        schema: &Arc<Schema>,
+    ) -> Error {
+        metrics::transaction_conflict();
+        let began = &pending.work.base;
+        let reads = pending.reads.lock();
+        let changed = self
+            .commit_state(group, schema)
+            .changed(&reads.asked, began);
+        drop(reads);
+        lost(changed, pending.lost.as_deref(), began)
     }
 
     /// Whether the reads of a transaction are those of the newest state with the changes of a group.
@@ -273,12 +367,7 @@ impl Writer {
     ) -> CheckedReads {
         let PendingCommit { work, reads, .. } = pending;
         let reads = reads.lock();
-        let state = CommitState {
-            history: &self.history,
-            newest: &self.newest.memtables,
-            group,
-            schema,
-        };
+        let state = self.commit_state(group, schema);
         if state.has_changed(&reads.asked, &work.base) {
             return CheckedReads::Changed;
         }
@@ -297,7 +386,8 @@ impl Writer {
         group: &Group,
         patience: &mut Option<Instant>,
     ) -> ControlFlow<(), Option<Request>> {
-        if let Ok(request) = self.requests.try_recv() {
+        let released = self.released.pop_front();
+        if let Some(request) = released.or_else(|| self.requests.try_recv().ok()) {
             return ControlFlow::Continue(Some(request));
         }
         if !group.durable {

@@ -17,7 +17,8 @@ impl Writer {
     /// Runs a unit in a transaction of the engine of its own, and answers.
     ///
     /// The commit is durable even if less was requested: most changes are on the disk by then.
-    pub(super) fn run_large(&mut self, (unit, _, reply): Member) {
+    pub(super) fn run_large(&mut self, member: Member) {
+        let Member { unit, reply, .. } = member;
         let (snapshot, changes, result) = match self.try_large(&*unit) {
             Ok((snapshot, changes)) => (Some(snapshot), vec![changes], Ok(())),
             Err(error) => (None, Vec::new(), Err(error)),

@@ -24,7 +24,7 @@ use super::{
         work::{UnitBound, Work},
     },
     Commit, MEMTABLE, SharedWriter, Writer,
-    group::{CheckedReads, Member, conflict, drive_unit},
+    group::{CheckedReads, Member, drive_unit},
 };
 
 /// The greatest unit that a caller runs: some milliseconds of work. A greater one begins again on the writer's thread: so few documents that
@@ -75,19 +75,33 @@ impl Writer {
             && self.unlogged.is_empty()
             && !self.has_request()
             && !self.has_portion()
+            && self.held.is_empty()
+            && self.reservations.is_empty()
             && !self.syncer.is_busy();
         match request {
             Request::Unit {
                 unit,
                 durability,
+                waits,
                 reply,
-            } if is_calm => self.lead_unit((unit, durability, reply)),
+            } if is_calm => self.lead_unit(Member {
+                unit,
+                durability,
+                waits,
+                reply,
+            }),
             Request::Commit { pending, reply } if is_calm => self.lead_transaction(pending, reply),
             other => Some(other),
         }
     }
 
-    fn lead_unit(&mut self, (unit, durability, reply): Member) -> Option<Request> {
+    fn lead_unit(&mut self, member: Member) -> Option<Request> {
+        let Member {
+            unit,
+            durability,
+            waits,
+            reply,
+        } = member;
         let bound = UnitBound {
             bytes: MAX_UNIT.bytes.min(self.settings.group_memory),
             ..MAX_UNIT
@@ -111,6 +125,7 @@ impl Writer {
         reply.map(|reply| Request::Unit {
             unit,
             durability,
+            waits,
             reply,
         })
     }
@@ -131,7 +146,8 @@ impl Writer {
             }
             CheckedReads::ChangedForWrites => Some(reply),
             CheckedReads::Changed => {
-                let _ = reply.send(Err(conflict()));
+                let lost = self.lost(&pending, &Overlay::default(), &newest);
+                let _ = reply.send(Err(lost));
                 None
             }
         };

@@ -33,8 +33,8 @@ pub struct TransactionGuard<D> {
 }
 
 impl<D: Database> TransactionGuard<D> {
-    pub(super) async fn new(database: &D) -> Result<Self> {
-        let (session, bound) = database.session().begin().await?;
+    pub(super) async fn new(database: &D, lost: Option<Error>) -> Result<Self> {
+        let (session, bound) = database.session().begin_after(lost).await?;
         let database = D::bind(&session);
         Ok(TransactionGuard { database, bound })
     }
@@ -119,8 +119,9 @@ where
         return result;
     }
     let mut again = Again::new();
+    let mut lost = None;
     loop {
-        let guard = TransactionGuard::new(database).await?;
+        let guard = TransactionGuard::new(database, lost).await?;
         let bound = guard.bound.clone();
         let store = database.session().store();
         let result = run_inside(store, run.clone()(guard.database.clone())).await;
@@ -140,6 +141,7 @@ where
             }
         };
         again.wait(&failure, database.session()).await;
+        lost = Some(failure);
     }
 }
 

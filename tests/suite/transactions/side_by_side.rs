@@ -71,12 +71,12 @@ on_embedded_stores! {
             if run < 3 {
                 let outer = bank.clone();
                 tokio::spawn(async move { outer.add(1, 1).await }).await.unwrap()?;
-            } else {
-                is_over.store(true, Ordering::Relaxed);
             }
             inner.add(2, before).await
         });
+        // The writers never stop before it is done.
         closure.await.unwrap();
+        is_over.store(true, Ordering::Relaxed);
         let mut expected = 103;
         while let Some(writer) = writers.join_next().await {
             let (longest, added) = writer.unwrap();
