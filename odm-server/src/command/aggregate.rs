@@ -125,7 +125,8 @@ impl<'a> Aggregation<'a> {
         }
         let batch = FirstBatch::take_required(arguments)?;
         arguments.refuse("hint")?;
-        arguments.refuse_true("bypassDocumentValidation")?;
+        // It is about what `$out` and `$merge` write.
+        arguments.flag("bypassDocumentValidation")?;
         arguments.boolean("allowDiskUse")?;
         let source = SourceStage::of(context, &stages, arguments.variables())?;
         if let Some(source) = &source {

@@ -206,7 +206,7 @@ pub(super) async fn open(
     let first = FirstBatch::take_required(&mut arguments)?;
     arguments.simple_collation()?;
     arguments.refuse("hint")?;
-    arguments.refuse_true("bypassDocumentValidation")?;
+    arguments.flag("bypassDocumentValidation")?;
     arguments.refuse_true("explain")?;
     arguments.ignore("allowDiskUse");
     let asked = Asked::take(stage)?;

@@ -75,7 +75,9 @@ async fn find_and_modify(
         _ => "findAndModify",
     };
     let collection = namespace::take_writable(context, &mut arguments, field)?;
-    write::refuse_options(&mut arguments)?;
+    arguments.take_variables()?;
+    arguments.refuse_true("bypassEmptyTsReplacement")?;
+    let bypasses_rule = arguments.flag("bypassDocumentValidation")?;
     arguments.take_collation()?;
     let filter = arguments.filter("query")?;
     let sort = arguments.sort("sort")?;
@@ -104,6 +106,10 @@ async fn find_and_modify(
             };
             let update = match upsert {
                 true => update.upsert(),
+                false => update,
+            };
+            let update = match bypasses_rule {
+                true => update.bypass_document_validation(),
                 false => update,
             };
             (Statement::Update(update), true)

@@ -3,9 +3,8 @@
 use std::ops::Range;
 
 use odm::{
-    Collection,
     bson::{RawDocument, RawDocumentBuf},
-    collections::{Statement, WrittenDocuments},
+    collections::{InsertDocuments, Statement, WrittenDocuments},
 };
 
 use super::{
@@ -28,7 +27,17 @@ async fn insert(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
     write::check_number(documents.len())?;
     let of = format!("insert {}", collection.name());
     let mut statements = Statements::begin(context, of, options, WriteReply::default()).await?;
-    insert_all(context, &collection, &documents, &mut statements).await?;
+    let insert = |documents: &[&RawDocument]| {
+        let documents = documents
+            .iter()
+            .map(|document| RawDocument::to_owned(document));
+        let insert = collection.insert(documents);
+        match options.bypasses_rule {
+            true => insert.bypass_document_validation(),
+            false => insert,
+        }
+    };
+    insert_all(context, insert, &documents, &mut statements).await?;
     Ok(statements.into_reply())
 }
 
@@ -36,7 +45,7 @@ async fn insert(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
 /// transaction, which an error ends, they are inserted one after another.
 async fn insert_all(
     context: Context<'_>,
-    collection: &Collection,
+    insert: impl Fn(&[&RawDocument]) -> InsertDocuments,
     documents: &[&RawDocument],
     statements: &mut Statements<'_>,
 ) -> Result<()> {
@@ -47,8 +56,7 @@ async fn insert_all(
         Some(_) => rest.rev().map(|at| at..at + 1).collect(),
     };
     while let Some(part) = parts.pop().filter(|part| !part.is_empty()) {
-        let unit = documents[part.clone()].iter();
-        let unit = collection.insert(unit.map(|document| RawDocument::to_owned(document)));
+        let unit = insert(&documents[part.clone()]);
         let number = part.len() as u64;
         let add = move |reply: &mut WriteReply, _: &WrittenDocuments| reply.number += number;
         let inserted = statements.carry_out(part.end, Statement::Insert(unit), add);

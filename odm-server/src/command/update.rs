@@ -46,7 +46,7 @@ async fn update(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
                 reply.upserted(at, id.clone());
             }
         };
-        let done = match statement.of(&collection) {
+        let done = match statement.of(&collection, options) {
             Ok(update) => all.carry_out(at + 1, Statement::Update(update), add).await,
             Err(error) => Err(error),
         };
@@ -114,7 +114,11 @@ impl<'a> UpdateStatement<'a> {
         Ok(statement)
     }
 
-    pub(super) fn of(self, collection: &Collection) -> Result<UpdateDocuments> {
+    pub(super) fn of(
+        self,
+        collection: &Collection,
+        options: WriteOptions,
+    ) -> Result<UpdateDocuments> {
         let filter = self.scope.filter(self.filter)?;
         let change = change_of(self.change, &self.array_filters, &self.scope)?;
         if self.is_multi && matches!(change, DocumentUpdate::Replace(_)) {
@@ -134,6 +138,9 @@ impl<'a> UpdateStatement<'a> {
         }
         if self.is_upsert {
             update = update.upsert();
+        }
+        if options.bypasses_rule {
+            update = update.bypass_document_validation();
         }
         Ok(update)
     }

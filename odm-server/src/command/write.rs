@@ -23,25 +23,21 @@ const MAX_MESSAGES: usize = 1 << 20;
 pub(super) struct WriteOptions {
     /// The first error ends the command.
     pub(super) ordered: bool,
+    /// The rule of a collection that no model declares is not looked at.
+    pub(super) bypasses_rule: bool,
 }
 
 impl WriteOptions {
     pub(super) fn take(arguments: &mut Arguments<'_>) -> Result<Self> {
-        refuse_options(arguments)?;
-        let ordered = arguments.boolean("ordered")?.unwrap_or(true);
-        Ok(WriteOptions { ordered })
+        if arguments.name() != "insert" {
+            arguments.take_variables()?;
+        }
+        arguments.refuse_true("bypassEmptyTsReplacement")?;
+        Ok(WriteOptions {
+            ordered: arguments.boolean("ordered")?.unwrap_or(true),
+            bypasses_rule: arguments.flag("bypassDocumentValidation")?,
+        })
     }
-}
-
-/// Takes the variables of a command that writes, and refuses what no write can do here.
-pub(super) fn refuse_options(arguments: &mut Arguments<'_>) -> Result<()> {
-    if arguments.name() != "insert" {
-        arguments.take_variables()?;
-    }
-    for name in ["bypassDocumentValidation", "bypassEmptyTsReplacement"] {
-        arguments.refuse_true(name)?;
-    }
-    Ok(())
 }
 
 /// Checks the number of statements.

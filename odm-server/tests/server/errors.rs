@@ -165,7 +165,7 @@ fn refused_commands() -> Vec<(Document, i32)> {
             9,
         ),
         (
-            doc! { "insert": "parts", "documents": [{}], "bypassDocumentValidation": true },
+            doc! { "insert": "parts", "documents": [{}], "bypassEmptyTsReplacement": true },
             238,
         ),
         (doc! { "update": "parts", "updates": [{ "u": {} }] }, 40_414),

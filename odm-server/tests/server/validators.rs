@@ -105,6 +105,54 @@ fn every_write_of_a_client_follows_the_validator_of_the_collection() {
 }
 
 #[test]
+fn a_client_bypasses_the_validator_of_a_collection_and_no_schema_of_a_model() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        let stock = stock(&served).await;
+        let bypassing = async |mut command: Document| {
+            command.insert("bypassDocumentValidation", true);
+            served.run(command).await.unwrap()
+        };
+        let insert =
+            doc! { "insert": "stock", "documents": [{ "_id": 2, "qty": -1 }, { "_id": 3 }] };
+        assert_eq!(bypassing(insert).await.number("n"), 2);
+        let less = doc! { "$inc": { "qty": -9 } };
+        let one = doc! { "q": { "_id": 1 }, "u": less.clone() };
+        let upsert = doc! { "q": { "_id": 4 }, "u": { "qty": -2 }, "upsert": true };
+        let update = doc! { "update": "stock", "updates": [one, upsert] };
+        assert_eq!(bypassing(update).await.number("n"), 2);
+        let all =
+            doc! { "update": "stock", "updates": [{ "q": {}, "u": less.clone(), "multi": true }] };
+        assert_eq!(bypassing(all).await.number("nModified"), 4);
+        let modify = doc! { "findAndModify": "stock", "query": { "_id": 1 }, "update": less.clone(), "new": true };
+        assert_eq!(bypassing(modify).await.inner("value").number("qty"), -22);
+        let read = doc! { "aggregate": "stock", "pipeline": [], "cursor": {} };
+        assert_eq!(
+            bypassing(read)
+                .await
+                .inner("cursor")
+                .list("firstBatch")
+                .len(),
+            4
+        );
+
+        let refused = error_of(stock.update_one(doc! { "_id": 1 }, less).await.unwrap_err());
+        assert_eq!(
+            refused.0, FAILED,
+            "what it leaves is validated by the next write"
+        );
+
+        let text = doc! { "update": "parts", "updates": [{ "q": { "_id": 1 }, "u": { "$set": { "qty": "many" } } }] };
+        let counted = doc! { "update": "products", "updates": [{ "q": { "_id": 1 }, "u": { "$set": { "review_count": 9 } } }] };
+        for refused in [text, counted] {
+            let reply = bypassing(refused).await;
+            assert_eq!(reply.list("writeErrors").len(), 1, "{reply}");
+        }
+        Ok(())
+    });
+}
+
+#[test]
 fn a_transaction_follows_the_validator_of_the_collection() {
     example(async |shop| {
         let served = Served::new(&shop).await;

@@ -83,6 +83,7 @@ pub struct UpdateDocuments {
     target: Matched,
     change: DocumentUpdate,
     upsert: bool,
+    bypasses_rule: bool,
 }
 
 impl UpdateDocuments {
@@ -91,6 +92,7 @@ impl UpdateDocuments {
             target: Matched::new(collection, filter),
             change,
             upsert: false,
+            bypasses_rule: false,
         }
     }
 
@@ -147,6 +149,26 @@ impl UpdateDocuments {
     /// ```
     pub fn upsert(mut self) -> Self {
         self.upsert = true;
+        self
+    }
+
+    /// Changes the documents whatever the [validation rule](Collection::create_validated) of the collection says, as MongoDB's option
+    /// `bypassDocumentValidation` does. What models declare holds nevertheless: schemas, checks, references and derived fields.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::{doc, rawdoc}, collections::ValidationRule, mql::{Filter, Update}};
+    ///
+    /// let notes = Collections::of(&shop).collection("notes");
+    /// notes.create_validated(ValidationRule::new(rawdoc! { "text": { "$type": "string" } }), None).await?;
+    /// notes.insert([rawdoc! { "_id": 1, "text": "buy milk" }]).await?;
+    /// let number = Update::parse(&doc! { "$set": { "text": 5 } }, &[])?;
+    /// assert!(notes.update(Filter::default(), number.clone()).await.is_err());
+    /// assert_eq!(notes.update(Filter::default(), number).bypass_document_validation().await?.modified, 1);
+    /// # Ok(()) });
+    /// ```
+    pub fn bypass_document_validation(mut self) -> Self {
+        self.bypasses_rule = true;
         self
     }
 
@@ -225,6 +247,7 @@ impl UpdateDocuments {
             is_typed: false,
             returning,
             rights,
+            bypasses_rule: self.bypasses_rule,
         })
     }
 }

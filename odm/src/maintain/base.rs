@@ -289,7 +289,7 @@ async fn replace_statement(
         filter: WriteTarget::one(id.clone()).filter(),
         change: Change::Replace(document.to_owned()),
         upsert,
-        check: validation::check_of(unit.catalog, collection, LeftBy::Sent),
+        check: validation::check_in(unit, collection, LeftBy::Sent),
     };
     let summary = statement(unit, &write).await?;
     if summary.matched == 0 && !summary.inserted {

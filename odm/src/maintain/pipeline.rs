@@ -52,6 +52,11 @@ pub(crate) trait Work: Send + Sync + 'static {
         None
     }
 
+    /// Whether its caller bypasses the rule of a collection that no model declares. Nothing bypasses what models declare.
+    fn bypasses_rule(&self) -> bool {
+        false
+    }
+
     /// The name of its first step.
     fn step(&self) -> String;
 
@@ -144,6 +149,7 @@ pub(super) async fn apply_within<W: Work>(
 ) -> Result<W::Outcome> {
     let mut unit = Unit::new(catalog, transaction, work.policy(), bounds, with_steps);
     unit.rights = work.rights();
+    unit.bypasses_rule = work.bypasses_rule();
     let ran = run(&mut unit, work).await;
     let (progress, settled) = ran.map_err(|error| unit.without_secrets(error))?;
     Ok(W::outcome(progress, unit.into_totals(settled)))
@@ -170,6 +176,7 @@ pub(super) async fn apply_part<W: Work>(
     let mut unit = unit.after(std::mem::take(&mut before.held_back), !is_last);
     unit.earlier = std::mem::take(&mut before.earlier);
     unit.rights = work.rights();
+    unit.bypasses_rule = work.bypasses_rule();
     let ran = run(&mut unit, work).await;
     let (progress, settled) = ran.map_err(|error| unit.without_secrets(error))?;
     before.earlier = unit.take_earlier()?;

@@ -286,6 +286,7 @@ fn update_write(collection: &str, filter: Filter, update: Document, upsert: bool
         is_typed: false,
         returning: None,
         rights: None,
+        bypasses_rule: false,
     }
 }
 
@@ -299,6 +300,7 @@ fn beginning() -> Vec<Write> {
             numbering: None,
             check_returned: ReturnedCheck::new(|_| Ok(())),
             rights: None,
+            bypasses_rule: false,
         }
     };
     vec![

@@ -74,6 +74,8 @@ pub(crate) struct Unit<'a> {
     pub(super) bounds: Bounds,
     /// The rights of the caller.
     pub(super) rights: Rights,
+    /// Whether the rules of collections that no model declares are not looked at.
+    pub(super) bypasses_rule: bool,
     queued: usize,
     collections: BTreeMap<String, Images>,
     /// The unread updates of the unit.
@@ -134,6 +136,7 @@ impl<'a> Unit<'a> {
             policy,
             bounds,
             rights: None,
+            bypasses_rule: false,
             queued: 0,
             collections: BTreeMap::new(),
             unread: UnreadUpdates::default(),

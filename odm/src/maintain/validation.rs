@@ -16,8 +16,22 @@ use super::{
 };
 use crate::catalog::{ActiveValidator, Catalog, CopiedField, ModelReadCheck};
 
-/// The check of a statement's documents, which the store runs.
+/// The check of the documents of a unit's statement, which the store runs.
+pub(super) fn check_in(unit: &Unit<'_>, collection: &str, kind: LeftBy) -> Option<DocumentCheck> {
+    documents_check(unit.catalog, collection, kind, unit.bypasses_rule)
+}
+
+/// The check of a statement's documents by all that is declared about them.
 pub(super) fn check_of(catalog: &Catalog, collection: &str, kind: LeftBy) -> Option<DocumentCheck> {
+    documents_check(catalog, collection, kind, false)
+}
+
+fn documents_check(
+    catalog: &Catalog,
+    collection: &str,
+    kind: LeftBy,
+    bypasses_rule: bool,
+) -> Option<DocumentCheck> {
     let validators = catalog.validators_of(collection);
     let reads = read_checks_of(catalog, collection, kind);
     let copied = catalog.copied_in(collection);
@@ -28,6 +42,8 @@ pub(super) fn check_of(catalog: &Catalog, collection: &str, kind: LeftBy) -> Opt
     let collection = collection.to_owned();
     Some(DocumentCheck::new(move |before, after| {
         if let Some(validators) = &validators {
+            let of_models = |of: &&ActiveValidator| !(bypasses_rule && of.is_rule());
+            let validators = validators.iter().filter(of_models);
             validate(validators, &collection, before, after)?;
         }
         for field in copied.iter().flat_map(|copied| copied.iter()) {
@@ -183,7 +199,7 @@ fn check_positions(
     positions: &[usize],
     kind: LeftBy,
 ) -> Result<()> {
-    let check = check_of(unit.catalog, collection, kind);
+    let check = check_in(unit, collection, kind);
     let Some(check) = check else {
         return Ok(());
     };
@@ -216,8 +232,8 @@ pub(super) fn problems(
     problems.collect()
 }
 
-fn validate(
-    validators: &[ActiveValidator],
+fn validate<'v>(
+    validators: impl Iterator<Item = &'v ActiveValidator>,
     collection: &str,
     before: Option<&RawDocument>,
     after: &RawDocument,

@@ -29,6 +29,8 @@ pub(crate) enum Write {
         numbering: Option<IdNumbering>,
         check_returned: ReturnedCheck,
         rights: Rights,
+        /// Whether the rule of a collection that no model declares is not looked at.
+        bypasses_rule: bool,
     },
     /// A change of stored documents.
     Update {
@@ -43,6 +45,8 @@ pub(crate) enum Write {
         is_typed: bool,
         returning: Option<ReturnDocument>,
         rights: Rights,
+        /// Whether the rule of a collection that no model declares is not looked at.
+        bypasses_rule: bool,
     },
     /// Documents that replace the stored ones with the same `_id`s; with `upsert`, new documents too.
     Replace {

@@ -157,6 +157,7 @@ impl<M: Document> NewDocuments<M> {
             numbering: self.numbering,
             check_returned: read_back.check(),
             rights: None,
+            bypasses_rule: false,
         };
         let prepared = PreparedWrite::returning(session, write, read_back, returned);
         Ok(prepared)

@@ -285,6 +285,7 @@ impl<M: Document> RawWriteMany<M> {
                 numbering: None,
                 check_returned,
                 rights: None,
+                bypasses_rule: false,
             },
             WriteKind::Replace { upsert } => Write::Replace {
                 collection,

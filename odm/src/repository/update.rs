@@ -293,6 +293,7 @@ fn write<M: Document>(
         is_typed,
         returning,
         rights: None,
+        bypasses_rule: false,
     })
 }
 

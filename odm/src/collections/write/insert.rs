@@ -29,6 +29,7 @@ use crate::{
 pub struct InsertDocuments {
     collection: Collection,
     documents: Vec<RawDocumentBuf>,
+    bypasses_rule: bool,
 }
 
 impl InsertDocuments {
@@ -39,7 +40,29 @@ impl InsertDocuments {
         InsertDocuments {
             collection: collection.clone(),
             documents,
+            bypasses_rule: false,
         }
+    }
+
+    /// Stores the documents whatever the [validation rule](Collection::create_validated) of the collection says, as MongoDB's option
+    /// `bypassDocumentValidation` does. What models declare holds nevertheless: schemas, checks, references and derived fields.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, bson::rawdoc, collections::ValidationRule};
+    ///
+    /// let collections = Collections::of(&shop);
+    /// let notes = collections.collection("notes");
+    /// notes.create_validated(ValidationRule::new(rawdoc! { "text": { "$type": "string" } }), None).await?;
+    /// notes.insert([rawdoc! { "_id": 1, "text": 5 }]).bypass_document_validation().await?;
+    ///
+    /// let part = collections.collection("parts").insert([rawdoc! { "_id": 9_i64, "name": 5 }]);
+    /// assert!(part.bypass_document_validation().await.is_err());
+    /// # Ok(()) });
+    /// ```
+    pub fn bypass_document_validation(mut self) -> Self {
+        self.bypasses_rule = true;
+        self
     }
 
     /// Runs the write, rolls it back, and returns the changes that it would make; see [dry runs](crate::repository#dry-runs).
@@ -88,6 +111,7 @@ impl InsertDocuments {
                 .collection
                 .check_inserted(is_numbered.then(|| ids.clone())),
             rights: session.rights(),
+            bypasses_rule: self.bypasses_rule,
         };
         Ok((session.clone(), write, ids))
     }

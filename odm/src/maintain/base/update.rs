@@ -120,7 +120,7 @@ impl MatchedUpdate<'_> {
                 filter: self.target.filter(),
                 change: Change::Update(change.clone()),
                 upsert: false,
-                check: validation::check_of(catalog, collection, left_by),
+                check: validation::check_in(unit, collection, left_by),
             };
             return statement(unit, &write).await;
         }

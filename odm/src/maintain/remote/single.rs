@@ -7,7 +7,9 @@ use odm_store::{Change, DeleteWrite, SingleWrite, SingleWriteRequest, UpdateWrit
 use crate::{
     catalog::{ActiveValidator, Catalog},
     maintain::{
-        base, read_only,
+        base,
+        pipeline::Work,
+        read_only,
         unit::{Doc, Image, id},
         validation::{self, LeftBy},
         versions::{self, Earlier},
@@ -22,7 +24,10 @@ pub(in crate::maintain) fn write_of(
     catalog: &Catalog,
     write: &Write,
 ) -> Option<SingleWriteRequest> {
-    if catalog.is_changing() || catalog.check_write(write.collection()).is_err() {
+    if write.bypasses_rule()
+        || catalog.is_changing()
+        || catalog.check_write(write.collection()).is_err()
+    {
         return None;
     }
     let single = match write {

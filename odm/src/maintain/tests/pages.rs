@@ -35,6 +35,7 @@ async fn filled(catalog: &Catalog, author_of: fn(i32) -> i32, post_of: fn(i32) -
             numbering: None,
             check_returned: ReturnedCheck::new(|_| Ok(())),
             rights: None,
+            bypasses_rule: false,
         };
         write(catalog, &store, &insert, Bounds::default()).await;
     }

@@ -53,6 +53,7 @@ pub(super) fn write() -> impl Strategy<Value = Write> {
                 numbering: None,
                 check_returned: ReturnedCheck::new(|_| Ok(())),
                 rights: None,
+                bypasses_rule: false,
             },
             3 | 4 => Write::Replace {
                 collection: owned,
@@ -124,6 +125,7 @@ pub(super) fn write() -> impl Strategy<Value = Write> {
                 is_typed: false,
                 returning: returning(values[0]),
                 rights: None,
+                bypasses_rule: false,
             },
             11 => Write::Delete {
                 collection: owned,

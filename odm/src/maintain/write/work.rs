@@ -54,6 +54,19 @@ impl Work for Write {
         }
     }
 
+    fn bypasses_rule(&self) -> bool {
+        match self {
+            Write::Insert { bypasses_rule, .. } | Write::Update { bypasses_rule, .. } => {
+                *bypasses_rule
+            }
+            Write::Replace { .. }
+            | Write::UpsertBy { .. }
+            | Write::Modify { .. }
+            | Write::Delete { .. }
+            | Write::Repair { .. } => false,
+        }
+    }
+
     fn step(&self) -> String {
         format!("{} in `{}`", self.name(), self.collection())
     }
