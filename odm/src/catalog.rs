@@ -321,6 +321,11 @@ impl Catalog {
         all.map(|collection| collection.name.as_str())
     }
 
+    /// Whether a model declares the collection, or a part of its documents that is stored there.
+    pub(crate) fn is_declared(&self, collection: &str) -> bool {
+        self.collections().any(|name| name == collection) || self.split_in(collection).is_some()
+    }
+
     /// The collection whose documents hold a field that is named as `collection.path`.
     pub(crate) fn holder_of<'f>(&self, field: &'f str) -> &'f str {
         self.relations.holder_of(field)

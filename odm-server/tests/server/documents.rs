@@ -6,7 +6,7 @@ use mongodb::{
 use odm::{Database, derive::examples::example};
 
 use crate::{
-    Fields, Served, assert_right, part,
+    Fields, Served, assert_right, error_of, part,
     raw::{OP_MSG, RawClient, body},
     review,
 };
@@ -392,6 +392,49 @@ fn pipelines_variables_and_updates_by_stages_run() {
             shop.reviews.all().count().await? as i64
         );
         assert_right(&shop).await;
+        Ok(())
+    });
+}
+
+#[test]
+fn null_is_an_id_where_no_model_declares_the_collection() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        let notes = served.collection("notes");
+        let many = [
+            doc! { "_id": 1 },
+            doc! { "_id": null, "n": 1 },
+            doc! { "_id": "a" },
+        ];
+        notes.insert_many(many).await.unwrap();
+        let twice = notes.insert_one(doc! { "_id": null }).await.unwrap_err();
+        assert_eq!(error_of(twice).0, 11_000);
+        let null = doc! { "_id": null };
+        let more = doc! { "$inc": { "n": 1 } };
+        notes.update_one(null.clone(), more).await.unwrap();
+        let replaced = notes.find_one_and_replace(null.clone(), doc! { "_id": null, "n": 5 });
+        let before = replaced.await.unwrap().unwrap();
+        assert_eq!(before, doc! { "_id": null, "n": 2 });
+        let all = notes.find(doc! {}).batch_size(1).await.unwrap();
+        let all: Vec<Document> = all.try_collect().await.unwrap();
+        assert_eq!(
+            all,
+            [
+                doc! { "_id": null, "n": 5 },
+                doc! { "_id": 1 },
+                doc! { "_id": "a" }
+            ]
+        );
+        assert_eq!(
+            notes.delete_one(null.clone()).await.unwrap().deleted_count,
+            1
+        );
+
+        let mut of_model = part(9, "gear");
+        of_model.insert("_id", Bson::Null);
+        let refused = served.collection("parts").insert_one(of_model).await;
+        let (_, message) = error_of(refused.unwrap_err());
+        assert!(message.contains("has the `_id` null"), "{message}");
         Ok(())
     });
 }

@@ -234,7 +234,7 @@ impl UpdateDocuments {
             DocumentUpdate::Pipeline(pipeline) => WriteChange::Pipeline(pipeline),
             DocumentUpdate::Replace(document) => {
                 target.is_first = true;
-                WriteChange::Replace(Doc::new(sent(&target.collection.name, document)?))
+                WriteChange::Replace(Doc::new(sent(&target.collection, document)?))
             }
         };
         let rights = target.collection.session.rights();
@@ -474,13 +474,19 @@ impl SharedDocuments {
 }
 
 /// Checks a document from a caller, which may be invalid, and gives it the time in the place of each empty timestamp.
-fn sent(collection: &str, document: RawDocumentBuf) -> Result<RawDocumentBuf> {
+///
+/// The `_id` null is one as any other where no model declares the collection. Elsewhere a null reference, which references nothing, could
+/// not reference its document.
+fn sent(collection: &Collection, document: RawDocumentBuf) -> Result<RawDocumentBuf> {
+    let Collection { session, name } = collection;
     match document.get("_id") {
-        Ok(None) => check_values(collection, &document)?,
-        _ => check_document(collection, &document)?,
+        Ok(None) => check_values(name, &document)?,
+        _ => check_document(name, &document)?,
     }
-    if matches!(document.get("_id"), Ok(Some(bson::RawBsonRef::Null))) {
-        let message = format!("document of `{collection}` has the `_id` null: give it another");
+    if matches!(document.get("_id"), Ok(Some(bson::RawBsonRef::Null)))
+        && session.catalog().is_declared(name)
+    {
+        let message = format!("document of `{name}` has the `_id` null: give it another");
         return Err(Error::new(ErrorKind::Encode, message));
     }
     Ok(stamped(&document).unwrap_or(document))

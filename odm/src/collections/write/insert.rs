@@ -88,7 +88,7 @@ impl InsertDocuments {
         let mut made = Vec::new();
         let mut ids = Vec::with_capacity(self.documents.len());
         let documents = self.documents.into_iter().map(|document| {
-            let document = sent(name, document)?;
+            let document = sent(&self.collection, document)?;
             let id = match document.get("_id").map_err(Error::malformed)? {
                 Some(id) => RawBson::from(id),
                 None => {
