@@ -180,7 +180,22 @@ impl<'a> Aggregation<'a> {
         })
     }
 
+    /// Refuses to read a view in a stage by another collation than its own.
+    async fn check_views(&self, context: Context<'_>) -> Result<()> {
+        let Some(collections) = context.collections() else {
+            return Ok(());
+        };
+        for name in self.pipeline.sources() {
+            let view = collections.collection(name).view().await?;
+            if view.is_some_and(|view| view.collation != self.collation) {
+                return Err(namespace::other_collation(context, name));
+            }
+        }
+        Ok(())
+    }
+
     async fn run(self, context: Context<'_>) -> Result<RawDocumentBuf> {
+        self.check_views(context).await?;
         let collections = context.collections();
         let of_collection = collections.map(|all| all.collection(self.collection));
         let documents = match (self.source, of_collection, self.count) {

@@ -138,17 +138,19 @@ pub(super) async fn collated<'a>(
         // It is the default one from here on.
         arguments.take_collation()?;
         if arguments.collation() != view.collation.as_ref() {
-            let message = format!(
-                "Cannot override a view's default collation {}.{name}",
-                context.database
-            );
-            return Err(CommandError::new(
-                code::OPTION_NOT_SUPPORTED_ON_VIEW,
-                message,
-            ));
+            return Err(other_collation(context, name));
         }
     }
     Ok(arguments)
+}
+
+/// The error of a read of a view by another collation than its own.
+pub(super) fn other_collation(context: Context<'_>, name: &str) -> CommandError {
+    let message = format!(
+        "Cannot override a view's default collation {}.{name}",
+        context.database
+    );
+    CommandError::new(code::OPTION_NOT_SUPPORTED_ON_VIEW, message)
 }
 
 /// The error of a command, or a stage, that there is none of on views.

@@ -231,6 +231,48 @@ fn a_lookup_from_a_view_finds_the_documents_of_the_view() {
 }
 
 #[test]
+fn a_stage_reads_a_view_by_the_collation_of_the_view_alone() {
+    example(async |shop| {
+        let served = Served::new(&shop).await;
+        let (english, french) = (
+            doc! { "locale": "en", "strength": 2 },
+            doc! { "locale": "fr" },
+        );
+        for (name, collation) in [("here", None), ("there", Some(&french))] {
+            let mut create = doc! { "create": name, "viewOn": "numbers", "pipeline": [] };
+            create.extend(collation.map(|collation| ("collation".to_owned(), collation.into())));
+            served.run(create).await.unwrap();
+        }
+        for (read, from, collation, is_refused) in [
+            ("parts", "there", None, true),
+            ("parts", "there", Some(&english), true),
+            ("parts", "there", Some(&french), false),
+            ("parts", "here", None, false),
+            ("parts", "here", Some(&french), true),
+            ("here", "there", None, true),
+            ("there", "there", None, false),
+            ("there", "parts", None, false),
+        ] {
+            let lookup = doc! { "$lookup": { "from": from, "localField": "_id", "foreignField": "_id", "as": "of" } };
+            let within = doc! { "$facet": { "all": [lookup.clone()] } };
+            let union = doc! { "$unionWith": { "coll": from, "pipeline": [{ "$limit": 1 }] } };
+            for stage in [lookup, within, union] {
+                let mut command = doc! { "aggregate": read, "pipeline": [stage], "cursor": {} };
+                command
+                    .extend(collation.map(|collation| ("collation".to_owned(), collation.into())));
+                let code = served
+                    .run(command.clone())
+                    .await
+                    .err()
+                    .map(|error| error_of(error).0);
+                assert_eq!(code, is_refused.then_some(167), "{command}");
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
 fn a_view_is_listed_changed_and_dropped_and_nothing_else_can_be_done_with_it() {
     example(async |shop| {
         let served = Served::new(&shop).await;
