@@ -27,8 +27,8 @@ async function connect() {
   ]);
   assert.deepEqual(status.authInfo.authenticatedUserPrivileges, []);
   assert.ok(host.system.numCores > 0 && host.os.name);
-  assert.equal(build.version, '7.0.0');
-  assert.equal(parameter.featureCompatibilityVersion.version, '7.0');
+  assert.equal(build.version, '8.0.0');
+  assert.equal(parameter.featureCompatibilityVersion.version, '8.0');
 }
 
 async function lists() {

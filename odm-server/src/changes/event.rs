@@ -1,4 +1,4 @@
-//! The events of a change stream, in the form of MongoDB 7.0.
+//! The events of a change stream, in the form of MongoDB 8.0.
 
 use odm::{
     bson::{DateTime, RawDocument, RawDocumentBuf, Timestamp, raw::cstr, rawdoc},

@@ -40,10 +40,10 @@ pub(super) const COMMANDS: &[Command] = &[
 ];
 
 /// The version of MongoDB whose protocol and commands the server has.
-pub(super) const VERSION: &str = "7.0.0";
+pub(super) const VERSION: &str = "8.0.0";
 
 /// The number of that version in the protocol.
-const WIRE_VERSION: i32 = 21;
+const WIRE_VERSION: i32 = 25;
 
 /// The name of the replica set of which the server is the only member.
 pub(super) const REPLICA_SET: &str = "odm";
@@ -86,7 +86,7 @@ fn build_info() -> RawDocumentBuf {
         "gitVersion": "none",
         "modules": [],
         "javascriptEngine": "none",
-        "versionArray": [7, 0, 0, 0],
+        "versionArray": [8, 0, 0, 0],
         "bits": 64,
         "debug": false,
         "maxBsonObjectSize": MAX_DOCUMENT,

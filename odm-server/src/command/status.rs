@@ -215,7 +215,7 @@ fn parameters(context: Context<'_>) -> RawDocumentBuf {
     rawdoc! {
         "authenticationMechanisms": RawArrayBuf::from_iter(mechanisms),
         "enableTestCommands": false,
-        "featureCompatibilityVersion": { "version": "7.0" },
+        "featureCompatibilityVersion": { "version": "8.0" },
     }
 }
 

@@ -143,7 +143,7 @@ fn the_old_message_serves_handshakes_alone() {
         let reply = client.receive().await.unwrap();
         assert_eq!(
             (reply.flag("ismaster"), reply.number("maxWireVersion")),
-            (true, 21)
+            (true, 25)
         );
         assert_eq!(reply.get_str("setName").unwrap(), "odm");
         client
