@@ -159,6 +159,8 @@ pub struct DocumentChange {
     pub after: Option<Arc<RawDocumentBuf>>,
     /// Why it has changed.
     pub cause: Cause,
+    /// Whether a write has given it all fields of another document, in the place of changing some.
+    pub is_replaced: bool,
 }
 
 impl DocumentChange {
@@ -172,6 +174,7 @@ impl DocumentChange {
             before,
             after,
             cause,
+            is_replaced: false,
         }
     }
 

@@ -82,7 +82,8 @@ fn of_document(
     };
     let mut event = head.begin(operation);
     if let Some(after) = &after
-        && (before.is_none() || images.after)
+        (Some(_), Some(_)) if change.is_replaced => "replace",
+        && (operation != "update" || images.after)
     {
         event.append(cstr!("fullDocument"), whole(after));
     }
@@ -93,7 +94,7 @@ fn of_document(
         key.append(cstr!("_id"), id?);
     }
     event.append(cstr!("documentKey"), key);
-    if let (Some(before), Some(after)) = (&before, &after) {
+    if let (Some(before), Some(after), "update") = (&before, &after, operation) {
         let description = difference::describe(before, after)?;
         event.append(cstr!("updateDescription"), description);
     }

@@ -66,8 +66,8 @@ fn events_of_a_collection_have_the_form_of_mongodb() {
         parts.delete_one(doc! { "_id": 70 }).await.unwrap();
         let events = next(&mut changes, 4).await;
         let operations: Vec<_> = events.iter().map(|event| &event.operation_type).collect();
-        use OperationType::{Delete, Insert, Update};
-        assert_eq!(operations, [&Insert, &Update, &Update, &Delete]);
+        use OperationType::{Delete, Insert, Replace, Update};
+        assert_eq!(operations, [&Insert, &Update, &Replace, &Delete]);
         let key = Some(doc! { "_id": 70_i64 });
         assert!(events.iter().all(|event| event.document_key == key));
         assert!(events.iter().all(|event| event.wall_time.is_some()));
@@ -89,12 +89,19 @@ fn events_of_a_collection_have_the_form_of_mongodb() {
         assert_eq!(events[1].full_document.as_ref().unwrap().number("qty"), 2);
         let before = events[1].full_document_before_change.as_ref().unwrap();
         assert_eq!(before.number("qty"), 1);
+        assert!(events[2].update_description.is_none());
         assert!(events[3].full_document.is_none());
         let before = events[3].full_document_before_change.as_ref().unwrap();
         assert_eq!(before.text("name"), "other");
 
-        // Without options, only what was inserted is shown whole.
+        // Without options, only what was inserted or replaces another is shown whole.
         let mut bare = parts.watch().await.unwrap();
+        parts
+            .replace_one(doc! { "_id": 2 }, part(2, "whole"))
+            .await
+            .unwrap();
+        let event = next(&mut bare, 1).await.remove(0);
+        assert_eq!(event.full_document, Some(part(2, "whole")));
         parts
             .update_one(doc! { "_id": 1 }, doc! { "$set": { "qty": 3_i64 } })
             .await

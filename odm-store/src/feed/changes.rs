@@ -166,6 +166,7 @@ impl FeedChanges {
                 self.bytes += recorded.change.size();
             }
             None => {
+                recorded.change.is_replaced |= change.is_replaced;
                 changes.positions.insert(key, changes.all.len());
                 let place = self.recorded;
                 self.recorded += 1;

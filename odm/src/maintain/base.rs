@@ -331,7 +331,7 @@ async fn replace_at(
         let (hot, values) = catalog.split_document(collection, document)?;
         let after = with_stored_id(unit, collection, at, &hot)?;
         let owner = RawBson::from(id(&after));
-        unit.change(collection, at, after).await?;
+        unit.replace(collection, at, after).await?;
         let values = values.into_iter();
         parts.extend(values.filter_map(|(split, value)| Some((split, owner.clone(), value?))));
     }

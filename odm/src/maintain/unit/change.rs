@@ -6,8 +6,8 @@ use bson::{RawBson, RawDocumentBuf};
 use futures_core::future::BoxFuture;
 use odm_mql::{self as mql, key, path};
 use odm_store::{
-    CollectionWrites, DeleteWrite, Deleted, DocumentChange, DocumentWrite, Error, ErrorKind, Find,
-    ReaderExt, Result, UpdateWrite, Updated, id_first, mutants::mutant,
+    CollectionWrites, DeleteWrite, Deleted, DocumentWrite, Error, ErrorKind, Find, ReaderExt,
+    Result, UpdateWrite, Updated, id_first, mutants::mutant,
 };
 
 use super::{
@@ -109,6 +109,17 @@ impl Unit<'_> {
         )?;
         self.queue(collection, at, Some(after), true).await?;
         Ok(true)
+    }
+
+    /// Queues a change of base data that gives a document all fields of another one.
+    pub(in crate::maintain) async fn replace(
+        &mut self,
+        collection: &str,
+        at: usize,
+        after: RawDocumentBuf,
+    ) -> Result<bool> {
+        self.images_mut(collection).replaced(at);
+        self.change(collection, at, after).await
     }
 
     /// Queues a change of fields that are base data.
@@ -326,9 +337,9 @@ impl Unit<'_> {
                     Cow::Owned(read) => Ok(Some(Doc::new(read))),
                 }
             };
-            for (change, is_cold_changed) in images.queued_changes() {
-                let (before, after) = (as_read(change.before)?, as_read(change.after)?);
-                let change = DocumentChange::new(before, after, change.cause);
+            for (mut change, is_cold_changed) in images.queued_changes() {
+                change.before = as_read(change.before)?;
+                change.after = as_read(change.after)?;
                 changes.add(collection, change, is_cold_changed);
             }
         }

@@ -50,6 +50,8 @@ pub(in crate::maintain) struct Image {
     is_base: bool,
     /// The write itself changed it, not only a consequence of the write.
     is_written: bool,
+    /// A write gave it all fields of another document.
+    is_replaced: bool,
     /// Its cold part changed.
     is_touched: bool,
     /// Its cold part changed in this unit or in an earlier unit of the same commit.
@@ -117,7 +119,8 @@ impl Image {
         } else {
             Cause::Relation
         };
-        let change = DocumentChange::new(self.stored.clone(), self.now.clone(), cause);
+        let mut change = DocumentChange::new(self.stored.clone(), self.now.clone(), cause);
+        change.is_replaced = self.is_replaced;
         Some((change, self.is_cold_changed))
     }
 
@@ -163,6 +166,7 @@ impl Image {
             now: self.now,
             is_queued: true,
             is_written: self.is_written,
+            is_replaced: self.is_replaced,
             is_cold_changed: self.is_cold_changed,
             ..Image::default()
         }
@@ -309,6 +313,10 @@ impl Images {
     /// Sets the value that a document to be inserted had where it was stored before.
     pub(super) fn moved(&mut self, at: usize, document: Doc) {
         self.all[at].moved = Some(document);
+    }
+
+    pub(super) fn replaced(&mut self, at: usize) {
+        self.all[at].is_replaced = true;
     }
 
     pub(super) fn touch(&mut self, at: usize) {
