@@ -105,13 +105,13 @@ async fn create(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
         "clusteredIndex",
         "expireAfterSeconds",
         "encryptedFields",
-        "changeStreamPreAndPostImages",
         "storageEngine",
         "indexOptionDefaults",
         "idIndex",
     ] {
         arguments.refuse(name)?;
     }
+    take_images(&mut arguments)?;
     arguments.ignore("autoIndexId");
     arguments.end()?;
     if namespace::exists(context.writable()?, collection.name()).await? {
@@ -140,6 +140,15 @@ async fn create(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
     // of the collection before.
     CommitTime::next();
     Ok(rawdoc! {})
+}
+
+/// Takes whether change streams are to have the images of documents, which they have anyway.
+fn take_images(arguments: &mut Arguments<'_>) -> Result<()> {
+    if let Some(mut images) = arguments.nested("changeStreamPreAndPostImages")? {
+        images.required::<bool>("enabled")?;
+        images.end()?;
+    }
+    Ok(())
 }
 
 /// What a command says about a view.
@@ -191,10 +200,10 @@ async fn modify(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
         "cappedMax",
         "timeseries",
         "expireAfterSeconds",
-        "changeStreamPreAndPostImages",
     ] {
         arguments.refuse(name)?;
     }
+    take_images(&mut arguments)?;
     arguments.end()?;
     if !namespace::exists(context.writable()?, collection.name()).await? {
         return Err(namespace::missing(context, collection.name()));
