@@ -114,17 +114,20 @@ impl Scope {
         };
         match change {
             CommittedChange::Document { collection, .. } => **collection == **name,
-            CommittedChange::Collection(_) => self.is_ended_by(change),
+            CommittedChange::Collection(_) | CommittedChange::DropAll => self.is_ended_by(change),
         }
     }
 
     /// Whether what is watched is gone after a change.
     fn is_ended_by(&self, change: &CommittedChange) -> bool {
-        let Scope::Collection { name, .. } = self else {
-            return false;
+        let name = match self {
+            Scope::Collection { name, .. } => name,
+            Scope::Database(_) => return matches!(change, CommittedChange::DropAll),
+            Scope::Deployment => return false,
         };
         match change {
             CommittedChange::Document { .. }
+            | CommittedChange::DropAll
             | CommittedChange::Collection(CollectionChange::Create { .. }) => false,
             CommittedChange::Collection(CollectionChange::Drop { name: dropped }) => {
                 dropped == name

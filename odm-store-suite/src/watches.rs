@@ -74,7 +74,7 @@ fn taken(watch: &mut CommitWatch) -> Vec<Vec<ShownDocument>> {
                 let id = id_of(image.expect("an image"));
                 (collection.to_string(), id, change.after.is_some())
             }
-            CommittedChange::Collection(change) => panic!("{change:?}"),
+            other => panic!("{other:?}"),
         });
         all.push(changes.collect());
     }

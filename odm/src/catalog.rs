@@ -55,7 +55,7 @@ use stored::OwnerVersion;
 pub(crate) use stored::{
     Announcement, COLLECTION, OwnedIndex, Prepared, RunningMigration, StoredDatabase, advance,
     announce as announce_migration, begin, change_whole, check_owned, complete, create_in,
-    create_validated, declare, declare_as, declared_versions, declaring, declaring_index,
+    create_validated, declare, declare_as, declared_versions, declaring, declaring_index, drop_all,
     drop_view, end_migration, follow, has_followed, is_current, is_outdated, is_own, load, prepare,
     publish, put_view, record_indexes, renew_epoch, restore_indexes, running, set_rule, stage,
     stored as stored_of, withdraw as withdraw_migration,

@@ -58,6 +58,11 @@ pub(super) fn of_change(
             of_document(head, database, collection, change, images)
         }
         CommittedChange::Collection(change) => Ok(of_collection(head, database, change)),
+        CommittedChange::DropAll => {
+            let mut event = head.begin("dropDatabase");
+            event.append(cstr!("ns"), rawdoc! { "db": database });
+            Ok(event)
+        }
     }
 }
 
@@ -77,12 +82,12 @@ fn of_document(
     let (before, after) = (image(&change.before), image(&change.after));
     let operation = match (&before, &after) {
         (None, _) => "insert",
+        (Some(_), Some(_)) if change.is_replaced => "replace",
         (Some(_), Some(_)) => "update",
         (Some(_), None) => "delete",
     };
     let mut event = head.begin(operation);
     if let Some(after) = &after
-        (Some(_), Some(_)) if change.is_replaced => "replace",
         && (operation != "update" || images.after)
     {
         event.append(cstr!("fullDocument"), whole(after));

@@ -206,11 +206,7 @@ async fn drop_database(
         );
         return Err(CommandError::new(code::BAD_VALUE, message));
     }
-    let views = collections.views().await?;
-    let names = all.into_iter().map(|collection| collection.name);
-    for name in names.chain(views.into_iter().map(|(name, _)| name)) {
-        collections.collection(name).drop().await?;
-    }
+    collections.drop_all().await?;
     Ok(rawdoc! { "dropped": context.database })
 }
 

@@ -15,10 +15,10 @@ use odm::{Collections, bson::rawdoc, derive::examples::example, mql::Filter};
 
 use crate::{Fields, Served, error_of, part, raw::RawClient, review};
 
-type Changes = ChangeStream<ChangeStreamEvent<Document>>;
+pub(crate) type Changes = ChangeStream<ChangeStreamEvent<Document>>;
 
 /// The next events.
-async fn next(changes: &mut Changes, number: usize) -> Vec<ChangeStreamEvent<Document>> {
+pub(crate) async fn next(changes: &mut Changes, number: usize) -> Vec<ChangeStreamEvent<Document>> {
     let mut events = Vec::new();
     while events.len() < number {
         let event = tokio::time::timeout(Duration::from_secs(20), changes.next()).await;
@@ -29,7 +29,7 @@ async fn next(changes: &mut Changes, number: usize) -> Vec<ChangeStreamEvent<Doc
 }
 
 /// What an event is of: its operation, its collection and the `_id` of its document.
-fn subject(event: &ChangeStreamEvent<Document>) -> (String, String, Bson) {
+pub(crate) fn subject(event: &ChangeStreamEvent<Document>) -> (String, String, Bson) {
     let operation = format!("{:?}", event.operation_type);
     let collection = event.ns.as_ref().and_then(|ns| ns.coll.clone());
     let key = event.document_key.as_ref();
@@ -41,7 +41,7 @@ fn subject(event: &ChangeStreamEvent<Document>) -> (String, String, Bson) {
     )
 }
 
-fn of(operation: &str, collection: &str, id: i64) -> (String, String, Bson) {
+pub(crate) fn of(operation: &str, collection: &str, id: i64) -> (String, String, Bson) {
     (operation.to_owned(), collection.to_owned(), id.into())
 }
 
@@ -356,62 +356,28 @@ fn what_a_stream_is_not_asked_rightly_is_refused_with_the_code_of_mongodb() {
 }
 
 #[test]
-fn a_stream_ends_with_its_collection() {
+fn the_images_are_there_whatever_the_collection_says_about_them() {
     example(async |shop| {
         let served = Served::new(&shop).await;
+        let images = |enabled: bool| doc! { "enabled": enabled };
+        let create = doc! { "create": "notes", "changeStreamPreAndPostImages": images(true) };
+        served.run(create).await.unwrap();
+        let modify = doc! { "collMod": "notes", "changeStreamPreAndPostImages": images(false) };
+        served.run(modify).await.unwrap();
+        let unsaid = doc! { "collMod": "notes", "changeStreamPreAndPostImages": {} };
+        assert_eq!(served.refused(unsaid).await.0, 40_414);
         let notes = served.collection("notes");
-        let database = served.client.database("shop");
-        notes.insert_one(doc! { "_id": 1_i64 }).await.unwrap();
-        let mut of_database = database.watch().await.unwrap();
-
-        let mut changes = notes.watch().await.unwrap();
-        notes.delete_one(doc! { "_id": 1_i64 }).await.unwrap();
-        notes.drop().await.unwrap();
-        notes.insert_one(doc! { "_id": 2_i64 }).await.unwrap();
-        let events = next(&mut changes, 3).await;
-        let operations: Vec<_> = events.iter().map(|event| &event.operation_type).collect();
-        assert_eq!(
-            operations,
-            [
-                &OperationType::Delete,
-                &OperationType::Drop,
-                &OperationType::Invalidate
-            ]
-        );
-        assert!(changes.next().await.is_none());
-
-        // It can begin anew after its end, and not go on before it.
-        let (drop, end) = (events[1].id.clone(), events[2].id.clone());
-        let refused = notes.watch().resume_after(end.clone()).await.err().unwrap();
-        assert_eq!(error_of(refused).0, 260);
-        let mut again = notes.watch().start_after(end).await.unwrap();
-        assert_eq!(
-            subject(&next(&mut again, 1).await[0]),
-            of("Insert", "notes", 2)
-        );
-        let mut ended = notes.watch().resume_after(drop).await.unwrap();
-        let event = next(&mut ended, 1).await.remove(0);
-        assert_eq!(event.operation_type, OperationType::Invalidate);
-        assert!(ended.next().await.is_none());
-
-        let mut of_target = served.collection("old_notes").watch().await.unwrap();
-        Collections::of(&shop)
-            .collection("notes")
-            .rename("old_notes", false)
-            .await?;
-        for changes in [&mut again, &mut of_target] {
-            let events = next(changes, 2).await;
-            assert_eq!(events[0].operation_type, OperationType::Rename);
-            assert_eq!(
-                events[0].to.as_ref().unwrap().coll.as_deref(),
-                Some("old_notes")
-            );
-            assert_eq!(events[1].operation_type, OperationType::Invalidate);
-        }
-        let events = next(&mut of_database, 4).await;
-        let names: Vec<_> = events.iter().map(|event| subject(event).0).collect();
-        assert_eq!(names, ["Delete", "Drop", "Insert", "Rename"]);
-        assert!(of_database.is_alive());
+        notes.insert_one(doc! { "_id": 1, "n": 1 }).await.unwrap();
+        let changes = notes.watch().full_document(FullDocumentType::Required);
+        let mut changes = changes
+            .full_document_before_change(FullDocumentBeforeChangeType::WhenAvailable)
+            .await
+            .unwrap();
+        let more = doc! { "$inc": { "n": 1 } };
+        notes.update_one(doc! { "_id": 1 }, more).await.unwrap();
+        let event = next(&mut changes, 1).await.remove(0);
+        assert_eq!(event.full_document.unwrap().number("n"), 2);
+        assert_eq!(event.full_document_before_change.unwrap().number("n"), 1);
         Ok(())
     });
 }

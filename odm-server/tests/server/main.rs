@@ -1,5 +1,6 @@
 //! A server and its clients: the official driver, and sockets for what a driver never sends.
 
+mod change_ends;
 mod change_places;
 mod changes;
 mod collations;

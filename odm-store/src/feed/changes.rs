@@ -24,7 +24,7 @@ pub struct FeedChanges {
     feed: Feed,
     collections: BTreeMap<String, CollectionChanges>,
     /// The changes of whole collections, each with its place among all changes.
-    whole: Vec<(usize, CollectionChange)>,
+    whole: Vec<(usize, CommittedChange)>,
     /// The number of changes so far.
     recorded: usize,
     /// The collections that nobody watched when the transaction wrote to them.
@@ -105,10 +105,7 @@ impl FeedChanges {
             }
         }
         let whole = self.whole.into_iter();
-        all.extend(whole.map(|(place, change)| {
-            let order = (false, place);
-            (order, CommittedChange::Collection(change))
-        }));
+        all.extend(whole.map(|(place, change)| ((false, place), change)));
         all.sort_by_key(|(order, _)| *order);
         let all = all.into_iter().map(|(_, change)| change).collect();
         self.feed.send_all(self.left_out.is_empty().then_some(all));
@@ -141,6 +138,16 @@ impl FeedChanges {
     /// Records a change of a whole collection.
     #[doc(hidden)]
     pub fn add_whole(&mut self, change: CollectionChange) {
+        self.push(CommittedChange::Collection(change));
+    }
+
+    /// Records that the collections which were removed were all of the store.
+    #[doc(hidden)]
+    pub fn add_drop_all(&mut self) {
+        self.push(CommittedChange::DropAll);
+    }
+
+    fn push(&mut self, change: CommittedChange) {
         self.whole.push((self.recorded, change));
         self.recorded += 1;
     }
@@ -159,6 +166,7 @@ impl FeedChanges {
                 let recorded = &mut changes.all[at];
                 self.bytes -= recorded.change.size();
                 recorded.change.after = change.after;
+                recorded.change.is_replaced |= change.is_replaced;
                 recorded.is_cold_changed |= is_cold_changed;
                 if change.cause == Cause::Write {
                     recorded.change.cause = Cause::Write;
@@ -166,7 +174,6 @@ impl FeedChanges {
                 self.bytes += recorded.change.size();
             }
             None => {
-                recorded.change.is_replaced |= change.is_replaced;
                 changes.positions.insert(key, changes.all.len());
                 let place = self.recorded;
                 self.recorded += 1;

@@ -48,13 +48,15 @@ pub enum CommittedChange {
     },
     /// A collection was removed or renamed, with its documents, of which no changes tell.
     Collection(CollectionChange),
+    /// All collections were removed at once, by the changes before it: MongoDB's `dropDatabase`.
+    DropAll,
 }
 
 impl CommittedChange {
     fn size(&self) -> usize {
         match self {
             CommittedChange::Document { change, .. } => change.size() + CHANGE_BYTES,
-            CommittedChange::Collection(_) => CHANGE_BYTES,
+            CommittedChange::Collection(_) | CommittedChange::DropAll => CHANGE_BYTES,
         }
     }
 }

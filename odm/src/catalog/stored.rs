@@ -31,7 +31,7 @@ pub(crate) use self::{
     staging::{publish, stage},
     versions::{OwnerVersion, StoredDatabase, check_owned, declared_versions, stored},
     views::{drop_view, put_view},
-    whole::{change_whole, create_in, declaring, declaring_index},
+    whole::{change_whole, create_in, declaring, declaring_index, drop_all},
 };
 use odm_mql::path;
 use odm_store::{

@@ -73,6 +73,41 @@ impl Collections {
         });
         Ok(all.collect())
     }
+
+    /// Removes all collections and views as one unit, but for the library's own.
+    ///
+    /// ```
+    /// # use odm::derive::examples::*; example(async |shop| {
+    /// use odm::{Collections, Embedded, bson::rawdoc};
+    ///
+    /// let collections = Collections::open(Embedded::memory().await?).await?;
+    /// collections.collection("notes").insert([rawdoc! { "_id": 1 }]).await?;
+    /// collections.drop_all().await?;
+    /// assert!(collections.list().await?.is_empty());
+    ///
+    /// let refused = Collections::of(&shop).drop_all().await.unwrap_err();
+    /// assert!(refused.to_string().contains("database `shop`"));
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// `InvalidQuery` that names the database, if the models of one need a collection, in a transaction or a snapshot, and on a store that
+    /// cannot change whole collections.
+    pub async fn drop_all(&self) -> Result<()> {
+        self.session
+            .refuse_in_snapshot(|| "removal of all collections".to_owned())?;
+        if self.session.is_bound() {
+            let message =
+                "collections cannot be removed in a transaction: remove them outside of it";
+            return Err(Error::new(ErrorKind::InvalidQuery, message));
+        }
+        session::refuse_inside_transaction(self.session.store())?;
+        let store = self.session.store();
+        let lock = lock_of(store);
+        let _opening = lock.lock().await;
+        catalog::drop_all(store).await
+    }
 }
 
 impl Collection {

@@ -37,7 +37,7 @@ fn shown(watch: &mut CommitWatch) -> Vec<(String, i32)> {
             let id = change.id().as_i32().expect("an `_id`");
             (collection.to_string(), id)
         }
-        CommittedChange::Collection(change) => panic!("{change:?}"),
+        other => panic!("{other:?}"),
     });
     shown.collect()
 }

@@ -195,6 +195,14 @@ pub(crate) async fn put_view(
     store.run(Arc::new(put), Durability::Immediate).await
 }
 
+/// Removes all views.
+pub(super) async fn remove_views(transaction: &mut dyn Transaction) -> Result<()> {
+    for name in views_among(&documents(&*transaction).await?)?.keys() {
+        remove(transaction, &view_id(name)).await?;
+    }
+    Ok(())
+}
+
 /// Removes a view, if it is there.
 pub(crate) async fn drop_view(store: &dyn Store, name: &str) -> Result<()> {
     struct Remove(String);

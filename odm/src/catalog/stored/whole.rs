@@ -9,7 +9,11 @@ use odm_store::{
     Transaction, UnitOfWork,
 };
 
-use super::{OWNER, Owner, is_own, next_epoch, owners, rules::follow_change, views::check_renamed};
+use super::{
+    OWNER, Owner, is_own, next_epoch, owners,
+    rules::follow_change,
+    views::{check_renamed, remove_views},
+};
 
 /// MongoDB's code of the name of a collection that exists.
 pub(super) const NAMESPACE_EXISTS: i32 = 48;
@@ -94,15 +98,7 @@ pub(crate) async fn change_whole(
                 }
                 CollectionChange::Replace { from, to } => vec![from.as_str(), to.as_str()],
             };
-            let declared = declaring(&*transaction, &names).await?;
-            for (name, databases) in names.iter().zip(declared) {
-                if let Some(database) = databases.first() {
-                    let message = format!(
-                        "collection `{name}` belongs to the models of the database `{database}`: only they can remove or rename it"
-                    );
-                    return Err(Error::new(ErrorKind::InvalidQuery, message).at(name, None, None));
-                }
-            }
+            refuse_needed(&*transaction, &names).await?;
             if let CollectionChange::Replace { from, to } = &self.change {
                 check_renamed(&*transaction, from, to).await?;
             }
@@ -126,6 +122,55 @@ pub(crate) async fn change_whole(
 
     let change = Change { change, replaces };
     store.run(Arc::new(change), Durability::Immediate).await
+}
+
+/// Removes all collections and views but the library's own as one unit, and tells those who watch all collections that they were all.
+///
+/// # Errors
+///
+/// `InvalidQuery` that names a collection which a database declares.
+pub(crate) async fn drop_all(store: &dyn Store) -> Result<()> {
+    struct DropAll;
+
+    #[async_trait]
+    impl UnitOfWork for DropAll {
+        async fn run(&self, transaction: &mut dyn Transaction) -> Result<()> {
+            let all = transaction.collections().await?.into_iter();
+            let all = all.map(|spec| spec.name).filter(|name| !is_own(name));
+            let all: Vec<String> = all.collect();
+            let names: Vec<&str> = all.iter().map(String::as_str).collect();
+            refuse_needed(&*transaction, &names).await?;
+            let drops = all
+                .iter()
+                .map(|name| CollectionChange::Drop { name: name.clone() });
+            let drops: Vec<CollectionChange> = drops.collect();
+            change_collections(transaction, &drops).await?;
+            remove_views(transaction).await?;
+            // Whoever watches all collections watches each.
+            if let Some(changes) = transaction.changes()
+                && names.iter().any(|name| changes.is_watched(name))
+            {
+                changes.add_drop_all();
+            }
+            next_epoch(transaction).await
+        }
+    }
+
+    store.run(Arc::new(DropAll), Durability::Immediate).await
+}
+
+/// Refuses a change of collections that the models of a database need.
+async fn refuse_needed(reader: &dyn Reader, names: &[&str]) -> Result<()> {
+    let declared = declaring(reader, names).await?;
+    for (name, databases) in names.iter().zip(declared) {
+        if let Some(database) = databases.first() {
+            let message = format!(
+                "collection `{name}` belongs to the models of the database `{database}`: only they can remove or rename it"
+            );
+            return Err(Error::new(ErrorKind::InvalidQuery, message).at(name, None, None));
+        }
+    }
+    Ok(())
 }
 
 /// Makes a collection in a transaction with a default collation, if it is not there, and an index of it. Returns whether anything was made.
