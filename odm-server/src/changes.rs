@@ -2,9 +2,10 @@
 
 mod difference;
 mod event;
+mod split;
 mod token;
 
-use std::{fmt, sync::Arc, time::Instant};
+use std::{collections::VecDeque, fmt, sync::Arc, time::Instant};
 
 use futures_util::future::{self, FutureExt};
 use odm::{
@@ -59,9 +60,13 @@ pub(crate) struct ChangeStream {
     open: Option<OpenCommit>,
     /// The place after all that was shown or left out.
     place: Token,
-    /// An event for which a batch had no room, and the place after it.
-    held: Option<(RawDocumentBuf, Token)>,
+    /// The events that come next, each with the place after it: one for which a batch had no room, fragments, and the last one.
+    held: VecDeque<(RawDocumentBuf, Token)>,
     stages: PipelineRun,
+    /// Whether an event that is too large comes in fragments.
+    splits: bool,
+    /// How many fragments of the next event are left out.
+    skipped: usize,
     has_ended: bool,
 }
 
@@ -146,7 +151,7 @@ impl ChangeStream {
         scope: Scope,
         images: Images,
         start: Start,
-        pipeline: Pipeline,
+        (pipeline, splits): (Pipeline, bool),
     ) -> Result<Self> {
         let after = match start {
             Start::Now => None,
@@ -200,8 +205,10 @@ impl ChangeStream {
             sources,
             open: None,
             place: Token::whole(after, id),
-            held: None,
+            held: VecDeque::new(),
             stages: pipeline.begin(Pipeline::MEMORY_LIMIT),
+            splits,
+            skipped: 0,
             has_ended: false,
         };
         if let Start::After(token) = start
@@ -226,11 +233,13 @@ impl ChangeStream {
         }
         open.shown = shown;
         self.place = token;
+        self.skipped = token.fragments.into();
         let is_ended = last.is_some_and(|change| self.scope.is_ended_by(change));
         if is_ended && !token.is_invalidate {
             let token = token.invalidate();
             let event = event::invalidate(token, &open.commit);
-            self.held = self.pass(event, token)?.map(|event| (event, token));
+            let event = self.pass(event, token)?;
+            self.held.extend(event.map(|event| (event, token)));
             self.has_ended = true;
         }
         self.open = Some(open);
@@ -254,14 +263,14 @@ impl ChangeStream {
                 };
                 bytes = bytes.saturating_add(event.as_bytes().len());
                 if number > 0 && bytes > MAX_BATCH {
-                    self.held = Some((event, token));
+                    self.held.push_front((event, token));
                     break;
                 }
                 documents.push(event);
                 number = number.saturating_add(1);
                 self.place = token;
             }
-            let is_last = self.has_ended && self.held.is_none();
+            let is_last = self.has_ended && self.held.is_empty();
             let is_late = deadline.is_none_or(|deadline| deadline <= Instant::now());
             if number > 0 || is_last || is_late || size == Some(0) {
                 return Ok(Events {
@@ -284,10 +293,13 @@ impl ChangeStream {
         deadline: Option<Instant>,
         looked_at: &mut usize,
     ) -> Result<Option<(RawDocumentBuf, Token)>> {
-        if let Some(held) = self.held.take() {
-            return Ok(Some(held));
-        }
-        while !self.has_ended {
+        loop {
+            if let Some(held) = self.held.pop_front() {
+                return Ok(Some(held));
+            }
+            if self.has_ended {
+                return Ok(None);
+            }
             *looked_at = looked_at.saturating_add(1);
             if looked_at.is_multiple_of(AT_ONCE) {
                 tokio::task::yield_now().await;
@@ -326,25 +338,23 @@ impl ChangeStream {
             };
             let event = event::of_change(token, &database, &commit, change, self.images)?;
             let event = self.pass(event, token)?;
+            let skipped = std::mem::take(&mut self.skipped);
+            match event {
+                Some(event) if is_too_large(&event) => {
+                    let within = Token::within(commit.time, at, self.id);
+                    let fragments = split::split(&event, within, token)?;
+                    self.held.extend(fragments.into_iter().skip(skipped));
+                }
+                Some(event) => self.held.push_back((event, token)),
+                None => self.place = token,
+            }
             if ends {
                 self.has_ended = true;
                 let last = token.invalidate();
-                let invalidate = event::invalidate(last, &commit);
-                let invalidate = self.pass(invalidate, last)?.map(|event| (event, last));
-                match event {
-                    None => return Ok(invalidate),
-                    Some(event) => {
-                        self.held = invalidate;
-                        return Ok(Some((event, token)));
-                    }
-                }
-            }
-            match event {
-                Some(event) => return Ok(Some((event, token))),
-                None => self.place = token,
+                let invalidate = self.pass(event::invalidate(last, &commit), last)?;
+                self.held.extend(invalidate.map(|event| (event, last)));
             }
         }
-        Ok(None)
     }
 
     /// Passes an event through the stages, which may leave it out.
@@ -352,7 +362,7 @@ impl ChangeStream {
         self.stages.push(vec![event]);
         let mut passed = None;
         loop {
-            match self.stages.step()? {
+            match self.stages.step_of_any_size()? {
                 Step::Documents(documents) => passed = documents.into_iter().next_back(),
                 Step::Read | Step::Done => break,
                 Step::Lookup(_) | Step::Union(_) | Step::MoreOfUnion => {
@@ -364,7 +374,7 @@ impl ChangeStream {
         if let Some(event) = &passed {
             check_id(event, &token.to_document())?;
             let size = event.as_bytes().len();
-            if size > MAX_EVENT {
+            if is_too_large(event) && !self.splits {
                 let message = format!(
                     "BSONObj size: {size} is invalid. Size must be between 0 and {MAX_EVENT}(16MB): ask for fewer images, or leave out \
                      fields of the event by a stage"
@@ -396,6 +406,10 @@ impl ChangeStream {
             })
         }))
     }
+}
+
+fn is_too_large(event: &RawDocument) -> bool {
+    event.as_bytes().len() > MAX_EVENT
 }
 
 /// Waits until a source has a commit, or an error.

@@ -84,6 +84,9 @@ pub(crate) mod code {
     pub(crate) const CURSOR_WITHOUT_SESSION: i32 = 50_736;
     pub(crate) const CURSOR_OF_SESSION: i32 = 50_737;
     pub(crate) const CURSOR_OF_OTHER_SESSION: i32 = 50_738;
+    pub(crate) const EVENT_NOT_SPLIT: i32 = 7_182_500;
+    pub(crate) const SPLIT_NOT_EMPTY: i32 = 7_182_800;
+    pub(crate) const SPLIT_NOT_LAST: i32 = 7_182_802;
     pub(crate) const ARRAY_EXPECTED: i32 = 5_858_203;
 }
 

@@ -228,12 +228,24 @@ impl PipelineRun {
     /// [`MemoryLimit`](Error::MemoryLimit), [`TooLarge`](Error::TooLarge) and [`ResultTooDeep`](Error::ResultTooDeep); the errors of the
     /// filters, projections and expressions in the stages.
     pub fn step(&mut self) -> Result<Step, Error> {
+        let step = self.step_of_any_size()?;
+        if let Step::Documents(documents) = &step {
+            let mut each = documents.iter();
+            each.try_for_each(|document| check_result(document))?;
+        }
+        Ok(step)
+    }
+
+    /// Does so without a bound on the documents that leave the pipeline, for a caller who divides large ones.
+    ///
+    /// # Errors
+    ///
+    /// The others of [`step`](PipelineRun::step).
+    pub fn step_of_any_size(&mut self) -> Result<Step, Error> {
         let last = self.stages.len();
         loop {
             if !self.queues[last].is_empty() {
                 let documents = Vec::from(std::mem::take(&mut self.queues[last]));
-                let mut each = documents.iter();
-                each.try_for_each(|document| check_result(document))?;
                 return Ok(Step::Documents(documents));
             }
             // The last stage that can run goes first: so the run holds few documents, and a limit ends it before a request.

@@ -24,7 +24,8 @@ async fn begin(databases: &Databases, start: Start) -> Result<ChangeStream> {
     let last = doc! { "$match": { "documentKey._id": { "$gte": 4_999 } } };
     let pipeline = Pipeline::parse(&[last], &Variables::default()).unwrap();
     let images = Images::default();
-    ChangeStream::begin(databases.iter(), Scope::Deployment, images, start, pipeline).await
+    let all = databases.iter();
+    ChangeStream::begin(all, Scope::Deployment, images, start, (pipeline, false)).await
 }
 
 async fn insert(databases: &Databases, name: &str, ids: std::ops::Range<i32>) {
@@ -79,20 +80,22 @@ async fn the_place_at_which_a_stream_of_several_stores_begins_is_one_of_each() {
 }
 
 #[tokio::test]
-async fn an_event_that_is_larger_than_a_document_ends_the_stream_unless_a_stage_makes_it_smaller() {
+async fn an_event_that_is_larger_than_a_document_ends_the_stream_unless_it_is_made_smaller_or_split()
+ {
     let databases = databases(&["shop"]).await;
-    let begin = async |stages: &[odm::bson::Document]| {
+    let begin = async |stages: &[odm::bson::Document], splits: bool, start: Start| {
         let pipeline = Pipeline::parse(stages, &Variables::default()).unwrap();
         let images = Images {
             after: true,
             before: true,
         };
         let all = databases.iter();
-        ChangeStream::begin(all, Scope::Deployment, images, Start::Now, pipeline).await
+        ChangeStream::begin(all, Scope::Deployment, images, start, (pipeline, splits)).await
     };
-    let mut whole = begin(&[]).await.unwrap();
+    let mut whole = begin(&[], false, Start::Now).await.unwrap();
+    let mut split = begin(&[], true, Start::Now).await.unwrap();
     let without = doc! { "$unset": ["fullDocumentBeforeChange", "updateDescription"] };
-    let mut smaller = begin(&[without]).await.unwrap();
+    let mut smaller = begin(&[without], false, Start::Now).await.unwrap();
     insert(&databases, "shop", 1..2).await;
     let notes = databases["shop"].collection("notes");
     for text in ["x", "y"] {
@@ -109,6 +112,73 @@ async fn an_event_that_is_larger_than_a_document_ends_the_stream_unless_a_stage_
     while shown < 3 {
         shown += number(&smaller.batch(None, None).await.unwrap());
     }
+
+    let mut all = Vec::new();
+    while all.len() < 6 {
+        let batch = split.batch(None, None).await.unwrap();
+        all.extend(of_batch(&batch));
+    }
+    let fragments: Vec<_> = all
+        .iter()
+        .map(|event| event.get_document("splitEvent").ok().cloned())
+        .collect();
+    let part = |fragment: i32, of: i32| Some(doc! { "fragment": fragment, "of": of });
+    assert_eq!(
+        fragments,
+        [
+            None,
+            part(1, 2),
+            part(2, 2),
+            part(1, 3),
+            part(2, 3),
+            part(3, 3)
+        ]
+    );
+    assert_eq!(
+        all[3].keys().collect::<Vec<_>>()[..2],
+        ["_id", "splitEvent"]
+    );
+    let mut joined: Vec<&str> = all[3..]
+        .iter()
+        .flat_map(odm::bson::Document::keys)
+        .map(String::as_str)
+        .collect();
+    joined.retain(|name| !["_id", "splitEvent"].contains(name));
+    joined.sort_unstable();
+    assert_eq!(
+        joined,
+        [
+            "clusterTime",
+            "documentKey",
+            "fullDocument",
+            "fullDocumentBeforeChange",
+            "ns",
+            "operationType",
+            "updateDescription",
+            "wallTime",
+        ]
+    );
+    // It goes on after any fragment.
+    for shown in 1..6 {
+        let id =
+            odm::bson::RawDocumentBuf::try_from(all[shown].get_document("_id").unwrap()).unwrap();
+        let start = Start::After(Token::parse(&id).unwrap());
+        let mut again = begin(&[], true, start).await.unwrap();
+        let mut rest = Vec::new();
+        while rest.len() < 5 - shown {
+            rest.extend(of_batch(&again.batch(None, None).await.unwrap()));
+        }
+        assert!(rest == all[shown + 1..], "after {shown}");
+        let end = again.batch(None, Some(Instant::now())).await.unwrap();
+        assert_eq!(number(&end), 0);
+    }
+}
+
+fn of_batch(events: &Events) -> Vec<odm::bson::Document> {
+    let documents = events.documents.into_iter();
+    let documents =
+        documents.map(|event| event.unwrap().as_document().unwrap().try_into().unwrap());
+    documents.collect()
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use crate::error::{CommandError, Result, code};
 const FORM: u8 = 1;
 
 /// The bytes of a token.
-const LENGTH: usize = 22;
+const LENGTH: usize = 23;
 
 /// The place after all changes of a commit.
 const ALL: u32 = u32::MAX;
@@ -22,6 +22,8 @@ pub(crate) struct Token {
     pub(crate) time: CommitTime,
     /// How many changes of the commit of that time come before it; [`ALL`] for the whole commit, and for a time without a commit.
     shown: u32,
+    /// How many fragments of the next change come before it.
+    pub(crate) fragments: u8,
     /// Whether it is after the event that has ended the stream.
     pub(crate) is_invalidate: bool,
     pub(crate) stream: StreamId,
@@ -42,6 +44,7 @@ impl Token {
         Token {
             time,
             shown: ALL,
+            fragments: 0,
             is_invalidate: false,
             stream,
         }
@@ -53,6 +56,11 @@ impl Token {
             shown: u32::try_from(shown).unwrap_or(ALL),
             ..Token::whole(time, stream)
         }
+    }
+
+    /// The place after so many fragments of the next change.
+    pub(crate) fn after_fragments(self, fragments: u8) -> Self {
+        Token { fragments, ..self }
     }
 
     /// The place after the event that ends the stream.
@@ -74,6 +82,7 @@ impl Token {
         let mut bytes = vec![FORM];
         bytes.extend(self.time.to_bits().to_be_bytes());
         bytes.extend(self.shown.to_be_bytes());
+        bytes.push(self.fragments);
         bytes.push(self.is_invalidate.into());
         bytes.extend(self.stream.namespace.to_be_bytes());
         bytes.extend(self.stream.stores.to_be_bytes());
@@ -105,12 +114,14 @@ impl Token {
         };
         let (time, rest) = rest.split_first_chunk()?;
         let (shown, rest) = rest.split_first_chunk()?;
+        let ([fragments], rest) = rest.split_first_chunk()?;
         let ([is_invalidate], rest) = rest.split_first_chunk()?;
         let (namespace, rest) = rest.split_first_chunk()?;
         let (stores, _) = rest.split_first_chunk()?;
         Some(Token {
             time: CommitTime::from_bits(u64::from_be_bytes(*time)),
             shown: u32::from_be_bytes(*shown),
+            fragments: *fragments,
             is_invalidate: match is_invalidate {
                 0 => false,
                 1 => true,
@@ -145,13 +156,17 @@ mod tests {
     use super::*;
 
     fn tokens() -> impl Strategy<Value = Token> {
-        let parts = (any::<u64>(), any::<u32>(), any::<bool>(), any::<[u32; 2]>());
-        parts.prop_map(|(time, shown, is_invalidate, [namespace, stores])| Token {
-            time: CommitTime::from_bits(time),
-            shown,
-            is_invalidate,
-            stream: StreamId { namespace, stores },
-        })
+        let place = (any::<u64>(), any::<u32>(), any::<u8>(), any::<bool>());
+        let parts = (place, any::<[u32; 2]>());
+        parts.prop_map(
+            |((time, shown, fragments, is_invalidate), [namespace, stores])| Token {
+                time: CommitTime::from_bits(time),
+                shown,
+                fragments,
+                is_invalidate,
+                stream: StreamId { namespace, stores },
+            },
+        )
     }
 
     fn text(token: Token) -> String {
@@ -163,14 +178,14 @@ mod tests {
         #[test]
         fn a_token_is_read_as_it_was_written_and_is_greater_as_text_if_it_is_later(a in tokens(), b in tokens()) {
             prop_assert_eq!(Token::parse(&a.to_document()).unwrap(), a);
-            let place = |token: Token| (token.time, token.shown, token.is_invalidate);
+            let place = |token: Token| (token.time, token.shown, token.fragments, token.is_invalidate);
             if place(a) < place(b) {
                 prop_assert!(text(a) < text(b));
             }
         }
 
         #[test]
-        fn any_text_is_a_token_or_refused(text in "([0-9A-F]{44})|(.{0,50})") {
+        fn any_text_is_a_token_or_refused(text in "([0-9A-F]{46})|(.{0,50})") {
             let parsed = Token::parse(&rawdoc! { "_data": text.as_str() });
             if let Err(error) = parsed {
                 prop_assert!([code::FAILED_TO_PARSE, code::INVALID_RESUME_TOKEN].contains(&error.code));

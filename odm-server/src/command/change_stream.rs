@@ -115,9 +115,18 @@ fn one_of<'a>(options: &mut Arguments<'a>, name: &str, values: &[&str]) -> Resul
     Ok(value)
 }
 
-/// The stages behind `$changeStream`.
-fn stages_of(mut stages: Vec<Document>, variables: &Variables) -> Result<Pipeline> {
+/// The last stage, if large events are to be split.
+const SPLIT: &str = "$changeStreamSplitLargeEvent";
+
+/// The stages behind `$changeStream`, and whether large events are split behind these.
+fn stages_of(mut stages: Vec<Document>, variables: &Variables) -> Result<(Pipeline, bool)> {
     stages.remove(0);
+    let last = stages.pop_if(|stage| stage.contains_key(SPLIT));
+    let options = last.as_ref().and_then(|last| last.get_document(SPLIT).ok());
+    if last.is_some() && options.is_none_or(|options| !options.is_empty()) {
+        let message = format!("{SPLIT} spec should be an empty object");
+        return Err(CommandError::new(code::SPLIT_NOT_EMPTY, message));
+    }
     for stage in &stages {
         let name = stage.keys().next().map_or("", String::as_str);
         if PERMITTED.contains(&name) {
@@ -126,9 +135,9 @@ fn stages_of(mut stages: Vec<Document>, variables: &Variables) -> Result<Pipelin
         if name == "$changeStream" {
             return Err(misplaced());
         }
-        if name == "$changeStreamSplitLargeEvent" {
-            let message = "'$changeStreamSplitLargeEvent' is not supported by this server";
-            return Err(CommandError::new(code::NOT_IMPLEMENTED, message));
+        if name == SPLIT {
+            let message = format!("{SPLIT} must be the last stage in the pipeline");
+            return Err(CommandError::new(code::SPLIT_NOT_LAST, message));
         }
         if let Err(error) = Pipeline::parse(std::slice::from_ref(stage), variables)
             && matches!(error, odm::mql::Error::UnknownStage(_))
@@ -138,7 +147,7 @@ fn stages_of(mut stages: Vec<Document>, variables: &Variables) -> Result<Pipelin
         let message = format!("{name} is not permitted in a $changeStream pipeline");
         return Err(CommandError::new(code::ILLEGAL_OPERATION, message));
     }
-    Ok(Pipeline::parse(&stages, variables)?)
+    Ok((Pipeline::parse(&stages, variables)?, last.is_some()))
 }
 
 /// The error of `$changeStream` at another place than the first one.

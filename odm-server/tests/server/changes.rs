@@ -289,11 +289,17 @@ fn what_a_stream_is_not_asked_rightly_is_refused_with_the_code_of_mongodb() {
         let command =
             |stages: Vec<Document>| doc! { "aggregate": "parts", "pipeline": stages, "cursor": {} };
         let stream = |options: Document| doc! { "$changeStream": options };
+        let split = |options: Document| doc! { "$changeStreamSplitLargeEvent": options };
         for (stages, code) in [
             (vec![stream(doc! {}), doc! { "$group": { "_id": 1 } }], 20),
             (vec![stream(doc! {}), doc! { "$sort": { "_id": 1 } }], 20),
             (vec![stream(doc! {}), doc! { "$out": "other" }], 20),
             (vec![stream(doc! {}), doc! { "$nothing": 1 }], 40_324),
+            (vec![stream(doc! {}), split(doc! { "at": 1 })], 7_182_800),
+            (
+                vec![stream(doc! {}), split(doc! {}), split(doc! {})],
+                7_182_802,
+            ),
             (vec![stream(doc! {}), stream(doc! {})], 40_602),
             (vec![doc! { "$match": {} }, stream(doc! {})], 40_602),
             (vec![stream(doc! { "fullDocument": "some" })], 2),
