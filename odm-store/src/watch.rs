@@ -159,7 +159,8 @@ pub struct DocumentChange {
     pub after: Option<Arc<RawDocumentBuf>>,
     /// Why it has changed.
     pub cause: Cause,
-    /// Whether a write has given it all fields of another document, in the place of changing some.
+    /// Whether a write has given it all fields of another document, in the place of changing some. A store that takes its changes from a
+    /// server leaves it false.
     pub is_replaced: bool,
 }
 
