@@ -318,7 +318,6 @@ on_every_store! {
             (malformed, ErrorKind::Encode),
             (deep, ErrorKind::Limit),
             (long, ErrorKind::Limit),
-            (rawdoc! { "_id": null }, ErrorKind::Encode),
             (rawdoc! { "_id": [1] }, ErrorKind::Encode),
         ] {
             let refused = notes.insert([rawdoc! { "_id": 5 }, document.clone()]).await.unwrap_err();
@@ -330,6 +329,18 @@ on_every_store! {
         assert_eq!(twice.kind(), ErrorKind::DuplicateKey);
         assert_eq!(notes.insert([]).await.expect("there is nothing to store"), []);
         assert_eq!(notes.find(Filter::default()).count().await.expect("they are counted"), 0);
+    }
+
+    async fn null_is_an_id_where_no_model_declares_the_collection(store: AnyStore) {
+        let (_, collections) = filled(store).await;
+        let notes = collections.collection("notes");
+        let null = || rawdoc! { "_id": null };
+        notes.insert([null(), rawdoc! { "_id": 1 }]).await.expect("they are stored");
+        assert_eq!(notes.insert([null()]).await.unwrap_err().kind(), ErrorKind::DuplicateKey);
+        let of_null = notes.find(filter(doc! { "_id": null })).await.expect("it is read");
+        assert_eq!(of_null, [null()]);
+        let refused = collections.collection("books").insert([null()]).await.unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Encode);
     }
 
     async fn a_transaction_of_collections_is_seen_by_nobody_before_its_commit(store: AnyStore) {
