@@ -1,6 +1,6 @@
 //! Arguments that a stage refuses, with the codes of MongoDB.
 
-use bson::{Bson, Document, doc};
+use bson::{Bson, Document, RawDocumentBuf, doc};
 
 use super::{Collections, Pipeline, Step, code, parse, parsed, raws, run_in_chunks};
 use crate::{Error, Variables};
@@ -363,6 +363,11 @@ fn a_document_that_is_too_large_leaves_no_pipeline() {
         (error.code(), &*error.code_name()),
         (10_334, "BSONObjectTooLarge")
     );
+    // A caller who divides it takes it.
+    let pipeline = parse(std::slice::from_ref(&grown)).unwrap();
+    let mut run = pipeline.begin(Pipeline::MEMORY_LIMIT);
+    run.push(vec![RawDocumentBuf::try_from(&document).unwrap()]);
+    assert!(matches!(run.step_of_any_size(), Ok(Step::Documents(_))));
     // Between two stages it is allowed.
     let small = [grown, doc! { "$unset": "b" }];
     let results = run_in_chunks(
