@@ -61,10 +61,19 @@ impl<P: Path, O: Structure, const I: usize> Path for FieldPath<P, O, I> {
     const OPTIONAL: bool = P::OPTIONAL || O::NAMES[I].optional;
     const WITHIN_OPTIONAL: bool = P::OPTIONAL;
     const COLD: bool = P::COLD;
-    const TEXT: &'static str = match std::str::from_utf8(Self::BYTES.split_at(Self::LEN).0) {
+    const TEXT: &'static str = if P::LEN == 0 {
+        O::NAMES[I].text
+    } else {
+        joined::<Self>()
+    };
+}
+
+/// The text of the bytes. It is a function, since a constant is computed also where the branch with it is not taken.
+const fn joined<P: Path>() -> &'static str {
+    match std::str::from_utf8(P::BYTES.split_at(P::LEN).0) {
         Ok(text) => text,
         Err(_) => panic!("a stored name is not UTF-8"),
-    };
+    }
 }
 
 /// The path `P` of a flattened value. If `OPTIONAL`, a stored value can lack all of its fields: they belong to one variant of an enum, or
