@@ -41,7 +41,7 @@ pub use crate::{
     session::Session,
 };
 pub use bson::Document as BsonDocument;
-pub use collections::assert_own_collection;
+pub use collections::{are_distinct, assert_own_collection};
 pub use copy::{
     Back, Beside, CopiesOf, CopyOf, Declared, Original, OriginalField, back, beside, check, copied,
     from_source, is_single, of_original,
