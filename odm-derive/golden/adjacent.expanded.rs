@@ -13,88 +13,73 @@
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Side`.
     pub struct SideFields<P> {
         /// Stored as `length`.
-        pub length: ::odm::derive::Field<
-            f64,
-            ::odm::derive::FieldPath<P, Side, 0>,
-            ::odm::derive::Plain,
-        >,
+        pub length: _odm::Field<f64, _odm::FieldPath<P, Side, 0>, _odm::Plain>,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for SideFields<P> {
-        const NEW: Self = Self {
-            length: ::odm::derive::Field::NEW,
-        };
-        const STATIC: &'static Self = &Self::NEW;
+    impl<P: _odm::Path> _odm::FieldSet for SideFields<P> {
+        const NEW: Self = Self { length: _odm::Field::NEW };
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Side {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Side {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "length",
                 hash: 16866358008026078901u64,
                 optional: false,
                 defaulted: false,
             },
         ];
-        type Fields<P: ::odm::derive::Path> = SideFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = SideFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Side",
-                fields: &[
-                    ::odm::derive::known(
-                        "length",
-                        ::odm::derive::Probe::<f64>::DESCRIBED,
-                        true,
-                    ),
-                ],
+                fields: &[_odm::known("length", _odm::Probe::<f64>::DESCRIBED, true)],
             };
             &ONE
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Side {}
+    impl<D> _odm::RefersWithin<D> for Side {}
     #[automatically_derived]
-    impl ::odm::derive::Through for Side {
+    impl _odm::Through for Side {
         type To = Self;
     }
     #[automatically_derived]
-    impl ::odm::derive::Embed for Side {}
+    impl _odm::Embed for Side {}
     #[automatically_derived]
-    impl ::odm::derive::EmbedField for Side {
+    impl _odm::EmbedField for Side {
         type Value = Self;
-        const CONTAINER: ::odm::derive::Container = ::odm::derive::Container::One;
-        type Parent = ::odm::derive::NoParent;
-        type ParentPath<P: ::odm::derive::Path> = P;
+        const CONTAINER: _odm::Container = _odm::Container::One;
+        type Parent = _odm::NoParent;
+        type ParentPath<P: _odm::Path> = P;
         type ParentCardinality = ();
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Side {
-        type Key = ::odm::derive::NoKey;
-        type StoredKey = ::odm::derive::NoKey;
+    impl _odm::Referable for Side {
+        type Key = _odm::NoKey;
+        type StoredKey = _odm::NoKey;
     }
     #[automatically_derived]
-    impl ::odm::derive::formula::FormulaEquated for Side {}
+    impl _odm::formula::FormulaEquated for Side {}
     #[automatically_derived]
-    impl ::odm::derive::Known for Side {
+    impl _odm::Known for Side {
         const RELATED: bool = true;
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            <Self as ::odm::derive::Structure>::schema(types)
+        fn schema(types: &mut _odm::SchemaTypes) -> _odm::BsonDocument {
+            <Self as _odm::Structure>::schema(types)
         }
-        fn has_checks(types: &mut ::odm::derive::SchemaTypes) -> bool {
-            <Self as ::odm::derive::Structure>::has_checks(types)
+        fn has_checks(types: &mut _odm::SchemaTypes) -> bool {
+            <Self as _odm::Structure>::has_checks(types)
         }
         fn check(
             &self,
-            at: &::odm::derive::ValueLocation<'_>,
-            found: &mut ::std::vec::Vec<::odm::derive::Violation>,
+            at: &_odm::ValueLocation<'_>,
+            found: &mut ::std::vec::Vec<_odm::Violation>,
         ) {
-            <Self as ::odm::derive::Structure>::check(self, at, found);
+            <Self as _odm::Structure>::check(self, at, found);
         }
     }
 };
@@ -114,169 +99,152 @@ const _: () = {
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Figure`.
     pub struct FigureFields<P> {
         /// The tag: which variant of `Figure` it is.
-        pub kind: ::odm::derive::Field<
+        pub kind: _odm::Field<
             ::std::string::String,
-            ::odm::derive::FieldPath<P, Figure, 0>,
-            ::odm::derive::Plain,
+            _odm::FieldPath<P, Figure, 0>,
+            _odm::Plain,
         >,
         /// Stored as `of`.
-        pub square: ::odm::derive::Field<
-            Side,
-            ::odm::derive::FieldPath<P, Figure, 1>,
-            ::odm::derive::Plain,
-        >,
+        pub square: _odm::Field<Side, _odm::FieldPath<P, Figure, 1>, _odm::Plain>,
         /// Stored as `of`.
-        pub text: ::odm::derive::Field<
-            String,
-            ::odm::derive::FieldPath<P, Figure, 1>,
-            ::odm::derive::Plain,
-        >,
+        pub text: _odm::Field<String, _odm::FieldPath<P, Figure, 1>, _odm::Plain>,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for FigureFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for FigureFields<P> {
         const NEW: Self = Self {
-            kind: ::odm::derive::Field::NEW,
-            square: ::odm::derive::Field::NEW,
-            text: ::odm::derive::Field::NEW,
+            kind: _odm::Field::NEW,
+            square: _odm::Field::NEW,
+            text: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Figure {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Figure {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "kind",
                 hash: 17265840922154185283u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "of",
                 hash: 626105934427877640u64,
                 optional: true,
                 defaulted: false,
             },
         ];
-        const OUTLINE: &'static ::odm::derive::Outline = {
-            &::odm::derive::Outline {
+        const OUTLINE: &'static _odm::Outline = {
+            &_odm::Outline {
                 references: false,
                 opaque: false,
                 derived: &[],
-                embedded: &[
-                    ("of", 626105934427877640u64, ::odm::derive::Probe::<Side>::OUTLINE),
-                ],
+                embedded: &[("of", 626105934427877640u64, _odm::Probe::<Side>::OUTLINE)],
             }
         };
-        type Fields<P: ::odm::derive::Path> = FigureFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = FigureFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Figure",
                 fields: &[
-                    ::odm::derive::plain("kind")
-                        .of(::odm::derive::Probe::<::std::string::String>::DESCRIBED),
-                    ::odm::derive::embed::<Side>("of")
-                        .of(::odm::derive::Probe::<Side>::DESCRIBED),
-                    ::odm::derive::plain("of")
-                        .of(::odm::derive::Probe::<String>::DESCRIBED),
+                    _odm::plain("kind")
+                        .of(_odm::Probe::<::std::string::String>::DESCRIBED),
+                    _odm::embed::<Side>("of").of(_odm::Probe::<Side>::DESCRIBED),
+                    _odm::plain("of").of(_odm::Probe::<String>::DESCRIBED),
                 ],
             };
             &ONE
         }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::variants_schema::<
+        fn schema(types: &mut _odm::SchemaTypes) -> _odm::BsonDocument {
+            _odm::variants_schema::<
                 Self,
             >(
                 types,
                 &[
-                    ::odm::derive::VariantSchema {
+                    _odm::VariantSchema {
                         name: "Square",
-                        form: ::odm::derive::EnumForm::Adjacent("kind", "of"),
+                        form: _odm::EnumForm::Adjacent("kind", "of"),
                         content: ::core::option::Option::Some(
-                            ::odm::derive::Probe::<Side>::DESCRIBED.schema,
+                            _odm::Probe::<Side>::DESCRIBED.schema,
                         ),
                     },
-                    ::odm::derive::VariantSchema {
+                    _odm::VariantSchema {
                         name: "Text",
-                        form: ::odm::derive::EnumForm::Adjacent("kind", "of"),
+                        form: _odm::EnumForm::Adjacent("kind", "of"),
                         content: ::core::option::Option::Some(
-                            ::odm::derive::Probe::<String>::DESCRIBED.schema,
+                            _odm::Probe::<String>::DESCRIBED.schema,
                         ),
                     },
                 ],
                 false,
             )
         }
-        fn has_checks(types: &mut ::odm::derive::SchemaTypes) -> bool {
+        fn has_checks(types: &mut _odm::SchemaTypes) -> bool {
             false
-                || ::odm::derive::any_has_checks::<
+                || _odm::any_has_checks::<
                     Self,
-                >(types, &[::odm::derive::Probe::<Side>::HAS_CHECKS])
+                >(types, &[_odm::Probe::<Side>::HAS_CHECKS])
         }
         fn check(
             &self,
-            at: &::odm::derive::ValueLocation<'_>,
-            found: &mut ::std::vec::Vec<::odm::derive::Violation>,
+            at: &_odm::ValueLocation<'_>,
+            found: &mut ::std::vec::Vec<_odm::Violation>,
         ) {
             if let Self::Square { 0: value } = self {
-                ::odm::derive::Probe::<Side>::NEW.check(value, &at.join("of"), found);
+                _odm::Probe::<Side>::NEW.check(value, &at.join("of"), found);
             }
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Figure
+    impl<D> _odm::RefersWithin<D> for Figure
     where
-        Side: ::odm::derive::RefersWithin<D>,
+        Side: _odm::RefersWithin<D>,
     {}
     const _: () = {
-        ::core::assert!(
-            ! < String as ::odm::derive::Known > ::RELATED,
-            "`text` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<String as _odm::Known>::RELATED,
+            "`text` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
     };
     #[automatically_derived]
-    impl ::odm::derive::Through for Figure {
+    impl _odm::Through for Figure {
         type To = Self;
     }
     #[automatically_derived]
-    impl ::odm::derive::Embed for Figure {}
+    impl _odm::Embed for Figure {}
     #[automatically_derived]
-    impl ::odm::derive::EmbedField for Figure {
+    impl _odm::EmbedField for Figure {
         type Value = Self;
-        const CONTAINER: ::odm::derive::Container = ::odm::derive::Container::One;
-        type Parent = ::odm::derive::NoParent;
-        type ParentPath<P: ::odm::derive::Path> = P;
+        const CONTAINER: _odm::Container = _odm::Container::One;
+        type Parent = _odm::NoParent;
+        type ParentPath<P: _odm::Path> = P;
         type ParentCardinality = ();
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Figure {
-        type Key = ::odm::derive::NoKey;
-        type StoredKey = ::odm::derive::NoKey;
+    impl _odm::Referable for Figure {
+        type Key = _odm::NoKey;
+        type StoredKey = _odm::NoKey;
     }
     #[automatically_derived]
-    impl ::odm::derive::formula::FormulaEquated for Figure {}
+    impl _odm::formula::FormulaEquated for Figure {}
     #[automatically_derived]
-    impl ::odm::derive::Known for Figure {
+    impl _odm::Known for Figure {
         const RELATED: bool = true;
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            <Self as ::odm::derive::Structure>::schema(types)
+        fn schema(types: &mut _odm::SchemaTypes) -> _odm::BsonDocument {
+            <Self as _odm::Structure>::schema(types)
         }
-        fn has_checks(types: &mut ::odm::derive::SchemaTypes) -> bool {
-            <Self as ::odm::derive::Structure>::has_checks(types)
+        fn has_checks(types: &mut _odm::SchemaTypes) -> bool {
+            <Self as _odm::Structure>::has_checks(types)
         }
         fn check(
             &self,
-            at: &::odm::derive::ValueLocation<'_>,
-            found: &mut ::std::vec::Vec<::odm::derive::Violation>,
+            at: &_odm::ValueLocation<'_>,
+            found: &mut ::std::vec::Vec<_odm::Violation>,
         ) {
-            <Self as ::odm::derive::Structure>::check(self, at, found);
+            <Self as _odm::Structure>::check(self, at, found);
         }
     }
 };

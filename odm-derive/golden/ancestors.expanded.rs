@@ -13,108 +13,99 @@
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Category`.
     pub struct CategoryFields<P> {
         /// Stored as `_id`.
-        pub id: ::odm::derive::Field<
-            i64,
-            ::odm::derive::FieldPath<P, Category, 0>,
-            ::odm::derive::Identity,
-        >,
+        pub id: _odm::Field<i64, _odm::FieldPath<P, Category, 0>, _odm::Identity>,
         /// Stored as `parent`.
-        pub parent: ::odm::derive::Field<
+        pub parent: _odm::Field<
             Option<Ref<Category>>,
-            ::odm::derive::FieldPath<P, Category, 1>,
-            ::odm::derive::Plain,
+            _odm::FieldPath<P, Category, 1>,
+            _odm::Plain,
         >,
         /// Stored as `ancestorIds`.
-        pub path: ::odm::derive::Field<
+        pub path: _odm::Field<
             Ancestors<Category>,
-            ::odm::derive::FieldPath<P, Category, 2>,
-            ::odm::derive::Derived,
+            _odm::FieldPath<P, Category, 2>,
+            _odm::Derived,
         >,
         /// Stored as `shelf`.
-        pub shelf: ::odm::derive::Field<
+        pub shelf: _odm::Field<
             Option<Ref<Shelf>>,
-            ::odm::derive::FieldPath<P, Category, 3>,
-            ::odm::derive::Plain,
+            _odm::FieldPath<P, Category, 3>,
+            _odm::Plain,
         >,
         /// Stored as `shelves`.
-        pub shelves: ::odm::derive::Field<
+        pub shelves: _odm::Field<
             Ancestors<Shelf>,
-            ::odm::derive::FieldPath<P, Category, 4>,
-            ::odm::derive::Derived,
+            _odm::FieldPath<P, Category, 4>,
+            _odm::Derived,
         >,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for CategoryFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for CategoryFields<P> {
         const NEW: Self = Self {
-            id: ::odm::derive::Field::NEW,
-            parent: ::odm::derive::Field::NEW,
-            path: ::odm::derive::Field::NEW,
-            shelf: ::odm::derive::Field::NEW,
-            shelves: ::odm::derive::Field::NEW,
+            id: _odm::Field::NEW,
+            parent: _odm::Field::NEW,
+            path: _odm::Field::NEW,
+            shelf: _odm::Field::NEW,
+            shelves: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Category {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Category {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "_id",
                 hash: 13334660529758004755u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "parent",
                 hash: 7371339085820260189u64,
-                optional: ::odm::derive::Probe::<Option<Ref<Category>>>::OPTIONAL,
+                optional: _odm::Probe::<Option<Ref<Category>>>::OPTIONAL,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "ancestorIds",
                 hash: 18306882235864413706u64,
-                optional: ::odm::derive::Probe::<Ancestors<Category>>::OPTIONAL,
+                optional: _odm::Probe::<Ancestors<Category>>::OPTIONAL,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "shelf",
                 hash: 5559972230643540163u64,
-                optional: ::odm::derive::Probe::<Option<Ref<Shelf>>>::OPTIONAL,
+                optional: _odm::Probe::<Option<Ref<Shelf>>>::OPTIONAL,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "shelves",
                 hash: 15008988759792554755u64,
-                optional: ::odm::derive::Probe::<Ancestors<Shelf>>::OPTIONAL,
+                optional: _odm::Probe::<Ancestors<Shelf>>::OPTIONAL,
                 defaulted: false,
             },
         ];
-        const OUTLINE: &'static ::odm::derive::Outline = {
-            &::odm::derive::Outline {
+        const OUTLINE: &'static _odm::Outline = {
+            &_odm::Outline {
                 references: true,
                 opaque: false,
                 derived: &[],
                 embedded: &[],
             }
         };
-        type Fields<P: ::odm::derive::Path> = CategoryFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = CategoryFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Category",
                 fields: &[
-                    ::odm::derive::known(
-                        "_id",
-                        ::odm::derive::Probe::<i64>::DESCRIBED,
-                        false,
-                    ),
-                    ::odm::derive::reference::<
+                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
+                    _odm::reference::<
                         Option<Ref<Category>>,
                     >(
                             "parent",
-                            ::odm::derive::DeclaredReference {
+                            _odm::DeclaredReference {
                                 parent: true,
                                 one: false,
                                 unchecked: false,
@@ -122,31 +113,29 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .of(::odm::derive::Probe::<Option<Ref<Category>>>::DESCRIBED)
-                        .required(
-                            !::odm::derive::Probe::<Option<Ref<Category>>>::FROM_NOTHING,
-                        ),
+                        .of(_odm::Probe::<Option<Ref<Category>>>::DESCRIBED)
+                        .required(!_odm::Probe::<Option<Ref<Category>>>::FROM_NOTHING),
                     {
-                        ::odm::derive::ancestors::<
+                        _odm::ancestors::<
                             Ancestors<Category>,
                             _,
                         >(
                             "ancestorIds",
-                            ::odm::derive::along::<
+                            _odm::along::<
                                 Ancestors<Category>,
                                 _,
                                 _,
                                 _,
-                            >(::odm::derive::fields_of::<Category>().parent),
+                            >(_odm::fields_of::<Category>().parent),
                             false,
                         )
                     }
-                        .of(::odm::derive::Probe::<Ancestors<Category>>::DESCRIBED),
-                    ::odm::derive::reference::<
+                        .of(_odm::Probe::<Ancestors<Category>>::DESCRIBED),
+                    _odm::reference::<
                         Option<Ref<Shelf>>,
                     >(
                             "shelf",
-                            ::odm::derive::DeclaredReference {
+                            _odm::DeclaredReference {
                                 parent: false,
                                 one: false,
                                 unchecked: false,
@@ -154,39 +143,37 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .of(::odm::derive::Probe::<Option<Ref<Shelf>>>::DESCRIBED)
-                        .required(
-                            !::odm::derive::Probe::<Option<Ref<Shelf>>>::FROM_NOTHING,
-                        ),
+                        .of(_odm::Probe::<Option<Ref<Shelf>>>::DESCRIBED)
+                        .required(!_odm::Probe::<Option<Ref<Shelf>>>::FROM_NOTHING),
                     {
-                        ::odm::derive::ancestors::<
+                        _odm::ancestors::<
                             Ancestors<Shelf>,
                             _,
                         >(
                             "shelves",
-                            ::odm::derive::along::<
+                            _odm::along::<
                                 Ancestors<Shelf>,
                                 _,
                                 _,
                                 _,
-                            >(::odm::derive::fields_of::<Category>().shelf),
+                            >(_odm::fields_of::<Category>().shelf),
                             true,
                         )
                     }
-                        .of(::odm::derive::Probe::<Ancestors<Shelf>>::DESCRIBED),
+                        .of(_odm::Probe::<Ancestors<Shelf>>::DESCRIBED),
                 ],
             };
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Category {
+    impl _odm::Referable for Category {
         type Key = i64;
         type StoredKey = i64;
-        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
+        const KEY: _odm::Described = _odm::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
-    impl ::odm::derive::Document for Category {
+    impl _odm::Document for Category {
         type Id = i64;
         type Itself = Self;
         const COLLECTION: &'static str = "categories";
@@ -194,69 +181,57 @@ const _: () = {
         fn id(&self) -> &i64 {
             &self.id
         }
-        fn model() -> &'static ::odm::derive::Model {
-            static ONE: ::odm::derive::Model = ::odm::derive::Model {
-                name: "Category",
-                collection: "categories",
-                shape: <Category as ::odm::derive::Structure>::shape,
-                indexes: &[],
-                expires: ::core::option::Option::None,
-                id_of_number: ::core::option::Option::None,
-                version: ::core::option::Option::None,
-                created_at: ::core::option::Option::None,
-                updated_at: ::core::option::Option::None,
-                schema: ::odm::derive::schema_of::<Category>,
-                validation: ::odm::derive::Validation {
-                    level: ::odm::derive::ValidationLevel::Strict,
-                    action: ::odm::derive::ValidationAction::Error,
-                    schema: ::core::option::Option::None,
-                    check: ::odm::derive::Probe::<Category>::CHECK,
-                },
-                renamed: &[],
-                readable: ::odm::derive::Probe::<Category>::READABLE,
-            };
+        fn model() -> &'static _odm::Model {
+            static ONE: _odm::Model = _odm::model::<
+                Category,
+            >(
+                "Category",
+                "categories",
+                _odm::Probe::<Category>::CHECK,
+                _odm::Probe::<Category>::READABLE,
+            );
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Category> for i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Category> for i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
             self
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Category> for &i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Category> for &i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
-            ::odm::derive::clone_id::<Category>(self)
+            _odm::clone_id::<Category>(self)
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Category
+    impl<D> _odm::RefersWithin<D> for Category
     where
-        Option<Ref<Category>>: ::odm::derive::RefersWithin<D>,
-        Option<Ref<Shelf>>: ::odm::derive::RefersWithin<D>,
+        Option<Ref<Category>>: _odm::RefersWithin<D>,
+        Option<Ref<Shelf>>: _odm::RefersWithin<D>,
     {}
     #[automatically_derived]
-    impl ::odm::derive::ChildOf<Category, ::odm::derive::Any, 0usize> for Category {
+    impl _odm::ChildOf<Category, _odm::Any, 0usize> for Category {
         const PATH: &'static str = "parent";
     }
     #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Category {
+    impl _odm::SubsetItem for Category {
         type Child = Category;
     }
     #[automatically_derived]
-    impl<T> ::odm::derive::AncestorsIn<T, 2usize> for Category
+    impl<T> _odm::AncestorsIn<T, 2usize> for Category
     where
-        Ancestors<Category>: ::odm::derive::AncestorsOf<T>,
+        Ancestors<Category>: _odm::AncestorsOf<T>,
     {
         const PATH: &'static str = "ancestorIds";
     }
     #[automatically_derived]
-    impl<T> ::odm::derive::AncestorsIn<T, 4usize> for Category
+    impl<T> _odm::AncestorsIn<T, 4usize> for Category
     where
-        Ancestors<Shelf>: ::odm::derive::AncestorsOf<T>,
+        Ancestors<Shelf>: _odm::AncestorsOf<T>,
     {
         const PATH: &'static str = "shelves";
     }

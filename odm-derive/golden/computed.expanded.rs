@@ -13,268 +13,211 @@
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Order`.
     pub struct OrderFields<P> {
         /// Stored as `_id`.
-        pub id: ::odm::derive::Field<
-            i64,
-            ::odm::derive::FieldPath<P, Order, 0>,
-            ::odm::derive::Identity,
-        >,
+        pub id: _odm::Field<i64, _odm::FieldPath<P, Order, 0>, _odm::Identity>,
         /// Stored as `cents`.
-        pub cents: ::odm::derive::Field<
-            i64,
-            ::odm::derive::FieldPath<P, Order, 1>,
-            ::odm::derive::Plain,
-        >,
+        pub cents: _odm::Field<i64, _odm::FieldPath<P, Order, 1>, _odm::Plain>,
         /// Stored as `discount`.
-        pub discount: ::odm::derive::Field<
-            i64,
-            ::odm::derive::FieldPath<P, Order, 2>,
-            ::odm::derive::Plain,
-        >,
+        pub discount: _odm::Field<i64, _odm::FieldPath<P, Order, 2>, _odm::Plain>,
         /// Stored as `notes`.
-        pub notes: ::odm::derive::Field<
-            Vec<Note>,
-            ::odm::derive::FieldPath<P, Order, 3>,
-            ::odm::derive::Plain,
-        >,
+        pub notes: _odm::Field<Vec<Note>, _odm::FieldPath<P, Order, 3>, _odm::Plain>,
         /// Stored as `due`.
-        pub due: ::odm::derive::Field<
-            i64,
-            ::odm::derive::FieldPath<P, Order, 4>,
-            ::odm::derive::Derived,
-        >,
+        pub due: _odm::Field<i64, _odm::FieldPath<P, Order, 4>, _odm::Derived>,
         /// Stored as `urgent`.
-        pub urgent: ::odm::derive::Field<
-            bool,
-            ::odm::derive::FieldPath<P, Order, 5>,
-            ::odm::derive::Derived,
-        >,
+        pub urgent: _odm::Field<bool, _odm::FieldPath<P, Order, 5>, _odm::Derived>,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for OrderFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for OrderFields<P> {
         const NEW: Self = Self {
-            id: ::odm::derive::Field::NEW,
-            cents: ::odm::derive::Field::NEW,
-            discount: ::odm::derive::Field::NEW,
-            notes: ::odm::derive::Field::NEW,
-            due: ::odm::derive::Field::NEW,
-            urgent: ::odm::derive::Field::NEW,
+            id: _odm::Field::NEW,
+            cents: _odm::Field::NEW,
+            discount: _odm::Field::NEW,
+            notes: _odm::Field::NEW,
+            due: _odm::Field::NEW,
+            urgent: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Order {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Order {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "_id",
                 hash: 13334660529758004755u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "cents",
                 hash: 2179065326846402292u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "discount",
                 hash: 13847152100568682270u64,
                 optional: false,
                 defaulted: true,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "notes",
                 hash: 4652337650770631594u64,
-                optional: ::odm::derive::Probe::<Vec<Note>>::OPTIONAL,
+                optional: _odm::Probe::<Vec<Note>>::OPTIONAL,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "due",
                 hash: 14583848670718103765u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "urgent",
                 hash: 9500078418517557744u64,
                 optional: false,
                 defaulted: false,
             },
         ];
-        const OUTLINE: &'static ::odm::derive::Outline = {
-            &::odm::derive::Outline {
+        const OUTLINE: &'static _odm::Outline = {
+            &_odm::Outline {
                 references: false,
                 opaque: false,
                 derived: &[
                     (
                         "due",
                         14583848670718103765u64,
-                        ::odm::derive::DerivedReads {
+                        _odm::DerivedReads {
                             paths: &[
-                                ::odm::derive::sort_path(
-                                    ::odm::derive::fields_of::<Order>().cents,
-                                ),
-                                ::odm::derive::sort_path(
-                                    ::odm::derive::fields_of::<Order>().discount,
-                                ),
+                                _odm::sort_path(_odm::fields_of::<Order>().cents),
+                                _odm::sort_path(_odm::fields_of::<Order>().discount),
                             ],
-                            ..::odm::derive::child_reads::<Order>()
+                            .._odm::child_reads::<Order>()
                         },
                     ),
                     (
                         "urgent",
                         9500078418517557744u64,
-                        ::odm::derive::DerivedReads {
-                            paths: &[
-                                ::odm::derive::sort_path(
-                                    ::odm::derive::fields_of::<Order>().notes,
-                                ),
-                            ],
-                            ..::odm::derive::child_reads::<Order>()
+                        _odm::DerivedReads {
+                            paths: &[_odm::sort_path(_odm::fields_of::<Order>().notes)],
+                            .._odm::child_reads::<Order>()
                         },
                     ),
                 ],
                 embedded: &[
-                    (
-                        "notes",
-                        4652337650770631594u64,
-                        ::odm::derive::Probe::<Vec<Note>>::OUTLINE,
-                    ),
+                    ("notes", 4652337650770631594u64, _odm::Probe::<Vec<Note>>::OUTLINE),
                 ],
             }
         };
-        type Fields<P: ::odm::derive::Path> = OrderFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = OrderFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Order",
                 fields: &[
-                    ::odm::derive::known(
-                        "_id",
-                        ::odm::derive::Probe::<i64>::DESCRIBED,
-                        false,
-                    ),
-                    ::odm::derive::known(
-                        "cents",
-                        ::odm::derive::Probe::<i64>::DESCRIBED,
-                        true,
-                    ),
-                    ::odm::derive::known(
-                        "discount",
-                        ::odm::derive::Probe::<i64>::DESCRIBED,
-                        false,
-                    ),
-                    ::odm::derive::embed::<Vec<Note>>("notes")
-                        .of(::odm::derive::Probe::<Vec<Note>>::DESCRIBED)
-                        .required(!::odm::derive::Probe::<Vec<Note>>::FROM_NOTHING),
-                    ::odm::derive::computed::<
+                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
+                    _odm::known("cents", _odm::Probe::<i64>::DESCRIBED, true),
+                    _odm::known("discount", _odm::Probe::<i64>::DESCRIBED, false),
+                    _odm::embed::<Vec<Note>>("notes")
+                        .of(_odm::Probe::<Vec<Note>>::DESCRIBED)
+                        .required(!_odm::Probe::<Vec<Note>>::FROM_NOTHING),
+                    _odm::computed::<
                         i64,
                         _,
                         _,
                     >(
                             "due",
                             |__document: &Order| -> i64 {
-                                ::odm::derive::formula::number(
-                                    ::odm::derive::formula::copied(&__document.cents),
+                                _odm::formula::number(
+                                    _odm::formula::copied(&__document.cents),
                                 )
-                                    - ::odm::derive::formula::number(
-                                        ::odm::derive::formula::ordered(
-                                                ::odm::derive::formula::copied(&__document.discount),
+                                    - _odm::formula::number(
+                                        _odm::formula::ordered(
+                                                _odm::formula::copied(&__document.discount),
                                             )
                                             .min(
-                                                ::odm::derive::formula::number(
-                                                    ::odm::derive::formula::copied(&__document.cents),
-                                                ) / ::odm::derive::formula::number(2),
+                                                _odm::formula::number(
+                                                    _odm::formula::copied(&__document.cents),
+                                                ) / _odm::formula::number(2),
                                             ),
                                     )
                             },
-                            || ::odm::derive::formula::Expression::Call(
-                                ::odm::derive::formula::Function::Subtract,
+                            || _odm::formula::Expression::Call(
+                                _odm::formula::Function::Subtract,
                                 ::std::vec![
-                                    ::odm::derive::formula::field(::odm::derive::fields_of:: <
-                                    Order > ().cents),
-                                    ::odm::derive::formula::Expression::Call(::odm::derive::formula::Function::Min,
-                                    ::std::vec![::odm::derive::formula::defaulted_field(::odm::derive::fields_of::
+                                    _odm::formula::field(_odm::fields_of:: < Order > ().cents),
+                                    _odm::formula::Expression::Call(_odm::formula::Function::Min,
+                                    ::std::vec![_odm::formula::defaulted_field(_odm::fields_of::
                                     < Order > ().discount, ::core::default::Default::default),
-                                    ::odm::derive::formula::Expression::Call(::odm::derive::formula::Function::Divide,
-                                    ::std::vec![::odm::derive::formula::field(::odm::derive::fields_of::
-                                    < Order > ().cents),
-                                    ::odm::derive::formula::Expression::Integer(2i64,
+                                    _odm::formula::Expression::Call(_odm::formula::Function::Divide,
+                                    ::std::vec![_odm::formula::field(_odm::fields_of:: < Order >
+                                    ().cents), _odm::formula::Expression::Integer(2i64,
                                     ::core::option::Option::None)],)],)
                                 ],
                             ),
                         )
-                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
-                    ::odm::derive::computed::<
+                        .of(_odm::Probe::<i64>::DESCRIBED),
+                    _odm::computed::<
                         bool,
                         _,
                         _,
                     >(
                             "urgent",
                             |__document: &Order| -> bool {
-                                ::odm::derive::formula::iterator(
-                                        ::odm::derive::formula::list(&__document.notes).iter(),
+                                _odm::formula::iterator(
+                                        _odm::formula::list(&__document.notes).iter(),
                                     )
                                     .any(|note| {
-                                        ::odm::derive::formula::boolean(
-                                            ::odm::derive::formula::copied(&note.urgent),
-                                        )
-                                            && ::odm::derive::formula::boolean(
-                                                *::odm::derive::formula::equated(&note.text)
-                                                    != *::odm::derive::formula::equated(&"done"),
+                                        _odm::formula::boolean(_odm::formula::copied(&note.urgent))
+                                            && _odm::formula::boolean(
+                                                *_odm::formula::equated(&note.text)
+                                                    != *_odm::formula::equated(&"done"),
                                             )
                                     })
                             },
-                            || ::odm::derive::formula::Expression::Call(
-                                ::odm::derive::formula::Function::Any,
+                            || _odm::formula::Expression::Call(
+                                _odm::formula::Function::Any,
                                 ::std::vec![
-                                    ::odm::derive::formula::field(::odm::derive::fields_of:: <
-                                    Order > ().notes),
-                                    ::odm::derive::formula::Expression::Call(::odm::derive::formula::Function::And,
-                                    ::std::vec![::odm::derive::formula::field_of(0usize,
-                                    ::odm::derive::fields_of:: < Order > ().notes,
-                                    ::odm::derive::step(::odm::derive::fields_of:: < Order > ()
-                                    .notes).urgent),
-                                    ::odm::derive::formula::Expression::Call(::odm::derive::formula::Function::NotEqual,
-                                    ::std::vec![::odm::derive::formula::field_of(0usize,
-                                    ::odm::derive::fields_of:: < Order > ().notes,
-                                    ::odm::derive::step(::odm::derive::fields_of:: < Order > ()
-                                    .notes).text), ::odm::derive::formula::constant(&
-                                    "done")],)],)
+                                    _odm::formula::field(_odm::fields_of:: < Order > ().notes),
+                                    _odm::formula::Expression::Call(_odm::formula::Function::And,
+                                    ::std::vec![_odm::formula::field_of(0usize,
+                                    _odm::fields_of:: < Order > ().notes,
+                                    _odm::step(_odm::fields_of:: < Order > ().notes).urgent),
+                                    _odm::formula::Expression::Call(_odm::formula::Function::NotEqual,
+                                    ::std::vec![_odm::formula::field_of(0usize,
+                                    _odm::fields_of:: < Order > ().notes,
+                                    _odm::step(_odm::fields_of:: < Order > ().notes).text),
+                                    _odm::formula::constant(& "done")],)],)
                                 ],
                             ),
                         )
-                        .of(::odm::derive::Probe::<bool>::DESCRIBED),
+                        .of(_odm::Probe::<bool>::DESCRIBED),
                 ],
             };
             &ONE
         }
-        fn has_checks(types: &mut ::odm::derive::SchemaTypes) -> bool {
+        fn has_checks(types: &mut _odm::SchemaTypes) -> bool {
             false
-                || ::odm::derive::any_has_checks::<
+                || _odm::any_has_checks::<
                     Self,
-                >(types, &[::odm::derive::Probe::<Vec<Note>>::HAS_CHECKS])
+                >(types, &[_odm::Probe::<Vec<Note>>::HAS_CHECKS])
         }
         fn check(
             &self,
-            at: &::odm::derive::ValueLocation<'_>,
-            found: &mut ::std::vec::Vec<::odm::derive::Violation>,
+            at: &_odm::ValueLocation<'_>,
+            found: &mut ::std::vec::Vec<_odm::Violation>,
         ) {
-            ::odm::derive::Probe::<Vec<Note>>::NEW
-                .check(&self.notes, &at.join("notes"), found);
+            _odm::Probe::<Vec<Note>>::NEW.check(&self.notes, &at.join("notes"), found);
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Order {
+    impl _odm::Referable for Order {
         type Key = i64;
         type StoredKey = i64;
-        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
+        const KEY: _odm::Described = _odm::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
-    impl ::odm::derive::Document for Order {
+    impl _odm::Document for Order {
         type Id = i64;
         type Itself = Self;
         const COLLECTION: &'static str = "orders";
@@ -282,65 +225,53 @@ const _: () = {
         fn id(&self) -> &i64 {
             &self.id
         }
-        fn model() -> &'static ::odm::derive::Model {
-            static ONE: ::odm::derive::Model = ::odm::derive::Model {
-                name: "Order",
-                collection: "orders",
-                shape: <Order as ::odm::derive::Structure>::shape,
-                indexes: &[],
-                expires: ::core::option::Option::None,
-                id_of_number: ::core::option::Option::None,
-                version: ::core::option::Option::None,
-                created_at: ::core::option::Option::None,
-                updated_at: ::core::option::Option::None,
-                schema: ::odm::derive::schema_of::<Order>,
-                validation: ::odm::derive::Validation {
-                    level: ::odm::derive::ValidationLevel::Strict,
-                    action: ::odm::derive::ValidationAction::Error,
-                    schema: ::core::option::Option::None,
-                    check: ::odm::derive::Probe::<Order>::CHECK,
-                },
-                renamed: &[],
-                readable: ::odm::derive::Probe::<Order>::READABLE,
-            };
+        fn model() -> &'static _odm::Model {
+            static ONE: _odm::Model = _odm::model::<
+                Order,
+            >(
+                "Order",
+                "orders",
+                _odm::Probe::<Order>::CHECK,
+                _odm::Probe::<Order>::READABLE,
+            );
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Order> for i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Order> for i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
             self
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Order> for &i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Order> for &i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
-            ::odm::derive::clone_id::<Order>(self)
+            _odm::clone_id::<Order>(self)
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Order
+    impl<D> _odm::RefersWithin<D> for Order
     where
-        Vec<Note>: ::odm::derive::RefersWithin<D>,
+        Vec<Note>: _odm::RefersWithin<D>,
     {}
     #[automatically_derived]
-    impl<X, K> ::odm::derive::ChildOf<X, K, 0usize> for Order
+    impl<X, K> _odm::ChildOf<X, K, 0usize> for Order
     where
-        Vec<Note>: ::odm::derive::ParentIn<X, K>,
+        Vec<Note>: _odm::ParentIn<X, K>,
     {
         const PATH: &'static str = <<Vec<
             Note,
-        > as ::odm::derive::ParentIn<
+        > as _odm::ParentIn<
             X,
             K,
         >>::ParentPath<
-            ::odm::derive::FieldPath<::odm::derive::Root<Order>, Order, 3>,
-        > as ::odm::derive::Path>::TEXT;
+            _odm::FieldPath<_odm::Root<Order>, Order, 3>,
+        > as _odm::Path>::TEXT;
     }
     #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Order {
+    impl _odm::SubsetItem for Order {
         type Child = Order;
     }
 };
@@ -360,126 +291,111 @@ const _: () = {
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Note`.
     pub struct NoteFields<P> {
         /// Stored as `text`.
-        pub text: ::odm::derive::Field<
-            String,
-            ::odm::derive::FieldPath<P, Note, 0>,
-            ::odm::derive::Plain,
-        >,
+        pub text: _odm::Field<String, _odm::FieldPath<P, Note, 0>, _odm::Plain>,
         /// Stored as `urgent`.
-        pub urgent: ::odm::derive::Field<
-            bool,
-            ::odm::derive::FieldPath<P, Note, 1>,
-            ::odm::derive::Derived,
-        >,
+        pub urgent: _odm::Field<bool, _odm::FieldPath<P, Note, 1>, _odm::Derived>,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for NoteFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for NoteFields<P> {
         const NEW: Self = Self {
-            text: ::odm::derive::Field::NEW,
-            urgent: ::odm::derive::Field::NEW,
+            text: _odm::Field::NEW,
+            urgent: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Note {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Note {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "text",
                 hash: 18015793717152399486u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "urgent",
                 hash: 9500078418517557744u64,
                 optional: false,
                 defaulted: false,
             },
         ];
-        type Fields<P: ::odm::derive::Path> = NoteFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = NoteFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Note",
                 fields: &[
-                    ::odm::derive::known(
-                        "text",
-                        ::odm::derive::Probe::<String>::DESCRIBED,
-                        true,
-                    ),
-                    ::odm::derive::computed::<
+                    _odm::known("text", _odm::Probe::<String>::DESCRIBED, true),
+                    _odm::computed::<
                         bool,
                         _,
                         _,
                     >(
                             "urgent",
                             |__document: &Note| -> bool {
-                                ::odm::derive::formula::text(&__document.text)
-                                    .starts_with(::odm::derive::formula::pattern("!"))
+                                _odm::formula::text(&__document.text)
+                                    .starts_with(_odm::formula::pattern("!"))
                             },
-                            || ::odm::derive::formula::Expression::Call(
-                                ::odm::derive::formula::Function::StartsWith,
+                            || _odm::formula::Expression::Call(
+                                _odm::formula::Function::StartsWith,
                                 ::std::vec![
-                                    ::odm::derive::formula::field(::odm::derive::fields_of:: <
-                                    Note > ().text), ::odm::derive::formula::constant(& "!")
+                                    _odm::formula::field(_odm::fields_of:: < Note > ().text),
+                                    _odm::formula::constant(& "!")
                                 ],
                             ),
                         )
-                        .of(::odm::derive::Probe::<bool>::DESCRIBED),
+                        .of(_odm::Probe::<bool>::DESCRIBED),
                 ],
             };
             &ONE
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Note {}
+    impl<D> _odm::RefersWithin<D> for Note {}
     const _: () = {
-        ::core::assert!(
-            ! < String as ::odm::derive::Known > ::RELATED,
-            "`text` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<String as _odm::Known>::RELATED,
+            "`text` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
     };
     #[automatically_derived]
-    impl ::odm::derive::Through for Note {
+    impl _odm::Through for Note {
         type To = Self;
     }
     #[automatically_derived]
-    impl ::odm::derive::Embed for Note {}
+    impl _odm::Embed for Note {}
     #[automatically_derived]
-    impl ::odm::derive::EmbedField for Note {
+    impl _odm::EmbedField for Note {
         type Value = Self;
-        const CONTAINER: ::odm::derive::Container = ::odm::derive::Container::One;
-        type Parent = ::odm::derive::NoParent;
-        type ParentPath<P: ::odm::derive::Path> = P;
+        const CONTAINER: _odm::Container = _odm::Container::One;
+        type Parent = _odm::NoParent;
+        type ParentPath<P: _odm::Path> = P;
         type ParentCardinality = ();
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Note {
-        type Key = ::odm::derive::NoKey;
-        type StoredKey = ::odm::derive::NoKey;
+    impl _odm::Referable for Note {
+        type Key = _odm::NoKey;
+        type StoredKey = _odm::NoKey;
     }
     #[automatically_derived]
-    impl ::odm::derive::formula::FormulaEquated for Note {}
+    impl _odm::formula::FormulaEquated for Note {}
     #[automatically_derived]
-    impl ::odm::derive::Known for Note {
+    impl _odm::Known for Note {
         const RELATED: bool = true;
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            <Self as ::odm::derive::Structure>::schema(types)
+        fn schema(types: &mut _odm::SchemaTypes) -> _odm::BsonDocument {
+            <Self as _odm::Structure>::schema(types)
         }
-        fn has_checks(types: &mut ::odm::derive::SchemaTypes) -> bool {
-            <Self as ::odm::derive::Structure>::has_checks(types)
+        fn has_checks(types: &mut _odm::SchemaTypes) -> bool {
+            <Self as _odm::Structure>::has_checks(types)
         }
         fn check(
             &self,
-            at: &::odm::derive::ValueLocation<'_>,
-            found: &mut ::std::vec::Vec<::odm::derive::Violation>,
+            at: &_odm::ValueLocation<'_>,
+            found: &mut ::std::vec::Vec<_odm::Violation>,
         ) {
-            <Self as ::odm::derive::Structure>::check(self, at, found);
+            <Self as _odm::Structure>::check(self, at, found);
         }
     }
 };

@@ -13,115 +13,98 @@
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Project`.
     pub struct ProjectFields<P> {
         /// Stored as `_id`.
-        pub id: ::odm::derive::Field<
-            i64,
-            ::odm::derive::FieldPath<P, Project, 0>,
-            ::odm::derive::Identity,
-        >,
+        pub id: _odm::Field<i64, _odm::FieldPath<P, Project, 0>, _odm::Identity>,
         /// Stored as `tasks`.
-        pub tasks: ::odm::derive::Field<
-            u32,
-            ::odm::derive::FieldPath<P, Project, 1>,
-            ::odm::derive::Derived,
-        >,
+        pub tasks: _odm::Field<u32, _odm::FieldPath<P, Project, 1>, _odm::Derived>,
         /// Stored as `open_tasks`.
-        pub open_tasks: ::odm::derive::Field<
-            i64,
-            ::odm::derive::FieldPath<P, Project, 2>,
-            ::odm::derive::Derived,
-        >,
+        pub open_tasks: _odm::Field<i64, _odm::FieldPath<P, Project, 2>, _odm::Derived>,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for ProjectFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for ProjectFields<P> {
         const NEW: Self = Self {
-            id: ::odm::derive::Field::NEW,
-            tasks: ::odm::derive::Field::NEW,
-            open_tasks: ::odm::derive::Field::NEW,
+            id: _odm::Field::NEW,
+            tasks: _odm::Field::NEW,
+            open_tasks: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Project {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Project {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "_id",
                 hash: 13334660529758004755u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "tasks",
                 hash: 565226122958520589u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "open_tasks",
                 hash: 475053930248715988u64,
                 optional: false,
                 defaulted: false,
             },
         ];
-        type Fields<P: ::odm::derive::Path> = ProjectFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = ProjectFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Project",
                 fields: &[
-                    ::odm::derive::known(
-                        "_id",
-                        ::odm::derive::Probe::<i64>::DESCRIBED,
-                        false,
-                    ),
-                    ::odm::derive::count::<
+                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
+                    _odm::count::<
                         u32,
                     >(
                             "tasks",
-                            ::odm::derive::children::<
+                            _odm::children::<
                                 Task,
                             >(
-                                ::odm::derive::parent_path::<Task, Project, _, _>(),
+                                _odm::parent_path::<Task, Project, _, _>(),
                                 ::core::option::Option::None,
                                 false,
                             ),
                         )
-                        .of(::odm::derive::Probe::<u32>::DESCRIBED),
-                    ::odm::derive::count::<
+                        .of(_odm::Probe::<u32>::DESCRIBED),
+                    _odm::count::<
                         i64,
                     >(
                             "open_tasks",
-                            ::odm::derive::children::<
+                            _odm::children::<
                                 Task,
                             >(
-                                ::odm::derive::path_to::<
+                                _odm::path_to::<
                                     Project,
                                     _,
                                     _,
                                     _,
-                                >(::odm::derive::fields_of::<Task>().project),
-                                ::core::option::Option::Some(|| ::odm::derive::declared_filter::<
+                                >(_odm::fields_of::<Task>().project),
+                                ::core::option::Option::Some(|| _odm::declared_filter::<
                                     Task,
                                 >(open)),
                                 false,
                             ),
                         )
-                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
+                        .of(_odm::Probe::<i64>::DESCRIBED),
                 ],
             };
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Project {
+    impl _odm::Referable for Project {
         type Key = i64;
         type StoredKey = i64;
-        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
+        const KEY: _odm::Described = _odm::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
-    impl ::odm::derive::Document for Project {
+    impl _odm::Document for Project {
         type Id = i64;
         type Itself = Self;
         const COLLECTION: &'static str = "projects";
@@ -129,51 +112,39 @@ const _: () = {
         fn id(&self) -> &i64 {
             &self.id
         }
-        fn model() -> &'static ::odm::derive::Model {
-            static ONE: ::odm::derive::Model = ::odm::derive::Model {
-                name: "Project",
-                collection: "projects",
-                shape: <Project as ::odm::derive::Structure>::shape,
-                indexes: &[],
-                expires: ::core::option::Option::None,
-                id_of_number: ::core::option::Option::None,
-                version: ::core::option::Option::None,
-                created_at: ::core::option::Option::None,
-                updated_at: ::core::option::Option::None,
-                schema: ::odm::derive::schema_of::<Project>,
-                validation: ::odm::derive::Validation {
-                    level: ::odm::derive::ValidationLevel::Strict,
-                    action: ::odm::derive::ValidationAction::Error,
-                    schema: ::core::option::Option::None,
-                    check: ::odm::derive::Probe::<Project>::CHECK,
-                },
-                renamed: &[],
-                readable: ::odm::derive::Probe::<Project>::READABLE,
-            };
+        fn model() -> &'static _odm::Model {
+            static ONE: _odm::Model = _odm::model::<
+                Project,
+            >(
+                "Project",
+                "projects",
+                _odm::Probe::<Project>::CHECK,
+                _odm::Probe::<Project>::READABLE,
+            );
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Project> for i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Project> for i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
             self
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Project> for &i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Project> for &i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
-            ::odm::derive::clone_id::<Project>(self)
+            _odm::clone_id::<Project>(self)
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Project
+    impl<D> _odm::RefersWithin<D> for Project
     where
-        ::odm::derive::Ref<Task>: ::odm::derive::RefersWithin<D>,
+        _odm::Ref<Task>: _odm::RefersWithin<D>,
     {}
     #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Project {
+    impl _odm::SubsetItem for Project {
         type Child = Project;
     }
 };
@@ -193,82 +164,65 @@ const _: () = {
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Task`.
     pub struct TaskFields<P> {
         /// Stored as `_id`.
-        pub id: ::odm::derive::Field<
-            ObjectId,
-            ::odm::derive::FieldPath<P, Task, 0>,
-            ::odm::derive::Identity,
-        >,
+        pub id: _odm::Field<ObjectId, _odm::FieldPath<P, Task, 0>, _odm::Identity>,
         /// Stored as `project`.
-        pub project: ::odm::derive::Field<
-            Ref<Project>,
-            ::odm::derive::FieldPath<P, Task, 1>,
-            ::odm::derive::Plain,
-        >,
+        pub project: _odm::Field<Ref<Project>, _odm::FieldPath<P, Task, 1>, _odm::Plain>,
         /// Stored as `done`.
-        pub done: ::odm::derive::Field<
-            bool,
-            ::odm::derive::FieldPath<P, Task, 2>,
-            ::odm::derive::Plain,
-        >,
+        pub done: _odm::Field<bool, _odm::FieldPath<P, Task, 2>, _odm::Plain>,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for TaskFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for TaskFields<P> {
         const NEW: Self = Self {
-            id: ::odm::derive::Field::NEW,
-            project: ::odm::derive::Field::NEW,
-            done: ::odm::derive::Field::NEW,
+            id: _odm::Field::NEW,
+            project: _odm::Field::NEW,
+            done: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Task {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Task {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "_id",
                 hash: 13334660529758004755u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "project",
                 hash: 12400238528678257790u64,
-                optional: ::odm::derive::Probe::<Ref<Project>>::OPTIONAL,
+                optional: _odm::Probe::<Ref<Project>>::OPTIONAL,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "done",
                 hash: 15875746582901911185u64,
                 optional: false,
                 defaulted: false,
             },
         ];
-        const OUTLINE: &'static ::odm::derive::Outline = {
-            &::odm::derive::Outline {
+        const OUTLINE: &'static _odm::Outline = {
+            &_odm::Outline {
                 references: true,
                 opaque: false,
                 derived: &[],
                 embedded: &[],
             }
         };
-        type Fields<P: ::odm::derive::Path> = TaskFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = TaskFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Task",
                 fields: &[
-                    ::odm::derive::known(
-                        "_id",
-                        ::odm::derive::Probe::<ObjectId>::DESCRIBED,
-                        false,
-                    ),
-                    ::odm::derive::reference::<
+                    _odm::known("_id", _odm::Probe::<ObjectId>::DESCRIBED, false),
+                    _odm::reference::<
                         Ref<Project>,
                     >(
                             "project",
-                            ::odm::derive::DeclaredReference {
+                            _odm::DeclaredReference {
                                 parent: true,
                                 one: false,
                                 unchecked: false,
@@ -276,28 +230,22 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .of(::odm::derive::Probe::<Ref<Project>>::DESCRIBED)
-                        .required(!::odm::derive::Probe::<Ref<Project>>::FROM_NOTHING),
-                    ::odm::derive::known(
-                        "done",
-                        ::odm::derive::Probe::<bool>::DESCRIBED,
-                        true,
-                    ),
+                        .of(_odm::Probe::<Ref<Project>>::DESCRIBED)
+                        .required(!_odm::Probe::<Ref<Project>>::FROM_NOTHING),
+                    _odm::known("done", _odm::Probe::<bool>::DESCRIBED, true),
                 ],
             };
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Task {
+    impl _odm::Referable for Task {
         type Key = ObjectId;
         type StoredKey = ObjectId;
-        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<
-            ObjectId,
-        >::DESCRIBED;
+        const KEY: _odm::Described = _odm::Probe::<ObjectId>::DESCRIBED;
     }
     #[automatically_derived]
-    impl ::odm::derive::Document for Task {
+    impl _odm::Document for Task {
         type Id = ObjectId;
         type Itself = Self;
         const COLLECTION: &'static str = "tasks";
@@ -305,61 +253,49 @@ const _: () = {
         fn id(&self) -> &ObjectId {
             &self.id
         }
-        fn model() -> &'static ::odm::derive::Model {
-            static ONE: ::odm::derive::Model = ::odm::derive::Model {
-                name: "Task",
-                collection: "tasks",
-                shape: <Task as ::odm::derive::Structure>::shape,
-                indexes: &[],
-                expires: ::core::option::Option::None,
-                id_of_number: ::core::option::Option::None,
-                version: ::core::option::Option::None,
-                created_at: ::core::option::Option::None,
-                updated_at: ::core::option::Option::None,
-                schema: ::odm::derive::schema_of::<Task>,
-                validation: ::odm::derive::Validation {
-                    level: ::odm::derive::ValidationLevel::Strict,
-                    action: ::odm::derive::ValidationAction::Error,
-                    schema: ::core::option::Option::None,
-                    check: ::odm::derive::Probe::<Task>::CHECK,
-                },
-                renamed: &[],
-                readable: ::odm::derive::Probe::<Task>::READABLE,
-            };
+        fn model() -> &'static _odm::Model {
+            static ONE: _odm::Model = _odm::model::<
+                Task,
+            >(
+                "Task",
+                "tasks",
+                _odm::Probe::<Task>::CHECK,
+                _odm::Probe::<Task>::READABLE,
+            );
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Task> for ObjectId {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Task> for ObjectId {
+        type How = _odm::ById;
         fn into_id(self) -> ObjectId {
             self
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Task> for &ObjectId {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Task> for &ObjectId {
+        type How = _odm::ById;
         fn into_id(self) -> ObjectId {
-            ::odm::derive::clone_id::<Task>(self)
+            _odm::clone_id::<Task>(self)
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Task
+    impl<D> _odm::RefersWithin<D> for Task
     where
-        Ref<Project>: ::odm::derive::RefersWithin<D>,
+        Ref<Project>: _odm::RefersWithin<D>,
     {}
     const _: () = {
-        ::core::assert!(
-            ! < ObjectId as ::odm::derive::Known > ::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<ObjectId as _odm::Known>::RELATED,
+            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
     };
     #[automatically_derived]
-    impl ::odm::derive::ChildOf<Project, ::odm::derive::Any, 0usize> for Task {
+    impl _odm::ChildOf<Project, _odm::Any, 0usize> for Task {
         const PATH: &'static str = "project";
     }
     #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Task {
+    impl _odm::SubsetItem for Task {
         type Child = Task;
     }
 };

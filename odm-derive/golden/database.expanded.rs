@@ -13,56 +13,43 @@
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Part`.
     pub struct PartFields<P> {
         /// Stored as `_id`.
-        pub id: ::odm::derive::Field<
-            i64,
-            ::odm::derive::FieldPath<P, Part, 0>,
-            ::odm::derive::Identity,
-        >,
+        pub id: _odm::Field<i64, _odm::FieldPath<P, Part, 0>, _odm::Identity>,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for PartFields<P> {
-        const NEW: Self = Self {
-            id: ::odm::derive::Field::NEW,
-        };
-        const STATIC: &'static Self = &Self::NEW;
+    impl<P: _odm::Path> _odm::FieldSet for PartFields<P> {
+        const NEW: Self = Self { id: _odm::Field::NEW };
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Part {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Part {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "_id",
                 hash: 13334660529758004755u64,
                 optional: false,
                 defaulted: false,
             },
         ];
-        type Fields<P: ::odm::derive::Path> = PartFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = PartFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Part",
-                fields: &[
-                    ::odm::derive::known(
-                        "_id",
-                        ::odm::derive::Probe::<i64>::DESCRIBED,
-                        false,
-                    ),
-                ],
+                fields: &[_odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false)],
             };
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Part {
+    impl _odm::Referable for Part {
         type Key = i64;
         type StoredKey = i64;
-        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
+        const KEY: _odm::Described = _odm::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
-    impl ::odm::derive::Document for Part {
+    impl _odm::Document for Part {
         type Id = i64;
         type Itself = Self;
         const COLLECTION: &'static str = "parts";
@@ -70,48 +57,36 @@ const _: () = {
         fn id(&self) -> &i64 {
             &self.id
         }
-        fn model() -> &'static ::odm::derive::Model {
-            static ONE: ::odm::derive::Model = ::odm::derive::Model {
-                name: "Part",
-                collection: "parts",
-                shape: <Part as ::odm::derive::Structure>::shape,
-                indexes: &[],
-                expires: ::core::option::Option::None,
-                id_of_number: ::core::option::Option::None,
-                version: ::core::option::Option::None,
-                created_at: ::core::option::Option::None,
-                updated_at: ::core::option::Option::None,
-                schema: ::odm::derive::schema_of::<Part>,
-                validation: ::odm::derive::Validation {
-                    level: ::odm::derive::ValidationLevel::Strict,
-                    action: ::odm::derive::ValidationAction::Error,
-                    schema: ::core::option::Option::None,
-                    check: ::odm::derive::Probe::<Part>::CHECK,
-                },
-                renamed: &[],
-                readable: ::odm::derive::Probe::<Part>::READABLE,
-            };
+        fn model() -> &'static _odm::Model {
+            static ONE: _odm::Model = _odm::model::<
+                Part,
+            >(
+                "Part",
+                "parts",
+                _odm::Probe::<Part>::CHECK,
+                _odm::Probe::<Part>::READABLE,
+            );
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Part> for i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Part> for i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
             self
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Part> for &i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Part> for &i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
-            ::odm::derive::clone_id::<Part>(self)
+            _odm::clone_id::<Part>(self)
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Part {}
+    impl<D> _odm::RefersWithin<D> for Part {}
     #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Part {
+    impl _odm::SubsetItem for Part {
         type Child = Part;
     }
 };
@@ -131,69 +106,60 @@ const _: () = {
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Product`.
     pub struct ProductFields<P> {
         /// Stored as `_id`.
-        pub id: ::odm::derive::Field<
-            i64,
-            ::odm::derive::FieldPath<P, Product, 0>,
-            ::odm::derive::Identity,
-        >,
+        pub id: _odm::Field<i64, _odm::FieldPath<P, Product, 0>, _odm::Identity>,
         /// Stored as `parts`.
-        pub parts: ::odm::derive::Field<
+        pub parts: _odm::Field<
             Vec<Ref<Part>>,
-            ::odm::derive::FieldPath<P, Product, 1>,
-            ::odm::derive::Plain,
+            _odm::FieldPath<P, Product, 1>,
+            _odm::Plain,
         >,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for ProductFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for ProductFields<P> {
         const NEW: Self = Self {
-            id: ::odm::derive::Field::NEW,
-            parts: ::odm::derive::Field::NEW,
+            id: _odm::Field::NEW,
+            parts: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Product {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Product {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "_id",
                 hash: 13334660529758004755u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "parts",
                 hash: 887663944871270597u64,
-                optional: ::odm::derive::Probe::<Vec<Ref<Part>>>::OPTIONAL,
+                optional: _odm::Probe::<Vec<Ref<Part>>>::OPTIONAL,
                 defaulted: false,
             },
         ];
-        const OUTLINE: &'static ::odm::derive::Outline = {
-            &::odm::derive::Outline {
+        const OUTLINE: &'static _odm::Outline = {
+            &_odm::Outline {
                 references: true,
                 opaque: false,
                 derived: &[],
                 embedded: &[],
             }
         };
-        type Fields<P: ::odm::derive::Path> = ProductFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = ProductFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Product",
                 fields: &[
-                    ::odm::derive::known(
-                        "_id",
-                        ::odm::derive::Probe::<i64>::DESCRIBED,
-                        false,
-                    ),
-                    ::odm::derive::reference::<
+                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
+                    _odm::reference::<
                         Vec<Ref<Part>>,
                     >(
                             "parts",
-                            ::odm::derive::DeclaredReference {
+                            _odm::DeclaredReference {
                                 parent: false,
                                 one: false,
                                 unchecked: false,
@@ -201,21 +167,21 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .of(::odm::derive::Probe::<Vec<Ref<Part>>>::DESCRIBED)
-                        .required(!::odm::derive::Probe::<Vec<Ref<Part>>>::FROM_NOTHING),
+                        .of(_odm::Probe::<Vec<Ref<Part>>>::DESCRIBED)
+                        .required(!_odm::Probe::<Vec<Ref<Part>>>::FROM_NOTHING),
                 ],
             };
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Product {
+    impl _odm::Referable for Product {
         type Key = i64;
         type StoredKey = i64;
-        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
+        const KEY: _odm::Described = _odm::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
-    impl ::odm::derive::Document for Product {
+    impl _odm::Document for Product {
         type Id = i64;
         type Itself = Self;
         const COLLECTION: &'static str = "products";
@@ -223,51 +189,39 @@ const _: () = {
         fn id(&self) -> &i64 {
             &self.id
         }
-        fn model() -> &'static ::odm::derive::Model {
-            static ONE: ::odm::derive::Model = ::odm::derive::Model {
-                name: "Product",
-                collection: "products",
-                shape: <Product as ::odm::derive::Structure>::shape,
-                indexes: &[],
-                expires: ::core::option::Option::None,
-                id_of_number: ::core::option::Option::None,
-                version: ::core::option::Option::None,
-                created_at: ::core::option::Option::None,
-                updated_at: ::core::option::Option::None,
-                schema: ::odm::derive::schema_of::<Product>,
-                validation: ::odm::derive::Validation {
-                    level: ::odm::derive::ValidationLevel::Strict,
-                    action: ::odm::derive::ValidationAction::Error,
-                    schema: ::core::option::Option::None,
-                    check: ::odm::derive::Probe::<Product>::CHECK,
-                },
-                renamed: &[],
-                readable: ::odm::derive::Probe::<Product>::READABLE,
-            };
+        fn model() -> &'static _odm::Model {
+            static ONE: _odm::Model = _odm::model::<
+                Product,
+            >(
+                "Product",
+                "products",
+                _odm::Probe::<Product>::CHECK,
+                _odm::Probe::<Product>::READABLE,
+            );
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Product> for i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Product> for i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
             self
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Product> for &i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Product> for &i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
-            ::odm::derive::clone_id::<Product>(self)
+            _odm::clone_id::<Product>(self)
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Product
+    impl<D> _odm::RefersWithin<D> for Product
     where
-        Vec<Ref<Part>>: ::odm::derive::RefersWithin<D>,
+        Vec<Ref<Part>>: _odm::RefersWithin<D>,
     {}
     #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Product {
+    impl _odm::SubsetItem for Product {
         type Child = Product;
     }
 };
@@ -287,7 +241,7 @@ const _: () = {
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     impl ::core::clone::Clone for Shop {
         fn clone(&self) -> Self {
             Self {
@@ -297,44 +251,44 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Database for Shop {
+    impl _odm::Database for Shop {
         const NAME: &'static str = "shop";
         const VERSION: ::core::primitive::u32 = 2;
-        fn models() -> ::std::vec::Vec<&'static ::odm::derive::Model> {
-            ::odm::derive::models([
-                ::odm::derive::describe(::odm::derive::Probe::<Product>::DESCRIPTION),
-                ::odm::derive::describe(::odm::derive::Probe::<Part>::DESCRIPTION),
+        fn models() -> ::std::vec::Vec<&'static _odm::Model> {
+            _odm::models([
+                _odm::describe(_odm::Probe::<Product>::DESCRIPTION),
+                _odm::describe(_odm::Probe::<Part>::DESCRIPTION),
             ])
         }
-        fn migrations() -> ::odm::derive::Migrations {
-            ::odm::derive::migrations(migrations)
+        fn migrations() -> _odm::Migrations {
+            _odm::migrations(migrations)
         }
-        fn bind(session: &::odm::derive::Session) -> Self {
+        fn bind(session: &_odm::Session) -> Self {
             Self {
-                products: ::odm::derive::RepositoryField::bind(session),
-                parts: ::odm::derive::RepositoryField::bind(session),
+                products: _odm::RepositoryField::bind(session),
+                parts: _odm::RepositoryField::bind(session),
             }
         }
-        fn session(&self) -> &::odm::derive::Session {
-            ::odm::derive::RepositoryField::session(&self.products)
+        fn session(&self) -> &_odm::Session {
+            _odm::RepositoryField::session(&self.products)
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Has<Product> for Shop {}
+    impl _odm::Has<Product> for Shop {}
     #[automatically_derived]
-    impl ::odm::derive::Has<Part> for Shop {}
+    impl _odm::Has<Part> for Shop {}
     const _: () = {
-        let models: &[::odm::derive::ModelEntry] = &[
-            ::odm::derive::Probe::<Product>::MODEL,
-            ::odm::derive::Probe::<Part>::MODEL,
+        let models: &[_odm::ModelEntry] = &[
+            _odm::Probe::<Product>::MODEL,
+            _odm::Probe::<Part>::MODEL,
         ];
         let names: &[&::core::primitive::str] = &["Product", "Part"];
-        ::odm::derive::complete::<Shop, Product>();
-        ::odm::derive::complete::<Shop, Part>();
-        if !::odm::derive::are_distinct(models) {
-            ::odm::derive::assert_own_collection(models, names, 0usize);
-            ::odm::derive::assert_own_collection(models, names, 1usize);
+        _odm::complete::<Shop, Product>();
+        _odm::complete::<Shop, Part>();
+        if !_odm::are_distinct(models) {
+            _odm::assert_own_collection(models, names, 0usize);
+            _odm::assert_own_collection(models, names, 1usize);
         }
-        ::odm::derive::assert_acyclic(models);
+        _odm::assert_acyclic(models);
     };
 };

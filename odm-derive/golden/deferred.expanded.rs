@@ -13,100 +13,79 @@
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Author`.
     pub struct AuthorFields<P> {
         /// Stored as `_id`.
-        pub id: ::odm::derive::Field<
-            i64,
-            ::odm::derive::FieldPath<P, Author, 0>,
-            ::odm::derive::Identity,
-        >,
+        pub id: _odm::Field<i64, _odm::FieldPath<P, Author, 0>, _odm::Identity>,
         /// Stored as `name`.
-        pub name: ::odm::derive::Field<
-            String,
-            ::odm::derive::FieldPath<P, Author, 1>,
-            ::odm::derive::Plain,
-        >,
+        pub name: _odm::Field<String, _odm::FieldPath<P, Author, 1>, _odm::Plain>,
         /// Stored as `posts`.
-        pub posts: ::odm::derive::Field<
-            u32,
-            ::odm::derive::FieldPath<P, Author, 2>,
-            ::odm::derive::Derived,
-        >,
+        pub posts: _odm::Field<u32, _odm::FieldPath<P, Author, 2>, _odm::Derived>,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for AuthorFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for AuthorFields<P> {
         const NEW: Self = Self {
-            id: ::odm::derive::Field::NEW,
-            name: ::odm::derive::Field::NEW,
-            posts: ::odm::derive::Field::NEW,
+            id: _odm::Field::NEW,
+            name: _odm::Field::NEW,
+            posts: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Author {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Author {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "_id",
                 hash: 13334660529758004755u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "name",
                 hash: 14176396743819860870u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "posts",
                 hash: 14624936443175169884u64,
                 optional: false,
                 defaulted: false,
             },
         ];
-        type Fields<P: ::odm::derive::Path> = AuthorFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = AuthorFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Author",
                 fields: &[
-                    ::odm::derive::known(
-                        "_id",
-                        ::odm::derive::Probe::<i64>::DESCRIBED,
-                        false,
-                    ),
-                    ::odm::derive::known(
-                        "name",
-                        ::odm::derive::Probe::<String>::DESCRIBED,
-                        true,
-                    ),
-                    ::odm::derive::count::<
+                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
+                    _odm::known("name", _odm::Probe::<String>::DESCRIBED, true),
+                    _odm::count::<
                         u32,
                     >(
                             "posts",
-                            ::odm::derive::children::<
+                            _odm::children::<
                                 Post,
                             >(
-                                ::odm::derive::parent_path::<Post, Author, _, _>(),
+                                _odm::parent_path::<Post, Author, _, _>(),
                                 ::core::option::Option::None,
                                 true,
                             ),
                         )
-                        .of(::odm::derive::Probe::<u32>::DESCRIBED),
+                        .of(_odm::Probe::<u32>::DESCRIBED),
                 ],
             };
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Author {
+    impl _odm::Referable for Author {
         type Key = i64;
         type StoredKey = i64;
-        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
+        const KEY: _odm::Described = _odm::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
-    impl ::odm::derive::Document for Author {
+    impl _odm::Document for Author {
         type Id = i64;
         type Itself = Self;
         const COLLECTION: &'static str = "authors";
@@ -114,57 +93,45 @@ const _: () = {
         fn id(&self) -> &i64 {
             &self.id
         }
-        fn model() -> &'static ::odm::derive::Model {
-            static ONE: ::odm::derive::Model = ::odm::derive::Model {
-                name: "Author",
-                collection: "authors",
-                shape: <Author as ::odm::derive::Structure>::shape,
-                indexes: &[],
-                expires: ::core::option::Option::None,
-                id_of_number: ::core::option::Option::None,
-                version: ::core::option::Option::None,
-                created_at: ::core::option::Option::None,
-                updated_at: ::core::option::Option::None,
-                schema: ::odm::derive::schema_of::<Author>,
-                validation: ::odm::derive::Validation {
-                    level: ::odm::derive::ValidationLevel::Strict,
-                    action: ::odm::derive::ValidationAction::Error,
-                    schema: ::core::option::Option::None,
-                    check: ::odm::derive::Probe::<Author>::CHECK,
-                },
-                renamed: &[],
-                readable: ::odm::derive::Probe::<Author>::READABLE,
-            };
+        fn model() -> &'static _odm::Model {
+            static ONE: _odm::Model = _odm::model::<
+                Author,
+            >(
+                "Author",
+                "authors",
+                _odm::Probe::<Author>::CHECK,
+                _odm::Probe::<Author>::READABLE,
+            );
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Author> for i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Author> for i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
             self
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Author> for &i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Author> for &i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
-            ::odm::derive::clone_id::<Author>(self)
+            _odm::clone_id::<Author>(self)
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Author
+    impl<D> _odm::RefersWithin<D> for Author
     where
-        ::odm::derive::Ref<Post>: ::odm::derive::RefersWithin<D>,
+        _odm::Ref<Post>: _odm::RefersWithin<D>,
     {}
     const _: () = {
-        ::core::assert!(
-            ! < String as ::odm::derive::Known > ::RELATED,
-            "`name` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<String as _odm::Known>::RELATED,
+            "`name` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
     };
     #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Author {
+    impl _odm::SubsetItem for Author {
         type Child = Author;
     }
 };
@@ -184,95 +151,73 @@ const _: () = {
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Post`.
     pub struct PostFields<P> {
         /// Stored as `_id`.
-        pub id: ::odm::derive::Field<
-            ObjectId,
-            ::odm::derive::FieldPath<P, Post, 0>,
-            ::odm::derive::Identity,
-        >,
+        pub id: _odm::Field<ObjectId, _odm::FieldPath<P, Post, 0>, _odm::Identity>,
         /// Stored as `author`.
-        pub author: ::odm::derive::Field<
-            Ref<Author>,
-            ::odm::derive::FieldPath<P, Post, 1>,
-            ::odm::derive::Plain,
-        >,
+        pub author: _odm::Field<Ref<Author>, _odm::FieldPath<P, Post, 1>, _odm::Plain>,
         /// Stored as `author_name`.
-        pub author_name: ::odm::derive::Field<
-            String,
-            ::odm::derive::FieldPath<P, Post, 2>,
-            ::odm::derive::Derived,
-        >,
+        pub author_name: _odm::Field<String, _odm::FieldPath<P, Post, 2>, _odm::Derived>,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for PostFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for PostFields<P> {
         const NEW: Self = Self {
-            id: ::odm::derive::Field::NEW,
-            author: ::odm::derive::Field::NEW,
-            author_name: ::odm::derive::Field::NEW,
+            id: _odm::Field::NEW,
+            author: _odm::Field::NEW,
+            author_name: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Post {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Post {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "_id",
                 hash: 13334660529758004755u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "author",
                 hash: 7815024061042257814u64,
-                optional: ::odm::derive::Probe::<Ref<Author>>::OPTIONAL,
+                optional: _odm::Probe::<Ref<Author>>::OPTIONAL,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "author_name",
                 hash: 13799445651202536688u64,
                 optional: false,
                 defaulted: false,
             },
         ];
-        const COPIES: &'static [(
-            &'static str,
-            ::core::primitive::u64,
-            ::odm::derive::Copied,
-        )] = &[
+        const COPIES: &'static [(&'static str, ::core::primitive::u64, _odm::Copied)] = &[
             (
                 "author_name",
                 13799445651202536688u64,
-                ::odm::derive::copied::<
-                    Author,
-                    _,
-                >(::odm::derive::fields_of::<Author>().name)
+                _odm::copied::<Author, _>(_odm::fields_of::<Author>().name)
                     .copied_as::<String>()
                     .where_(
-                        !::odm::derive::Probe::<String>::RELATED
-                            || ::odm::derive::Probe::<String>::EMBEDDED
-                            || ::odm::derive::Probe::<String>::SUBSET
-                            || ::odm::derive::Probe::<String>::ANCESTORS,
+                        !_odm::Probe::<String>::RELATED
+                            || _odm::Probe::<String>::EMBEDDED
+                            || _odm::Probe::<String>::SUBSET
+                            || _odm::Probe::<String>::ANCESTORS,
                         "a reference, or a value that holds one, cannot be copied: copy a plain field, and follow the reference where it is",
                     )
                     .where_(
-                        !::odm::derive::holds_references(
-                            ::odm::derive::Probe::<String>::OUTLINE,
-                        ),
+                        !_odm::holds_references(_odm::Probe::<String>::OUTLINE),
                         "a reference, or a value that holds one, cannot be copied: copy a plain field, and follow the reference where it is",
                     )
                     .along(
-                        ::odm::derive::beside::<
+                        _odm::beside::<
                             Author,
                             _,
                             _,
                             _,
-                        >(::odm::derive::fields_of::<Post>().author),
-                        ::odm::derive::Declared {
-                            none: ::odm::derive::Probe::<String>::NONE,
-                            optional: ::odm::derive::Probe::<String>::OPTIONAL,
+                        >(_odm::fields_of::<Post>().author),
+                        _odm::Declared {
+                            none: _odm::Probe::<String>::NONE,
+                            optional: _odm::Probe::<String>::OPTIONAL,
                             frozen: false,
                             unchecked: false,
                             skipped: false,
@@ -281,35 +226,31 @@ const _: () = {
                     ),
             ),
         ];
-        const OUTLINE: &'static ::odm::derive::Outline = {
-            &::odm::derive::Outline {
+        const OUTLINE: &'static _odm::Outline = {
+            &_odm::Outline {
                 references: true,
                 opaque: false,
                 derived: &[
                     (
                         "author_name",
                         13799445651202536688u64,
-                        ::odm::derive::copy_reads::<Post>(0usize),
+                        _odm::copy_reads::<Post>(0usize),
                     ),
                 ],
                 embedded: &[],
             }
         };
-        type Fields<P: ::odm::derive::Path> = PostFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = PostFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Post",
                 fields: &[
-                    ::odm::derive::known(
-                        "_id",
-                        ::odm::derive::Probe::<ObjectId>::DESCRIBED,
-                        false,
-                    ),
-                    ::odm::derive::reference::<
+                    _odm::known("_id", _odm::Probe::<ObjectId>::DESCRIBED, false),
+                    _odm::reference::<
                         Ref<Author>,
                     >(
                             "author",
-                            ::odm::derive::DeclaredReference {
+                            _odm::DeclaredReference {
                                 parent: true,
                                 one: false,
                                 unchecked: false,
@@ -317,29 +258,27 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .of(::odm::derive::Probe::<Ref<Author>>::DESCRIBED)
-                        .required(!::odm::derive::Probe::<Ref<Author>>::FROM_NOTHING),
-                    ::odm::derive::copy::<Post>(0usize)
-                        .copied(::odm::derive::Probe::<String>::INNER)
-                        .of(::odm::derive::Probe::<String>::DESCRIBED),
+                        .of(_odm::Probe::<Ref<Author>>::DESCRIBED)
+                        .required(!_odm::Probe::<Ref<Author>>::FROM_NOTHING),
+                    _odm::copy::<Post>(0usize)
+                        .copied(_odm::Probe::<String>::INNER)
+                        .of(_odm::Probe::<String>::DESCRIBED),
                 ],
             };
             &ONE
         }
     }
     const _: () = {
-        ::odm::derive::check::<Post>(0usize);
+        _odm::check::<Post>(0usize);
     };
     #[automatically_derived]
-    impl ::odm::derive::Referable for Post {
+    impl _odm::Referable for Post {
         type Key = ObjectId;
         type StoredKey = ObjectId;
-        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<
-            ObjectId,
-        >::DESCRIBED;
+        const KEY: _odm::Described = _odm::Probe::<ObjectId>::DESCRIBED;
     }
     #[automatically_derived]
-    impl ::odm::derive::Document for Post {
+    impl _odm::Document for Post {
         type Id = ObjectId;
         type Itself = Self;
         const COLLECTION: &'static str = "posts";
@@ -347,61 +286,49 @@ const _: () = {
         fn id(&self) -> &ObjectId {
             &self.id
         }
-        fn model() -> &'static ::odm::derive::Model {
-            static ONE: ::odm::derive::Model = ::odm::derive::Model {
-                name: "Post",
-                collection: "posts",
-                shape: <Post as ::odm::derive::Structure>::shape,
-                indexes: &[],
-                expires: ::core::option::Option::None,
-                id_of_number: ::core::option::Option::None,
-                version: ::core::option::Option::None,
-                created_at: ::core::option::Option::None,
-                updated_at: ::core::option::Option::None,
-                schema: ::odm::derive::schema_of::<Post>,
-                validation: ::odm::derive::Validation {
-                    level: ::odm::derive::ValidationLevel::Strict,
-                    action: ::odm::derive::ValidationAction::Error,
-                    schema: ::core::option::Option::None,
-                    check: ::odm::derive::Probe::<Post>::CHECK,
-                },
-                renamed: &[],
-                readable: ::odm::derive::Probe::<Post>::READABLE,
-            };
+        fn model() -> &'static _odm::Model {
+            static ONE: _odm::Model = _odm::model::<
+                Post,
+            >(
+                "Post",
+                "posts",
+                _odm::Probe::<Post>::CHECK,
+                _odm::Probe::<Post>::READABLE,
+            );
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Post> for ObjectId {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Post> for ObjectId {
+        type How = _odm::ById;
         fn into_id(self) -> ObjectId {
             self
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Post> for &ObjectId {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Post> for &ObjectId {
+        type How = _odm::ById;
         fn into_id(self) -> ObjectId {
-            ::odm::derive::clone_id::<Post>(self)
+            _odm::clone_id::<Post>(self)
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Post
+    impl<D> _odm::RefersWithin<D> for Post
     where
-        Ref<Author>: ::odm::derive::RefersWithin<D>,
+        Ref<Author>: _odm::RefersWithin<D>,
     {}
     const _: () = {
-        ::core::assert!(
-            ! < ObjectId as ::odm::derive::Known > ::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<ObjectId as _odm::Known>::RELATED,
+            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
     };
     #[automatically_derived]
-    impl ::odm::derive::ChildOf<Author, ::odm::derive::Any, 0usize> for Post {
+    impl _odm::ChildOf<Author, _odm::Any, 0usize> for Post {
         const PATH: &'static str = "author";
     }
     #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Post {
+    impl _odm::SubsetItem for Post {
         type Child = Post;
     }
 };

@@ -13,97 +13,79 @@
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Part`.
     pub struct PartFields<P> {
         /// Stored as `_id`.
-        pub id: ::odm::derive::Field<
-            i64,
-            ::odm::derive::FieldPath<P, Part, 0>,
-            ::odm::derive::Identity,
-        >,
+        pub id: _odm::Field<i64, _odm::FieldPath<P, Part, 0>, _odm::Identity>,
         /// Stored as `weight`.
-        pub weight: ::odm::derive::Field<
-            Option<f64>,
-            ::odm::derive::FieldPath<P, Part, 1>,
-            ::odm::derive::Plain,
-        >,
+        pub weight: _odm::Field<Option<f64>, _odm::FieldPath<P, Part, 1>, _odm::Plain>,
         /// Stored as `product_names`.
-        pub product_names: ::odm::derive::Field<
+        pub product_names: _odm::Field<
             Vec<String>,
-            ::odm::derive::FieldPath<P, Part, 2>,
-            ::odm::derive::Derived,
+            _odm::FieldPath<P, Part, 2>,
+            _odm::Derived,
         >,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for PartFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for PartFields<P> {
         const NEW: Self = Self {
-            id: ::odm::derive::Field::NEW,
-            weight: ::odm::derive::Field::NEW,
-            product_names: ::odm::derive::Field::NEW,
+            id: _odm::Field::NEW,
+            weight: _odm::Field::NEW,
+            product_names: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Part {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Part {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "_id",
                 hash: 13334660529758004755u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "weight",
                 hash: 7571106081475641113u64,
-                optional: ::odm::derive::Probe::<Option<f64>>::OPTIONAL,
+                optional: _odm::Probe::<Option<f64>>::OPTIONAL,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "product_names",
                 hash: 11560608118436480323u64,
-                optional: ::odm::derive::Probe::<Vec<String>>::OPTIONAL,
+                optional: _odm::Probe::<Vec<String>>::OPTIONAL,
                 defaulted: false,
             },
         ];
-        const COPIES: &'static [(
-            &'static str,
-            ::core::primitive::u64,
-            ::odm::derive::Copied,
-        )] = &[
+        const COPIES: &'static [(&'static str, ::core::primitive::u64, _odm::Copied)] = &[
             (
                 "product_names",
                 11560608118436480323u64,
-                ::odm::derive::copied::<
-                    Product,
-                    _,
-                >(::odm::derive::fields_of::<Product>().name)
+                _odm::copied::<Product, _>(_odm::fields_of::<Product>().name)
                     .listed_as::<Vec<String>>()
                     .where_(
-                        !::odm::derive::Probe::<Vec<String>>::RELATED
-                            || ::odm::derive::Probe::<Vec<String>>::EMBEDDED
-                            || ::odm::derive::Probe::<Vec<String>>::SUBSET
-                            || ::odm::derive::Probe::<Vec<String>>::ANCESTORS,
+                        !_odm::Probe::<Vec<String>>::RELATED
+                            || _odm::Probe::<Vec<String>>::EMBEDDED
+                            || _odm::Probe::<Vec<String>>::SUBSET
+                            || _odm::Probe::<Vec<String>>::ANCESTORS,
                         "a reference, or a value that holds one, cannot be copied: copy a plain field, and follow the reference where it is",
                     )
                     .where_(
-                        !::odm::derive::holds_references(
-                            ::odm::derive::Probe::<Vec<String>>::OUTLINE,
-                        ),
+                        !_odm::holds_references(_odm::Probe::<Vec<String>>::OUTLINE),
                         "a reference, or a value that holds one, cannot be copied: copy a plain field, and follow the reference where it is",
                     )
                     .along_back(
-                        ::odm::derive::back::<
+                        _odm::back::<
                             Part,
                             Product,
                             Product,
                             _,
                             _,
                             _,
-                        >(::odm::derive::fields_of::<Product>().part),
-                        ::odm::derive::Declared {
-                            none: ::odm::derive::Probe::<Vec<String>>::NONE,
-                            optional: ::odm::derive::Probe::<Vec<String>>::OPTIONAL,
+                        >(_odm::fields_of::<Product>().part),
+                        _odm::Declared {
+                            none: _odm::Probe::<Vec<String>>::NONE,
+                            optional: _odm::Probe::<Vec<String>>::OPTIONAL,
                             frozen: false,
                             unchecked: false,
                             skipped: false,
@@ -112,54 +94,50 @@ const _: () = {
                     ),
             ),
         ];
-        const OUTLINE: &'static ::odm::derive::Outline = {
-            &::odm::derive::Outline {
+        const OUTLINE: &'static _odm::Outline = {
+            &_odm::Outline {
                 references: false,
                 opaque: false,
                 derived: &[
                     (
                         "product_names",
                         11560608118436480323u64,
-                        ::odm::derive::copy_reads::<Part>(0usize),
+                        _odm::copy_reads::<Part>(0usize),
                     ),
                 ],
                 embedded: &[],
             }
         };
-        type Fields<P: ::odm::derive::Path> = PartFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = PartFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Part",
                 fields: &[
-                    ::odm::derive::known(
-                        "_id",
-                        ::odm::derive::Probe::<i64>::DESCRIBED,
-                        false,
-                    ),
-                    ::odm::derive::known(
+                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
+                    _odm::known(
                         "weight",
-                        ::odm::derive::Probe::<Option<f64>>::DESCRIBED,
-                        !::odm::derive::Probe::<Option<f64>>::FROM_NOTHING,
+                        _odm::Probe::<Option<f64>>::DESCRIBED,
+                        !_odm::Probe::<Option<f64>>::FROM_NOTHING,
                     ),
-                    ::odm::derive::copy::<Part>(0usize)
-                        .copied(::odm::derive::Probe::<Vec<String>>::INNER)
-                        .of(::odm::derive::Probe::<Vec<String>>::DESCRIBED),
+                    _odm::copy::<Part>(0usize)
+                        .copied(_odm::Probe::<Vec<String>>::INNER)
+                        .of(_odm::Probe::<Vec<String>>::DESCRIBED),
                 ],
             };
             &ONE
         }
     }
     const _: () = {
-        ::odm::derive::check::<Part>(0usize);
+        _odm::check::<Part>(0usize);
     };
     #[automatically_derived]
-    impl ::odm::derive::Referable for Part {
+    impl _odm::Referable for Part {
         type Key = i64;
         type StoredKey = i64;
-        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
+        const KEY: _odm::Described = _odm::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
-    impl ::odm::derive::Document for Part {
+    impl _odm::Document for Part {
         type Id = i64;
         type Itself = Self;
         const COLLECTION: &'static str = "parts";
@@ -167,57 +145,45 @@ const _: () = {
         fn id(&self) -> &i64 {
             &self.id
         }
-        fn model() -> &'static ::odm::derive::Model {
-            static ONE: ::odm::derive::Model = ::odm::derive::Model {
-                name: "Part",
-                collection: "parts",
-                shape: <Part as ::odm::derive::Structure>::shape,
-                indexes: &[],
-                expires: ::core::option::Option::None,
-                id_of_number: ::core::option::Option::None,
-                version: ::core::option::Option::None,
-                created_at: ::core::option::Option::None,
-                updated_at: ::core::option::Option::None,
-                schema: ::odm::derive::schema_of::<Part>,
-                validation: ::odm::derive::Validation {
-                    level: ::odm::derive::ValidationLevel::Strict,
-                    action: ::odm::derive::ValidationAction::Error,
-                    schema: ::core::option::Option::None,
-                    check: ::odm::derive::Probe::<Part>::CHECK,
-                },
-                renamed: &[],
-                readable: ::odm::derive::Probe::<Part>::READABLE,
-            };
+        fn model() -> &'static _odm::Model {
+            static ONE: _odm::Model = _odm::model::<
+                Part,
+            >(
+                "Part",
+                "parts",
+                _odm::Probe::<Part>::CHECK,
+                _odm::Probe::<Part>::READABLE,
+            );
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Part> for i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Part> for i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
             self
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Part> for &i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Part> for &i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
-            ::odm::derive::clone_id::<Part>(self)
+            _odm::clone_id::<Part>(self)
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Part
+    impl<D> _odm::RefersWithin<D> for Part
     where
-        ::odm::derive::Ref<Product>: ::odm::derive::RefersWithin<D>,
+        _odm::Ref<Product>: _odm::RefersWithin<D>,
     {}
     const _: () = {
-        ::core::assert!(
-            ! < Option < f64 > as ::odm::derive::Known > ::RELATED,
-            "`weight` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<Option<f64> as _odm::Known>::RELATED,
+            "`weight` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
     };
     #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Part {
+    impl _odm::SubsetItem for Part {
         type Child = Part;
     }
 };
@@ -237,108 +203,81 @@ const _: () = {
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Product`.
     pub struct ProductFields<P> {
         /// Stored as `_id`.
-        pub id: ::odm::derive::Field<
-            i64,
-            ::odm::derive::FieldPath<P, Product, 0>,
-            ::odm::derive::Identity,
-        >,
+        pub id: _odm::Field<i64, _odm::FieldPath<P, Product, 0>, _odm::Identity>,
         /// Stored as `name`.
-        pub name: ::odm::derive::Field<
-            String,
-            ::odm::derive::FieldPath<P, Product, 1>,
-            ::odm::derive::Plain,
-        >,
+        pub name: _odm::Field<String, _odm::FieldPath<P, Product, 1>, _odm::Plain>,
         /// Stored as `part`.
-        pub part: ::odm::derive::Field<
-            Ref<Part>,
-            ::odm::derive::FieldPath<P, Product, 2>,
-            ::odm::derive::Plain,
-        >,
+        pub part: _odm::Field<Ref<Part>, _odm::FieldPath<P, Product, 2>, _odm::Plain>,
         /// Stored as `part_weight`.
-        pub part_weight: ::odm::derive::Field<
+        pub part_weight: _odm::Field<
             Option<f64>,
-            ::odm::derive::FieldPath<P, Product, 3>,
-            ::odm::derive::Derived,
+            _odm::FieldPath<P, Product, 3>,
+            _odm::Derived,
         >,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for ProductFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for ProductFields<P> {
         const NEW: Self = Self {
-            id: ::odm::derive::Field::NEW,
-            name: ::odm::derive::Field::NEW,
-            part: ::odm::derive::Field::NEW,
-            part_weight: ::odm::derive::Field::NEW,
+            id: _odm::Field::NEW,
+            name: _odm::Field::NEW,
+            part: _odm::Field::NEW,
+            part_weight: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Product {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Product {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "_id",
                 hash: 13334660529758004755u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "name",
                 hash: 14176396743819860870u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "part",
                 hash: 266034594712014804u64,
-                optional: ::odm::derive::Probe::<Ref<Part>>::OPTIONAL,
+                optional: _odm::Probe::<Ref<Part>>::OPTIONAL,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "part_weight",
                 hash: 4566461233322394565u64,
-                optional: ::odm::derive::Probe::<Option<f64>>::OPTIONAL,
+                optional: _odm::Probe::<Option<f64>>::OPTIONAL,
                 defaulted: false,
             },
         ];
-        const COPIES: &'static [(
-            &'static str,
-            ::core::primitive::u64,
-            ::odm::derive::Copied,
-        )] = &[
+        const COPIES: &'static [(&'static str, ::core::primitive::u64, _odm::Copied)] = &[
             (
                 "part_weight",
                 4566461233322394565u64,
-                ::odm::derive::copied::<
-                    Part,
-                    _,
-                >(::odm::derive::fields_of::<Part>().weight)
+                _odm::copied::<Part, _>(_odm::fields_of::<Part>().weight)
                     .copied_as::<Option<f64>>()
                     .where_(
-                        !::odm::derive::Probe::<Option<f64>>::RELATED
-                            || ::odm::derive::Probe::<Option<f64>>::EMBEDDED
-                            || ::odm::derive::Probe::<Option<f64>>::SUBSET
-                            || ::odm::derive::Probe::<Option<f64>>::ANCESTORS,
+                        !_odm::Probe::<Option<f64>>::RELATED
+                            || _odm::Probe::<Option<f64>>::EMBEDDED
+                            || _odm::Probe::<Option<f64>>::SUBSET
+                            || _odm::Probe::<Option<f64>>::ANCESTORS,
                         "a reference, or a value that holds one, cannot be copied: copy a plain field, and follow the reference where it is",
                     )
                     .where_(
-                        !::odm::derive::holds_references(
-                            ::odm::derive::Probe::<Option<f64>>::OUTLINE,
-                        ),
+                        !_odm::holds_references(_odm::Probe::<Option<f64>>::OUTLINE),
                         "a reference, or a value that holds one, cannot be copied: copy a plain field, and follow the reference where it is",
                     )
                     .along(
-                        ::odm::derive::beside::<
-                            Part,
-                            _,
-                            _,
-                            _,
-                        >(::odm::derive::fields_of::<Product>().part),
-                        ::odm::derive::Declared {
-                            none: ::odm::derive::Probe::<Option<f64>>::NONE,
-                            optional: ::odm::derive::Probe::<Option<f64>>::OPTIONAL,
+                        _odm::beside::<Part, _, _, _>(_odm::fields_of::<Product>().part),
+                        _odm::Declared {
+                            none: _odm::Probe::<Option<f64>>::NONE,
+                            optional: _odm::Probe::<Option<f64>>::OPTIONAL,
                             frozen: true,
                             unchecked: false,
                             skipped: false,
@@ -347,40 +286,32 @@ const _: () = {
                     ),
             ),
         ];
-        const OUTLINE: &'static ::odm::derive::Outline = {
-            &::odm::derive::Outline {
+        const OUTLINE: &'static _odm::Outline = {
+            &_odm::Outline {
                 references: true,
                 opaque: false,
                 derived: &[
                     (
                         "part_weight",
                         4566461233322394565u64,
-                        ::odm::derive::copy_reads::<Product>(0usize),
+                        _odm::copy_reads::<Product>(0usize),
                     ),
                 ],
                 embedded: &[],
             }
         };
-        type Fields<P: ::odm::derive::Path> = ProductFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = ProductFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Product",
                 fields: &[
-                    ::odm::derive::known(
-                        "_id",
-                        ::odm::derive::Probe::<i64>::DESCRIBED,
-                        false,
-                    ),
-                    ::odm::derive::known(
-                        "name",
-                        ::odm::derive::Probe::<String>::DESCRIBED,
-                        true,
-                    ),
-                    ::odm::derive::reference::<
+                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
+                    _odm::known("name", _odm::Probe::<String>::DESCRIBED, true),
+                    _odm::reference::<
                         Ref<Part>,
                     >(
                             "part",
-                            ::odm::derive::DeclaredReference {
+                            _odm::DeclaredReference {
                                 parent: false,
                                 one: false,
                                 unchecked: false,
@@ -388,27 +319,27 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .of(::odm::derive::Probe::<Ref<Part>>::DESCRIBED)
-                        .required(!::odm::derive::Probe::<Ref<Part>>::FROM_NOTHING),
-                    ::odm::derive::copy::<Product>(0usize)
-                        .copied(::odm::derive::Probe::<Option<f64>>::INNER)
-                        .of(::odm::derive::Probe::<Option<f64>>::DESCRIBED),
+                        .of(_odm::Probe::<Ref<Part>>::DESCRIBED)
+                        .required(!_odm::Probe::<Ref<Part>>::FROM_NOTHING),
+                    _odm::copy::<Product>(0usize)
+                        .copied(_odm::Probe::<Option<f64>>::INNER)
+                        .of(_odm::Probe::<Option<f64>>::DESCRIBED),
                 ],
             };
             &ONE
         }
     }
     const _: () = {
-        ::odm::derive::check::<Product>(0usize);
+        _odm::check::<Product>(0usize);
     };
     #[automatically_derived]
-    impl ::odm::derive::Referable for Product {
+    impl _odm::Referable for Product {
         type Key = i64;
         type StoredKey = i64;
-        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
+        const KEY: _odm::Described = _odm::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
-    impl ::odm::derive::Document for Product {
+    impl _odm::Document for Product {
         type Id = i64;
         type Itself = Self;
         const COLLECTION: &'static str = "products";
@@ -416,57 +347,45 @@ const _: () = {
         fn id(&self) -> &i64 {
             &self.id
         }
-        fn model() -> &'static ::odm::derive::Model {
-            static ONE: ::odm::derive::Model = ::odm::derive::Model {
-                name: "Product",
-                collection: "products",
-                shape: <Product as ::odm::derive::Structure>::shape,
-                indexes: &[],
-                expires: ::core::option::Option::None,
-                id_of_number: ::core::option::Option::None,
-                version: ::core::option::Option::None,
-                created_at: ::core::option::Option::None,
-                updated_at: ::core::option::Option::None,
-                schema: ::odm::derive::schema_of::<Product>,
-                validation: ::odm::derive::Validation {
-                    level: ::odm::derive::ValidationLevel::Strict,
-                    action: ::odm::derive::ValidationAction::Error,
-                    schema: ::core::option::Option::None,
-                    check: ::odm::derive::Probe::<Product>::CHECK,
-                },
-                renamed: &[],
-                readable: ::odm::derive::Probe::<Product>::READABLE,
-            };
+        fn model() -> &'static _odm::Model {
+            static ONE: _odm::Model = _odm::model::<
+                Product,
+            >(
+                "Product",
+                "products",
+                _odm::Probe::<Product>::CHECK,
+                _odm::Probe::<Product>::READABLE,
+            );
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Product> for i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Product> for i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
             self
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Product> for &i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Product> for &i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
-            ::odm::derive::clone_id::<Product>(self)
+            _odm::clone_id::<Product>(self)
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Product
+    impl<D> _odm::RefersWithin<D> for Product
     where
-        Ref<Part>: ::odm::derive::RefersWithin<D>,
+        Ref<Part>: _odm::RefersWithin<D>,
     {}
     const _: () = {
-        ::core::assert!(
-            ! < String as ::odm::derive::Known > ::RELATED,
-            "`name` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<String as _odm::Known>::RELATED,
+            "`name` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
     };
     #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Product {
+    impl _odm::SubsetItem for Product {
         type Child = Product;
     }
 };

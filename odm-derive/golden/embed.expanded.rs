@@ -13,112 +13,93 @@
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Money`.
     pub struct MoneyFields<P> {
         /// Stored as `value`.
-        pub value: ::odm::derive::Field<
-            i64,
-            ::odm::derive::FieldPath<P, Money, 0>,
-            ::odm::derive::Plain,
-        >,
+        pub value: _odm::Field<i64, _odm::FieldPath<P, Money, 0>, _odm::Plain>,
         /// Stored as `currency`.
-        pub currency: ::odm::derive::Field<
-            String,
-            ::odm::derive::FieldPath<P, Money, 1>,
-            ::odm::derive::Plain,
-        >,
+        pub currency: _odm::Field<String, _odm::FieldPath<P, Money, 1>, _odm::Plain>,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for MoneyFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for MoneyFields<P> {
         const NEW: Self = Self {
-            value: ::odm::derive::Field::NEW,
-            currency: ::odm::derive::Field::NEW,
+            value: _odm::Field::NEW,
+            currency: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Money {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Money {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "value",
                 hash: 8999596768310594794u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "currency",
                 hash: 8477458519032517654u64,
                 optional: false,
                 defaulted: false,
             },
         ];
-        type Fields<P: ::odm::derive::Path> = MoneyFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = MoneyFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Money",
                 fields: &[
-                    ::odm::derive::known(
-                        "value",
-                        ::odm::derive::Probe::<i64>::DESCRIBED,
-                        true,
-                    ),
-                    ::odm::derive::known(
-                        "currency",
-                        ::odm::derive::Probe::<String>::DESCRIBED,
-                        true,
-                    ),
+                    _odm::known("value", _odm::Probe::<i64>::DESCRIBED, true),
+                    _odm::known("currency", _odm::Probe::<String>::DESCRIBED, true),
                 ],
             };
             &ONE
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Money {}
+    impl<D> _odm::RefersWithin<D> for Money {}
     const _: () = {
-        ::core::assert!(
-            ! < String as ::odm::derive::Known > ::RELATED,
-            "`currency` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<String as _odm::Known>::RELATED,
+            "`currency` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
     };
     #[automatically_derived]
-    impl ::odm::derive::Through for Money {
+    impl _odm::Through for Money {
         type To = Self;
     }
     #[automatically_derived]
-    impl ::odm::derive::Embed for Money {}
+    impl _odm::Embed for Money {}
     #[automatically_derived]
-    impl ::odm::derive::EmbedField for Money {
+    impl _odm::EmbedField for Money {
         type Value = Self;
-        const CONTAINER: ::odm::derive::Container = ::odm::derive::Container::One;
-        type Parent = ::odm::derive::NoParent;
-        type ParentPath<P: ::odm::derive::Path> = P;
+        const CONTAINER: _odm::Container = _odm::Container::One;
+        type Parent = _odm::NoParent;
+        type ParentPath<P: _odm::Path> = P;
         type ParentCardinality = ();
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Money {
-        type Key = ::odm::derive::NoKey;
-        type StoredKey = ::odm::derive::NoKey;
+    impl _odm::Referable for Money {
+        type Key = _odm::NoKey;
+        type StoredKey = _odm::NoKey;
     }
     #[automatically_derived]
-    impl ::odm::derive::formula::FormulaEquated for Money {}
+    impl _odm::formula::FormulaEquated for Money {}
     #[automatically_derived]
-    impl ::odm::derive::Known for Money {
+    impl _odm::Known for Money {
         const RELATED: bool = true;
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            <Self as ::odm::derive::Structure>::schema(types)
+        fn schema(types: &mut _odm::SchemaTypes) -> _odm::BsonDocument {
+            <Self as _odm::Structure>::schema(types)
         }
-        fn has_checks(types: &mut ::odm::derive::SchemaTypes) -> bool {
-            <Self as ::odm::derive::Structure>::has_checks(types)
+        fn has_checks(types: &mut _odm::SchemaTypes) -> bool {
+            <Self as _odm::Structure>::has_checks(types)
         }
         fn check(
             &self,
-            at: &::odm::derive::ValueLocation<'_>,
-            found: &mut ::std::vec::Vec<::odm::derive::Violation>,
+            at: &_odm::ValueLocation<'_>,
+            found: &mut ::std::vec::Vec<_odm::Violation>,
         ) {
-            <Self as ::odm::derive::Structure>::check(self, at, found);
+            <Self as _odm::Structure>::check(self, at, found);
         }
     }
 };
@@ -138,85 +119,75 @@ const _: () = {
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     #[automatically_derived]
-    impl ::odm::derive::Structure for Price {
-        const NAMES: &'static [::odm::derive::StoredName] = <Money as ::odm::derive::Structure>::NAMES;
-        const FROM_NOTHING: bool = <Money as ::odm::derive::Structure>::FROM_NOTHING;
-        const CLOSED: bool = <Money as ::odm::derive::Structure>::CLOSED;
-        const OUTLINE: &'static ::odm::derive::Outline = ::odm::derive::outline::<
-            Money,
-        >();
-        const FLATTENED: &'static [&'static ::odm::derive::ShownNames] = <Money as ::odm::derive::Structure>::FLATTENED;
-        type Fields<P: ::odm::derive::Path> = <Money as ::odm::derive::Structure>::Fields<
-            P,
-        >;
-        fn shape() -> &'static ::odm::derive::Shape {
-            ::odm::derive::wrapped::<Money>()
+    impl _odm::Structure for Price {
+        const NAMES: &'static [_odm::StoredName] = <Money as _odm::Structure>::NAMES;
+        const FROM_NOTHING: bool = <Money as _odm::Structure>::FROM_NOTHING;
+        const CLOSED: bool = <Money as _odm::Structure>::CLOSED;
+        const OUTLINE: &'static _odm::Outline = _odm::outline::<Money>();
+        const FLATTENED: &'static [&'static _odm::ShownNames] = <Money as _odm::Structure>::FLATTENED;
+        type Fields<P: _odm::Path> = <Money as _odm::Structure>::Fields<P>;
+        fn shape() -> &'static _odm::Shape {
+            _odm::wrapped::<Money>()
         }
-        fn has_checks(types: &mut ::odm::derive::SchemaTypes) -> bool {
-            ::odm::derive::any_has_checks::<
+        fn has_checks(types: &mut _odm::SchemaTypes) -> bool {
+            _odm::any_has_checks::<
                 Self,
-            >(types, &[<Money as ::odm::derive::Structure>::has_checks])
+            >(types, &[<Money as _odm::Structure>::has_checks])
         }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            <Money as ::odm::derive::Structure>::schema(types)
+        fn schema(types: &mut _odm::SchemaTypes) -> _odm::BsonDocument {
+            <Money as _odm::Structure>::schema(types)
         }
         fn check(
             &self,
-            at: &::odm::derive::ValueLocation<'_>,
-            found: &mut ::std::vec::Vec<::odm::derive::Violation>,
+            at: &_odm::ValueLocation<'_>,
+            found: &mut ::std::vec::Vec<_odm::Violation>,
         ) {
-            <Money as ::odm::derive::Structure>::check(&self.0, at, found);
+            <Money as _odm::Structure>::check(&self.0, at, found);
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Price
+    impl<D> _odm::RefersWithin<D> for Price
     where
-        Money: ::odm::derive::RefersWithin<D>,
+        Money: _odm::RefersWithin<D>,
     {}
     #[automatically_derived]
-    impl ::odm::derive::Through for Price {
+    impl _odm::Through for Price {
         type To = Self;
     }
     #[automatically_derived]
-    impl ::odm::derive::Embed for Price {}
+    impl _odm::Embed for Price {}
     #[automatically_derived]
-    impl ::odm::derive::EmbedField for Price {
+    impl _odm::EmbedField for Price {
         type Value = Self;
-        const CONTAINER: ::odm::derive::Container = ::odm::derive::Container::One;
-        type Parent = <Money as ::odm::derive::EmbedField>::Parent;
-        type ParentPath<P: ::odm::derive::Path> = <Money as ::odm::derive::EmbedField>::ParentPath<
-            P,
-        >;
-        type ParentCardinality = <Money as ::odm::derive::EmbedField>::ParentCardinality;
+        const CONTAINER: _odm::Container = _odm::Container::One;
+        type Parent = <Money as _odm::EmbedField>::Parent;
+        type ParentPath<P: _odm::Path> = <Money as _odm::EmbedField>::ParentPath<P>;
+        type ParentCardinality = <Money as _odm::EmbedField>::ParentCardinality;
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Price {
-        type Key = ::odm::derive::NoKey;
-        type StoredKey = ::odm::derive::NoKey;
+    impl _odm::Referable for Price {
+        type Key = _odm::NoKey;
+        type StoredKey = _odm::NoKey;
     }
     #[automatically_derived]
-    impl ::odm::derive::formula::FormulaEquated for Price {}
+    impl _odm::formula::FormulaEquated for Price {}
     #[automatically_derived]
-    impl ::odm::derive::Known for Price {
+    impl _odm::Known for Price {
         const RELATED: bool = true;
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            <Self as ::odm::derive::Structure>::schema(types)
+        fn schema(types: &mut _odm::SchemaTypes) -> _odm::BsonDocument {
+            <Self as _odm::Structure>::schema(types)
         }
-        fn has_checks(types: &mut ::odm::derive::SchemaTypes) -> bool {
-            <Self as ::odm::derive::Structure>::has_checks(types)
+        fn has_checks(types: &mut _odm::SchemaTypes) -> bool {
+            <Self as _odm::Structure>::has_checks(types)
         }
         fn check(
             &self,
-            at: &::odm::derive::ValueLocation<'_>,
-            found: &mut ::std::vec::Vec<::odm::derive::Violation>,
+            at: &_odm::ValueLocation<'_>,
+            found: &mut ::std::vec::Vec<_odm::Violation>,
         ) {
-            <Self as ::odm::derive::Structure>::check(self, at, found);
+            <Self as _odm::Structure>::check(self, at, found);
         }
     }
 };
@@ -236,60 +207,58 @@ const _: () = {
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     #[automatically_derived]
-    impl ::odm::derive::formula::FormulaEquated for Sku {}
+    impl _odm::formula::FormulaEquated for Sku {}
     #[automatically_derived]
-    impl ::odm::derive::Known for Sku {
-        const RELATED: ::core::primitive::bool = <String as ::odm::derive::Known>::RELATED;
-        const OPERAND: ::core::option::Option<::odm::derive::Operand> = <String as ::odm::derive::Known>::OPERAND;
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            <String as ::odm::derive::Known>::schema(types)
+    impl _odm::Known for Sku {
+        const RELATED: ::core::primitive::bool = <String as _odm::Known>::RELATED;
+        const OPERAND: ::core::option::Option<_odm::Operand> = <String as _odm::Known>::OPERAND;
+        fn schema(types: &mut _odm::SchemaTypes) -> _odm::BsonDocument {
+            <String as _odm::Known>::schema(types)
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Ordered for Sku
+    impl _odm::Ordered for Sku
     where
-        for<'__odm> String: ::odm::derive::Ordered,
+        for<'__odm> String: _odm::Ordered,
     {
         type Present = Self;
     }
     #[automatically_derived]
-    impl ::odm::derive::Text for Sku
+    impl _odm::Text for Sku
     where
-        for<'__odm> String: ::odm::derive::Text,
+        for<'__odm> String: _odm::Text,
     {}
     #[automatically_derived]
-    impl ::odm::derive::AutoId for Sku
+    impl _odm::AutoId for Sku
     where
-        for<'__odm> String: ::odm::derive::AutoId,
+        for<'__odm> String: _odm::AutoId,
     {
         fn make() -> Self {
             Self {
-                0: <String as ::odm::derive::AutoId>::make(),
+                0: <String as _odm::AutoId>::make(),
             }
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::SequenceId for Sku
+    impl _odm::SequenceId for Sku
     where
-        for<'__odm> String: ::odm::derive::SequenceId,
+        for<'__odm> String: _odm::SequenceId,
     {
         fn from_number(number: ::core::primitive::i64) -> ::core::option::Option<Self> {
             ::core::option::Option::Some(Self {
-                0: <String as ::odm::derive::SequenceId>::from_number(number)?,
+                0: <String as _odm::SequenceId>::from_number(number)?,
             })
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::MapKey for Sku
+    impl _odm::MapKey for Sku
     where
-        for<'__odm> String: ::odm::derive::MapKey,
+        for<'__odm> String: _odm::MapKey,
     {}
     const _: () = ::core::assert!(
-        ! < String as ::odm::derive::Known > ::RELATED,
+        ! < String as _odm::Known > ::RELATED,
         "`Sku` is stored as the value in it, which holds references or embedded values: mark that with `#[embed]`"
     );
 };
@@ -309,169 +278,147 @@ const _: () = {
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Product`.
     pub struct ProductFields<P> {
         /// Stored as `_id`.
-        pub sku: ::odm::derive::Field<
-            Sku,
-            ::odm::derive::FieldPath<P, Product, 0>,
-            ::odm::derive::Identity,
-        >,
+        pub sku: _odm::Field<Sku, _odm::FieldPath<P, Product, 0>, _odm::Identity>,
         /// Stored as `price`.
-        pub price: ::odm::derive::Field<
-            Price,
-            ::odm::derive::FieldPath<P, Product, 1>,
-            ::odm::derive::Plain,
-        >,
+        pub price: _odm::Field<Price, _odm::FieldPath<P, Product, 1>, _odm::Plain>,
         /// Stored as `past`.
-        pub past: ::odm::derive::Field<
+        pub past: _odm::Field<
             Option<Vec<Money>>,
-            ::odm::derive::FieldPath<P, Product, 2>,
-            ::odm::derive::Plain,
+            _odm::FieldPath<P, Product, 2>,
+            _odm::Plain,
         >,
         /// Its fields are stored in its place.
-        pub cost: ::odm::derive::Flattened<
+        pub cost: _odm::Flattened<
             Money,
-            ::odm::derive::FlatPath<P, { ::odm::derive::Probe::<Money>::OPTIONAL }>,
+            _odm::FlatPath<P, { _odm::Probe::<Money>::OPTIONAL }>,
         >,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for ProductFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for ProductFields<P> {
         const NEW: Self = Self {
-            sku: ::odm::derive::Field::NEW,
-            price: ::odm::derive::Field::NEW,
-            past: ::odm::derive::Field::NEW,
-            cost: ::odm::derive::Flattened::NEW,
+            sku: _odm::Field::NEW,
+            price: _odm::Field::NEW,
+            past: _odm::Field::NEW,
+            cost: _odm::Flattened::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Product {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Product {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "_id",
                 hash: 13334660529758004755u64,
-                optional: ::odm::derive::Probe::<Sku>::OPTIONAL,
+                optional: _odm::Probe::<Sku>::OPTIONAL,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "price",
                 hash: 3393610910270210282u64,
-                optional: ::odm::derive::Probe::<Price>::OPTIONAL,
+                optional: _odm::Probe::<Price>::OPTIONAL,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "past",
                 hash: 266885616712060893u64,
-                optional: ::odm::derive::Probe::<Option<Vec<Money>>>::OPTIONAL,
+                optional: _odm::Probe::<Option<Vec<Money>>>::OPTIONAL,
                 defaulted: false,
             },
         ];
-        const FROM_NOTHING: bool = true && ::odm::derive::Probe::<Sku>::FROM_NOTHING
-            && ::odm::derive::Probe::<Price>::FROM_NOTHING
-            && ::odm::derive::Probe::<Option<Vec<Money>>>::FROM_NOTHING
-            && ::odm::derive::Probe::<Money>::FLAT_FROM_NOTHING;
-        const FLATTENED: &'static [&'static ::odm::derive::ShownNames] = &[
-            ::odm::derive::Probe::<Money>::SHOWN,
+        const FROM_NOTHING: bool = true && _odm::Probe::<Sku>::FROM_NOTHING
+            && _odm::Probe::<Price>::FROM_NOTHING
+            && _odm::Probe::<Option<Vec<Money>>>::FROM_NOTHING
+            && _odm::Probe::<Money>::FLAT_FROM_NOTHING;
+        const FLATTENED: &'static [&'static _odm::ShownNames] = &[
+            _odm::Probe::<Money>::SHOWN,
         ];
-        const OUTLINE: &'static ::odm::derive::Outline = {
-            &::odm::derive::Outline {
+        const OUTLINE: &'static _odm::Outline = {
+            &_odm::Outline {
                 references: false,
                 opaque: false,
                 derived: &[],
                 embedded: &[
-                    (
-                        "price",
-                        3393610910270210282u64,
-                        ::odm::derive::Probe::<Price>::OUTLINE,
-                    ),
+                    ("price", 3393610910270210282u64, _odm::Probe::<Price>::OUTLINE),
                     (
                         "past",
                         266885616712060893u64,
-                        ::odm::derive::Probe::<Option<Vec<Money>>>::OUTLINE,
+                        _odm::Probe::<Option<Vec<Money>>>::OUTLINE,
                     ),
-                    ("", 14695981039346656037u64, ::odm::derive::Probe::<Money>::OUTLINE),
+                    ("", 14695981039346656037u64, _odm::Probe::<Money>::OUTLINE),
                 ],
             }
         };
-        type Fields<P: ::odm::derive::Path> = ProductFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = ProductFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Product",
                 fields: &[
-                    ::odm::derive::known(
-                        "_id",
-                        ::odm::derive::Probe::<Sku>::DESCRIBED,
-                        false,
-                    ),
-                    ::odm::derive::embed::<Price>("price")
-                        .of(::odm::derive::Probe::<Price>::DESCRIBED)
-                        .required(!::odm::derive::Probe::<Price>::FROM_NOTHING),
-                    ::odm::derive::embed::<Option<Vec<Money>>>("past")
-                        .of(::odm::derive::Probe::<Option<Vec<Money>>>::DESCRIBED)
-                        .required(
-                            !::odm::derive::Probe::<Option<Vec<Money>>>::FROM_NOTHING,
-                        ),
+                    _odm::known("_id", _odm::Probe::<Sku>::DESCRIBED, false),
+                    _odm::embed::<Price>("price")
+                        .of(_odm::Probe::<Price>::DESCRIBED)
+                        .required(!_odm::Probe::<Price>::FROM_NOTHING),
+                    _odm::embed::<Option<Vec<Money>>>("past")
+                        .of(_odm::Probe::<Option<Vec<Money>>>::DESCRIBED)
+                        .required(!_odm::Probe::<Option<Vec<Money>>>::FROM_NOTHING),
                     {
                         ::core::assert!(
-                            ::odm::derive::is_flat:: < Money > (),
+                            _odm::is_flat:: < Money > (),
                             "only an embedded value, or an `Option` of one, can be flattened"
                         );
-                        ::odm::derive::embed::<Money>("")
+                        _odm::embed::<Money>("")
                     }
-                        .schema(::odm::derive::Probe::<Money>::DESCRIBED.schema)
+                        .schema(_odm::Probe::<Money>::DESCRIBED.schema)
                         .required(true),
                 ],
             };
             &ONE
         }
-        fn has_checks(types: &mut ::odm::derive::SchemaTypes) -> bool {
+        fn has_checks(types: &mut _odm::SchemaTypes) -> bool {
             false
-                || ::odm::derive::any_has_checks::<
+                || _odm::any_has_checks::<
                     Self,
                 >(
                     types,
                     &[
-                        ::odm::derive::Probe::<Price>::HAS_CHECKS,
-                        ::odm::derive::Probe::<Option<Vec<Money>>>::HAS_CHECKS,
-                        ::odm::derive::Probe::<Money>::HAS_CHECKS,
+                        _odm::Probe::<Price>::HAS_CHECKS,
+                        _odm::Probe::<Option<Vec<Money>>>::HAS_CHECKS,
+                        _odm::Probe::<Money>::HAS_CHECKS,
                     ],
                 )
         }
         fn check(
             &self,
-            at: &::odm::derive::ValueLocation<'_>,
-            found: &mut ::std::vec::Vec<::odm::derive::Violation>,
+            at: &_odm::ValueLocation<'_>,
+            found: &mut ::std::vec::Vec<_odm::Violation>,
         ) {
-            ::odm::derive::Probe::<Price>::NEW
-                .check(&self.price, &at.join("price"), found);
-            ::odm::derive::Probe::<Option<Vec<Money>>>::NEW
+            _odm::Probe::<Price>::NEW.check(&self.price, &at.join("price"), found);
+            _odm::Probe::<Option<Vec<Money>>>::NEW
                 .check(&self.past, &at.join("past"), found);
-            ::odm::derive::Probe::<Money>::NEW.check(&self.cost, &at.join(""), found);
+            _odm::Probe::<Money>::NEW.check(&self.cost, &at.join(""), found);
         }
     }
     const _: () = {
         ::core::assert!(
-            ! ::odm::derive::Probe:: < Money > ::CLOSED,
+            ! _odm::Probe:: < Money > ::CLOSED,
             "what is flattened into `Product` is read from all of its fields, and this type refuses those that it does not know: remove its `deny_unknown_fields`"
         );
         ::core::assert!(
-            ! ::odm::derive::Probe:: < Money > ::NEVER_ABSENT,
+            ! _odm::Probe:: < Money > ::NEVER_ABSENT,
             "each field of `cost` can be missing, so that `None` would be read as a value without fields: remove the `Option`, or store `cost` under a name of its own"
         );
-        ::odm::derive::assert_own_names::<
-            Product,
-        >("cost", ::odm::derive::Probe::<Money>::SHOWN, &[]);
+        _odm::assert_own_names::<Product>("cost", _odm::Probe::<Money>::SHOWN, &[]);
     };
     #[automatically_derived]
-    impl ::odm::derive::Referable for Product {
+    impl _odm::Referable for Product {
         type Key = Sku;
         type StoredKey = Sku;
-        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<Sku>::DESCRIBED;
+        const KEY: _odm::Described = _odm::Probe::<Sku>::DESCRIBED;
     }
     #[automatically_derived]
-    impl ::odm::derive::Document for Product {
+    impl _odm::Document for Product {
         type Id = Sku;
         type Itself = Self;
         const COLLECTION: &'static str = "products";
@@ -479,75 +426,63 @@ const _: () = {
         fn id(&self) -> &Sku {
             &self.sku
         }
-        fn model() -> &'static ::odm::derive::Model {
-            static ONE: ::odm::derive::Model = ::odm::derive::Model {
-                name: "Product",
-                collection: "products",
-                shape: <Product as ::odm::derive::Structure>::shape,
-                indexes: &[],
-                expires: ::core::option::Option::None,
-                id_of_number: ::core::option::Option::None,
-                version: ::core::option::Option::None,
-                created_at: ::core::option::Option::None,
-                updated_at: ::core::option::Option::None,
-                schema: ::odm::derive::schema_of::<Product>,
-                validation: ::odm::derive::Validation {
-                    level: ::odm::derive::ValidationLevel::Strict,
-                    action: ::odm::derive::ValidationAction::Error,
-                    schema: ::core::option::Option::None,
-                    check: ::odm::derive::Probe::<Product>::CHECK,
-                },
-                renamed: &[],
-                readable: ::odm::derive::Probe::<Product>::READABLE,
-            };
+        fn model() -> &'static _odm::Model {
+            static ONE: _odm::Model = _odm::model::<
+                Product,
+            >(
+                "Product",
+                "products",
+                _odm::Probe::<Product>::CHECK,
+                _odm::Probe::<Product>::READABLE,
+            );
             &ONE
         }
     }
     const _: () = ::core::assert!(
-        ! ::odm::derive::Probe:: < Sku > ::NONE,
+        ! _odm::Probe:: < Sku > ::NONE,
         "an `_id` is always there, and cannot be an `Option`: make it before the document is inserted, as by `ObjectId::new()`"
     );
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Product> for Sku {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Product> for Sku {
+        type How = _odm::ById;
         fn into_id(self) -> Sku {
             self
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Product> for &Sku {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Product> for &Sku {
+        type How = _odm::ById;
         fn into_id(self) -> Sku {
-            ::odm::derive::clone_id::<Product>(self)
+            _odm::clone_id::<Product>(self)
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Product
+    impl<D> _odm::RefersWithin<D> for Product
     where
-        Price: ::odm::derive::RefersWithin<D>,
-        Option<Vec<Money>>: ::odm::derive::RefersWithin<D>,
-        Money: ::odm::derive::RefersWithin<D>,
+        Price: _odm::RefersWithin<D>,
+        Option<Vec<Money>>: _odm::RefersWithin<D>,
+        Money: _odm::RefersWithin<D>,
     {}
     const _: () = {
-        ::core::assert!(
-            ! < Sku as ::odm::derive::Known > ::RELATED,
-            "`sku` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<Sku as _odm::Known>::RELATED,
+            "`sku` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
     };
     #[automatically_derived]
-    impl<X, K> ::odm::derive::ChildOf<X, K, 0usize> for Product
+    impl<X, K> _odm::ChildOf<X, K, 0usize> for Product
     where
-        Price: ::odm::derive::ParentIn<X, K>,
+        Price: _odm::ParentIn<X, K>,
     {
-        const PATH: &'static str = <<Price as ::odm::derive::ParentIn<
+        const PATH: &'static str = <<Price as _odm::ParentIn<
             X,
             K,
         >>::ParentPath<
-            ::odm::derive::FieldPath<::odm::derive::Root<Product>, Product, 1>,
-        > as ::odm::derive::Path>::TEXT;
+            _odm::FieldPath<_odm::Root<Product>, Product, 1>,
+        > as _odm::Path>::TEXT;
     }
     #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Product {
+    impl _odm::SubsetItem for Product {
         type Child = Product;
     }
 };

@@ -13,250 +13,184 @@
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Account`.
     pub struct AccountFields<P> {
         /// Stored as `_id`.
-        pub id: ::odm::derive::Field<
-            ObjectId,
-            ::odm::derive::FieldPath<P, Account, 0>,
-            ::odm::derive::Identity,
-        >,
+        pub id: _odm::Field<ObjectId, _odm::FieldPath<P, Account, 0>, _odm::Identity>,
         /// Stored as `name`.
-        pub name: ::odm::derive::Field<
-            String,
-            ::odm::derive::FieldPath<P, Account, 1>,
-            ::odm::derive::Plain,
-        >,
+        pub name: _odm::Field<String, _odm::FieldPath<P, Account, 1>, _odm::Plain>,
         /// Stored as `email`.
-        pub email: ::odm::derive::Field<
-            String,
-            ::odm::derive::FieldPath<P, Account, 2>,
-            ::odm::derive::Plain,
-        >,
+        pub email: _odm::Field<String, _odm::FieldPath<P, Account, 2>, _odm::Plain>,
         /// Stored as `country`.
-        pub country: ::odm::derive::Field<
-            String,
-            ::odm::derive::FieldPath<P, Account, 3>,
-            ::odm::derive::Plain,
-        >,
+        pub country: _odm::Field<String, _odm::FieldPath<P, Account, 3>, _odm::Plain>,
         /// Stored as `score`.
-        pub score: ::odm::derive::Field<
-            i32,
-            ::odm::derive::FieldPath<P, Account, 4>,
-            ::odm::derive::Plain,
-        >,
+        pub score: _odm::Field<i32, _odm::FieldPath<P, Account, 4>, _odm::Plain>,
         /// Stored as `tags`.
-        pub tags: ::odm::derive::Field<
-            Vec<String>,
-            ::odm::derive::FieldPath<P, Account, 5>,
-            ::odm::derive::Plain,
-        >,
+        pub tags: _odm::Field<Vec<String>, _odm::FieldPath<P, Account, 5>, _odm::Plain>,
         /// Stored as `joined`.
-        pub joined: ::odm::derive::Field<
-            DateTime,
-            ::odm::derive::FieldPath<P, Account, 6>,
-            ::odm::derive::Plain,
-        >,
+        pub joined: _odm::Field<DateTime, _odm::FieldPath<P, Account, 6>, _odm::Plain>,
         /// Stored as `seen`.
-        pub seen: ::odm::derive::Field<
-            DateTime,
-            ::odm::derive::FieldPath<P, Account, 7>,
-            ::odm::derive::Plain,
-        >,
+        pub seen: _odm::Field<DateTime, _odm::FieldPath<P, Account, 7>, _odm::Plain>,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for AccountFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for AccountFields<P> {
         const NEW: Self = Self {
-            id: ::odm::derive::Field::NEW,
-            name: ::odm::derive::Field::NEW,
-            email: ::odm::derive::Field::NEW,
-            country: ::odm::derive::Field::NEW,
-            score: ::odm::derive::Field::NEW,
-            tags: ::odm::derive::Field::NEW,
-            joined: ::odm::derive::Field::NEW,
-            seen: ::odm::derive::Field::NEW,
+            id: _odm::Field::NEW,
+            name: _odm::Field::NEW,
+            email: _odm::Field::NEW,
+            country: _odm::Field::NEW,
+            score: _odm::Field::NEW,
+            tags: _odm::Field::NEW,
+            joined: _odm::Field::NEW,
+            seen: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Account {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Account {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "_id",
                 hash: 13334660529758004755u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "name",
                 hash: 14176396743819860870u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "email",
                 hash: 1311787414694181895u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "country",
                 hash: 8607070979307499377u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "score",
                 hash: 13911166232573650165u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "tags",
                 hash: 15644445103386232192u64,
-                optional: ::odm::derive::Probe::<Vec<String>>::OPTIONAL,
+                optional: _odm::Probe::<Vec<String>>::OPTIONAL,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "joined",
                 hash: 11298048307140238992u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "seen",
                 hash: 3241143781527703850u64,
                 optional: false,
                 defaulted: false,
             },
         ];
-        type Fields<P: ::odm::derive::Path> = AccountFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = AccountFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Account",
                 fields: &[
-                    ::odm::derive::known(
-                        "_id",
-                        ::odm::derive::Probe::<ObjectId>::DESCRIBED,
-                        false,
-                    ),
-                    ::odm::derive::known(
-                            "name",
-                            ::odm::derive::Probe::<String>::DESCRIBED,
-                            true,
-                        )
+                    _odm::known("_id", _odm::Probe::<ObjectId>::DESCRIBED, false),
+                    _odm::known("name", _odm::Probe::<String>::DESCRIBED, true)
                         .rules(
                             &[
-                                ::odm::derive::Rule {
+                                _odm::Rule {
                                     keyword: "minLength",
-                                    value: ::odm::derive::RuleValue::Integer(1i64),
+                                    value: _odm::RuleValue::Integer(1i64),
                                 },
-                                ::odm::derive::Rule {
+                                _odm::Rule {
                                     keyword: "maxLength",
-                                    value: ::odm::derive::RuleValue::Integer(40i64),
+                                    value: _odm::RuleValue::Integer(40i64),
                                 },
                             ],
                         ),
-                    ::odm::derive::known(
-                            "email",
-                            ::odm::derive::Probe::<String>::DESCRIBED,
-                            true,
-                        )
+                    _odm::known("email", _odm::Probe::<String>::DESCRIBED, true)
                         .rules(
                             &[
-                                ::odm::derive::Rule {
+                                _odm::Rule {
                                     keyword: "pattern",
-                                    value: ::odm::derive::RuleValue::Text("^[^@]+@[^@]+$"),
+                                    value: _odm::RuleValue::Text("^[^@]+@[^@]+$"),
                                 },
                             ],
                         ),
-                    ::odm::derive::known(
-                            "country",
-                            ::odm::derive::Probe::<String>::DESCRIBED,
-                            true,
-                        )
+                    _odm::known("country", _odm::Probe::<String>::DESCRIBED, true)
                         .rules(
                             &[
-                                ::odm::derive::Rule {
+                                _odm::Rule {
                                     keyword: "enum",
-                                    value: ::odm::derive::RuleValue::List(
-                                        &[
-                                            ::odm::derive::RuleValue::Text("at"),
-                                            ::odm::derive::RuleValue::Text("de"),
-                                        ],
+                                    value: _odm::RuleValue::List(
+                                        &[_odm::RuleValue::Text("at"), _odm::RuleValue::Text("de")],
                                     ),
                                 },
                             ],
                         ),
-                    ::odm::derive::known(
-                            "score",
-                            ::odm::derive::Probe::<i32>::DESCRIBED,
-                            true,
-                        )
+                    _odm::known("score", _odm::Probe::<i32>::DESCRIBED, true)
                         .rules(
                             &[
-                                ::odm::derive::Rule {
+                                _odm::Rule {
                                     keyword: "minimum",
-                                    value: ::odm::derive::RuleValue::Integer(0i64),
+                                    value: _odm::RuleValue::Integer(0i64),
                                 },
-                                ::odm::derive::Rule {
+                                _odm::Rule {
                                     keyword: "maximum",
-                                    value: ::odm::derive::RuleValue::Integer(100i64),
+                                    value: _odm::RuleValue::Integer(100i64),
                                 },
-                                ::odm::derive::Rule {
+                                _odm::Rule {
                                     keyword: "exclusiveMaximum",
-                                    value: ::odm::derive::RuleValue::Bool(true),
+                                    value: _odm::RuleValue::Bool(true),
                                 },
                             ],
                         ),
-                    ::odm::derive::known(
+                    _odm::known(
                             "tags",
-                            ::odm::derive::Probe::<Vec<String>>::DESCRIBED,
-                            !::odm::derive::Probe::<Vec<String>>::FROM_NOTHING,
+                            _odm::Probe::<Vec<String>>::DESCRIBED,
+                            !_odm::Probe::<Vec<String>>::FROM_NOTHING,
                         )
                         .rules(
                             &[
-                                ::odm::derive::Rule {
+                                _odm::Rule {
                                     keyword: "maxItems",
-                                    value: ::odm::derive::RuleValue::Integer(9i64),
+                                    value: _odm::RuleValue::Integer(9i64),
                                 },
-                                ::odm::derive::Rule {
+                                _odm::Rule {
                                     keyword: "uniqueItems",
-                                    value: ::odm::derive::RuleValue::Bool(true),
+                                    value: _odm::RuleValue::Bool(true),
                                 },
                             ],
                         ),
-                    ::odm::derive::known(
-                        "joined",
-                        ::odm::derive::Probe::<DateTime>::DESCRIBED,
-                        true,
-                    ),
-                    ::odm::derive::known(
-                        "seen",
-                        ::odm::derive::Probe::<DateTime>::DESCRIBED,
-                        true,
-                    ),
+                    _odm::known("joined", _odm::Probe::<DateTime>::DESCRIBED, true),
+                    _odm::known("seen", _odm::Probe::<DateTime>::DESCRIBED, true),
                 ],
             };
             &ONE
         }
     }
-    const _: () = ::odm::derive::validates_text::<String>();
-    const _: () = ::odm::derive::validates_text::<String>();
-    const _: () = ::odm::derive::validates_text::<String>();
-    const _: () = ::odm::derive::validates_number::<i32>();
-    const _: () = ::odm::derive::validates_list::<Vec<String>>();
+    const _: () = _odm::validates_text::<String>();
+    const _: () = _odm::validates_text::<String>();
+    const _: () = _odm::validates_text::<String>();
+    const _: () = _odm::validates_number::<i32>();
+    const _: () = _odm::validates_list::<Vec<String>>();
     #[automatically_derived]
-    impl ::odm::derive::Referable for Account {
+    impl _odm::Referable for Account {
         type Key = ObjectId;
         type StoredKey = ObjectId;
-        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<
-            ObjectId,
-        >::DESCRIBED;
+        const KEY: _odm::Described = _odm::Probe::<ObjectId>::DESCRIBED;
     }
     #[automatically_derived]
-    impl ::odm::derive::Document for Account {
+    impl _odm::Document for Account {
         type Id = ObjectId;
         type Itself = Self;
         const COLLECTION: &'static str = "accounts";
@@ -264,179 +198,173 @@ const _: () = {
         fn id(&self) -> &ObjectId {
             &self.id
         }
-        fn model() -> &'static ::odm::derive::Model {
-            static ONE: ::odm::derive::Model = ::odm::derive::Model {
-                name: "Account",
-                collection: "accounts",
-                shape: <Account as ::odm::derive::Structure>::shape,
+        fn model() -> &'static _odm::Model {
+            static ONE: _odm::Model = _odm::Model {
                 indexes: &[
-                    ::odm::derive::Index {
+                    _odm::Index {
                         name: ::core::option::Option::None,
                         unique: true,
                         case_insensitive: false,
                         filter: ::core::option::Option::None,
                         fields: &[
-                            ::odm::derive::index_field(
-                                <<Account as ::odm::derive::Structure>::Fields<
-                                    ::odm::derive::Root<Account>,
-                                > as ::odm::derive::FieldSet>::NEW
+                            _odm::index_field(
+                                <<Account as _odm::Structure>::Fields<
+                                    _odm::Root<Account>,
+                                > as _odm::FieldSet>::NEW
                                     .email,
-                                ::odm::derive::Direction::Ascending,
+                                _odm::Direction::Ascending,
                             ),
                         ],
                     },
-                    ::odm::derive::Index {
+                    _odm::Index {
                         name: ::core::option::Option::Some("by_country"),
                         unique: false,
                         case_insensitive: false,
                         filter: ::core::option::Option::None,
                         fields: &[
-                            ::odm::derive::index_field(
-                                <<Account as ::odm::derive::Structure>::Fields<
-                                    ::odm::derive::Root<Account>,
-                                > as ::odm::derive::FieldSet>::NEW
+                            _odm::index_field(
+                                <<Account as _odm::Structure>::Fields<
+                                    _odm::Root<Account>,
+                                > as _odm::FieldSet>::NEW
                                     .country,
-                                ::odm::derive::Direction::Ascending,
+                                _odm::Direction::Ascending,
                             ),
-                            ::odm::derive::index_field(
-                                <<Account as ::odm::derive::Structure>::Fields<
-                                    ::odm::derive::Root<Account>,
-                                > as ::odm::derive::FieldSet>::NEW
+                            _odm::index_field(
+                                <<Account as _odm::Structure>::Fields<
+                                    _odm::Root<Account>,
+                                > as _odm::FieldSet>::NEW
                                     .joined,
-                                ::odm::derive::Direction::Descending,
+                                _odm::Direction::Descending,
                             ),
                         ],
                     },
-                    ::odm::derive::Index {
+                    _odm::Index {
                         name: ::core::option::Option::None,
                         unique: true,
                         case_insensitive: true,
                         filter: ::core::option::Option::None,
                         fields: &[
                             {
-                                let field = <<Account as ::odm::derive::Structure>::Fields<
-                                    ::odm::derive::Root<Account>,
-                                > as ::odm::derive::FieldSet>::NEW
+                                let field = <<Account as _odm::Structure>::Fields<
+                                    _odm::Root<Account>,
+                                > as _odm::FieldSet>::NEW
                                     .name;
-                                ::odm::derive::index_text(
-                                    field,
-                                    ::odm::derive::Direction::Ascending,
-                                )
+                                _odm::index_text(field, _odm::Direction::Ascending)
                             },
                         ],
                     },
-                    ::odm::derive::Index {
+                    _odm::Index {
                         name: ::core::option::Option::None,
                         unique: false,
                         case_insensitive: false,
-                        filter: ::core::option::Option::Some(|| ::odm::derive::declared_filter::<
+                        filter: ::core::option::Option::Some(|| _odm::declared_filter::<
                             Account,
                         >(active)),
                         fields: &[
-                            ::odm::derive::index_field(
-                                <<Account as ::odm::derive::Structure>::Fields<
-                                    ::odm::derive::Root<Account>,
-                                > as ::odm::derive::FieldSet>::NEW
+                            _odm::index_field(
+                                <<Account as _odm::Structure>::Fields<
+                                    _odm::Root<Account>,
+                                > as _odm::FieldSet>::NEW
                                     .score,
-                                ::odm::derive::Direction::Ascending,
+                                _odm::Direction::Ascending,
                             ),
                         ],
                     },
-                    ::odm::derive::Index {
+                    _odm::Index {
                         name: ::core::option::Option::None,
                         unique: false,
                         case_insensitive: false,
                         filter: ::core::option::Option::None,
                         fields: &[
-                            ::odm::derive::index_field(
-                                <<Account as ::odm::derive::Structure>::Fields<
-                                    ::odm::derive::Root<Account>,
-                                > as ::odm::derive::FieldSet>::NEW
+                            _odm::index_field(
+                                <<Account as _odm::Structure>::Fields<
+                                    _odm::Root<Account>,
+                                > as _odm::FieldSet>::NEW
                                     .seen,
-                                ::odm::derive::Direction::Ascending,
+                                _odm::Direction::Ascending,
                             ),
                         ],
                     },
                 ],
                 expires: ::core::option::Option::Some(
-                    ::odm::derive::expires(
-                        <<Account as ::odm::derive::Structure>::Fields<
-                            ::odm::derive::Root<Account>,
-                        > as ::odm::derive::FieldSet>::NEW
+                    _odm::expires(
+                        <<Account as _odm::Structure>::Fields<
+                            _odm::Root<Account>,
+                        > as _odm::FieldSet>::NEW
                             .seen,
                         2592000u64,
                     ),
                 ),
-                id_of_number: ::core::option::Option::None,
-                version: ::core::option::Option::None,
-                created_at: ::core::option::Option::None,
-                updated_at: ::core::option::Option::None,
-                schema: ::odm::derive::schema_of::<Account>,
-                validation: ::odm::derive::Validation {
-                    level: ::odm::derive::ValidationLevel::Moderate,
-                    action: ::odm::derive::ValidationAction::Warn,
+                validation: _odm::Validation {
+                    level: _odm::ValidationLevel::Moderate,
+                    action: _odm::ValidationAction::Warn,
                     schema: ::core::option::Option::None,
-                    check: ::odm::derive::Probe::<Account>::CHECK,
+                    check: _odm::Probe::<Account>::CHECK,
                 },
                 renamed: &[
-                    ::odm::derive::Renamed {
+                    _odm::Renamed {
                         from: "mail",
                         to: "email",
                     },
                 ],
-                readable: ::odm::derive::Probe::<Account>::READABLE,
+                .._odm::model::<
+                    Account,
+                >(
+                    "Account",
+                    "accounts",
+                    _odm::Probe::<Account>::CHECK,
+                    _odm::Probe::<Account>::READABLE,
+                )
             };
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Account> for ObjectId {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Account> for ObjectId {
+        type How = _odm::ById;
         fn into_id(self) -> ObjectId {
             self
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Account> for &ObjectId {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Account> for &ObjectId {
+        type How = _odm::ById;
         fn into_id(self) -> ObjectId {
-            ::odm::derive::clone_id::<Account>(self)
+            _odm::clone_id::<Account>(self)
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Account {}
+    impl<D> _odm::RefersWithin<D> for Account {}
     const _: () = {
-        ::core::assert!(
-            ! < ObjectId as ::odm::derive::Known > ::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<ObjectId as _odm::Known>::RELATED,
+            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
-        ::core::assert!(
-            ! < String as ::odm::derive::Known > ::RELATED,
-            "`name` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<String as _odm::Known>::RELATED,
+            "`name` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
-        ::core::assert!(
-            ! < Vec < String > as ::odm::derive::Known > ::RELATED,
-            "`tags` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<Vec<String> as _odm::Known>::RELATED,
+            "`tags` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
-        ::core::assert!(
-            ! < DateTime as ::odm::derive::Known > ::RELATED,
-            "`joined` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<DateTime as _odm::Known>::RELATED,
+            "`joined` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
     };
     #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Account {
+    impl _odm::SubsetItem for Account {
         type Child = Account;
     }
     #[automatically_derived]
-    impl ::odm::derive::HasUnique<
-        (::odm::derive::FieldPath<::odm::derive::Root<Account>, Account, 1>,),
-    > for Account {
+    impl _odm::HasUnique<(_odm::FieldPath<_odm::Root<Account>, Account, 1>,)>
+    for Account {
         const IGNORES_CASE: bool = true;
     }
     #[automatically_derived]
-    impl ::odm::derive::HasUnique<
-        (::odm::derive::FieldPath<::odm::derive::Root<Account>, Account, 2>,),
-    > for Account {
+    impl _odm::HasUnique<(_odm::FieldPath<_odm::Root<Account>, Account, 2>,)>
+    for Account {
         const IGNORES_CASE: bool = false;
     }
 };

@@ -13,74 +13,57 @@
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Part`.
     pub struct PartFields<P> {
         /// Stored as `_id`.
-        pub id: ::odm::derive::Field<
-            i64,
-            ::odm::derive::FieldPath<P, Part, 0>,
-            ::odm::derive::Identity,
-        >,
+        pub id: _odm::Field<i64, _odm::FieldPath<P, Part, 0>, _odm::Identity>,
         /// Stored as `name`.
-        pub name: ::odm::derive::Field<
-            String,
-            ::odm::derive::FieldPath<P, Part, 1>,
-            ::odm::derive::Plain,
-        >,
+        pub name: _odm::Field<String, _odm::FieldPath<P, Part, 1>, _odm::Plain>,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for PartFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for PartFields<P> {
         const NEW: Self = Self {
-            id: ::odm::derive::Field::NEW,
-            name: ::odm::derive::Field::NEW,
+            id: _odm::Field::NEW,
+            name: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Part {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Part {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "_id",
                 hash: 13334660529758004755u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "name",
                 hash: 14176396743819860870u64,
                 optional: false,
                 defaulted: false,
             },
         ];
-        type Fields<P: ::odm::derive::Path> = PartFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = PartFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Part",
                 fields: &[
-                    ::odm::derive::known(
-                        "_id",
-                        ::odm::derive::Probe::<i64>::DESCRIBED,
-                        false,
-                    ),
-                    ::odm::derive::known(
-                        "name",
-                        ::odm::derive::Probe::<String>::DESCRIBED,
-                        true,
-                    ),
+                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
+                    _odm::known("name", _odm::Probe::<String>::DESCRIBED, true),
                 ],
             };
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Part {
+    impl _odm::Referable for Part {
         type Key = i64;
         type StoredKey = i64;
-        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
+        const KEY: _odm::Described = _odm::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
-    impl ::odm::derive::Document for Part {
+    impl _odm::Document for Part {
         type Id = i64;
         type Itself = Self;
         const COLLECTION: &'static str = "parts";
@@ -88,54 +71,42 @@ const _: () = {
         fn id(&self) -> &i64 {
             &self.id
         }
-        fn model() -> &'static ::odm::derive::Model {
-            static ONE: ::odm::derive::Model = ::odm::derive::Model {
-                name: "Part",
-                collection: "parts",
-                shape: <Part as ::odm::derive::Structure>::shape,
-                indexes: &[],
-                expires: ::core::option::Option::None,
-                id_of_number: ::core::option::Option::None,
-                version: ::core::option::Option::None,
-                created_at: ::core::option::Option::None,
-                updated_at: ::core::option::Option::None,
-                schema: ::odm::derive::schema_of::<Part>,
-                validation: ::odm::derive::Validation {
-                    level: ::odm::derive::ValidationLevel::Strict,
-                    action: ::odm::derive::ValidationAction::Error,
-                    schema: ::core::option::Option::None,
-                    check: ::odm::derive::Probe::<Part>::CHECK,
-                },
-                renamed: &[],
-                readable: ::odm::derive::Probe::<Part>::READABLE,
-            };
+        fn model() -> &'static _odm::Model {
+            static ONE: _odm::Model = _odm::model::<
+                Part,
+            >(
+                "Part",
+                "parts",
+                _odm::Probe::<Part>::CHECK,
+                _odm::Probe::<Part>::READABLE,
+            );
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Part> for i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Part> for i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
             self
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Part> for &i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Part> for &i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
-            ::odm::derive::clone_id::<Part>(self)
+            _odm::clone_id::<Part>(self)
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Part {}
+    impl<D> _odm::RefersWithin<D> for Part {}
     const _: () = {
-        ::core::assert!(
-            ! < String as ::odm::derive::Known > ::RELATED,
-            "`name` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<String as _odm::Known>::RELATED,
+            "`name` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
     };
     #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Part {
+    impl _odm::SubsetItem for Part {
         type Child = Part;
     }
 };
@@ -155,79 +126,59 @@ const _: () = {
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `PartLink`.
     pub struct PartLinkFields<P> {
         /// Stored as `id`.
-        pub id: ::odm::derive::Field<
-            Ref<Part>,
-            ::odm::derive::FieldPath<P, PartLink, 0>,
-            ::odm::derive::Plain,
-        >,
+        pub id: _odm::Field<Ref<Part>, _odm::FieldPath<P, PartLink, 0>, _odm::Plain>,
         /// Stored as `name`.
-        pub name: ::odm::derive::Field<
-            String,
-            ::odm::derive::FieldPath<P, PartLink, 1>,
-            ::odm::derive::Derived,
-        >,
+        pub name: _odm::Field<String, _odm::FieldPath<P, PartLink, 1>, _odm::Derived>,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for PartLinkFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for PartLinkFields<P> {
         const NEW: Self = Self {
-            id: ::odm::derive::Field::NEW,
-            name: ::odm::derive::Field::NEW,
+            id: _odm::Field::NEW,
+            name: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for PartLink {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for PartLink {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "id",
                 hash: 628021283683842752u64,
-                optional: ::odm::derive::Probe::<Ref<Part>>::OPTIONAL,
+                optional: _odm::Probe::<Ref<Part>>::OPTIONAL,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "name",
                 hash: 14176396743819860870u64,
                 optional: false,
                 defaulted: false,
             },
         ];
-        const COPIES: &'static [(
-            &'static str,
-            ::core::primitive::u64,
-            ::odm::derive::Copied,
-        )] = &[
+        const COPIES: &'static [(&'static str, ::core::primitive::u64, _odm::Copied)] = &[
             (
                 "name",
                 14176396743819860870u64,
-                ::odm::derive::copied::<Part, _>(::odm::derive::fields_of::<Part>().name)
+                _odm::copied::<Part, _>(_odm::fields_of::<Part>().name)
                     .copied_as::<String>()
                     .where_(
-                        !::odm::derive::Probe::<String>::RELATED
-                            || ::odm::derive::Probe::<String>::EMBEDDED
-                            || ::odm::derive::Probe::<String>::SUBSET
-                            || ::odm::derive::Probe::<String>::ANCESTORS,
+                        !_odm::Probe::<String>::RELATED
+                            || _odm::Probe::<String>::EMBEDDED
+                            || _odm::Probe::<String>::SUBSET
+                            || _odm::Probe::<String>::ANCESTORS,
                         "a reference, or a value that holds one, cannot be copied: copy a plain field, and follow the reference where it is",
                     )
                     .where_(
-                        !::odm::derive::holds_references(
-                            ::odm::derive::Probe::<String>::OUTLINE,
-                        ),
+                        !_odm::holds_references(_odm::Probe::<String>::OUTLINE),
                         "a reference, or a value that holds one, cannot be copied: copy a plain field, and follow the reference where it is",
                     )
                     .along(
-                        ::odm::derive::beside::<
-                            Part,
-                            _,
-                            _,
-                            _,
-                        >(::odm::derive::fields_of::<PartLink>().id),
-                        ::odm::derive::Declared {
-                            none: ::odm::derive::Probe::<String>::NONE,
-                            optional: ::odm::derive::Probe::<String>::OPTIONAL,
+                        _odm::beside::<Part, _, _, _>(_odm::fields_of::<PartLink>().id),
+                        _odm::Declared {
+                            none: _odm::Probe::<String>::NONE,
+                            optional: _odm::Probe::<String>::OPTIONAL,
                             frozen: false,
                             unchecked: false,
                             skipped: false,
@@ -236,30 +187,30 @@ const _: () = {
                     ),
             ),
         ];
-        const OUTLINE: &'static ::odm::derive::Outline = {
-            &::odm::derive::Outline {
+        const OUTLINE: &'static _odm::Outline = {
+            &_odm::Outline {
                 references: true,
                 opaque: false,
                 derived: &[
                     (
                         "name",
                         14176396743819860870u64,
-                        ::odm::derive::copy_reads::<PartLink>(0usize),
+                        _odm::copy_reads::<PartLink>(0usize),
                     ),
                 ],
                 embedded: &[],
             }
         };
-        type Fields<P: ::odm::derive::Path> = PartLinkFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = PartLinkFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "PartLink",
                 fields: &[
-                    ::odm::derive::reference::<
+                    _odm::reference::<
                         Ref<Part>,
                     >(
                             "id",
-                            ::odm::derive::DeclaredReference {
+                            _odm::DeclaredReference {
                                 parent: false,
                                 one: false,
                                 unchecked: false,
@@ -267,26 +218,26 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .of(::odm::derive::Probe::<Ref<Part>>::DESCRIBED)
-                        .required(!::odm::derive::Probe::<Ref<Part>>::FROM_NOTHING),
-                    ::odm::derive::copy::<PartLink>(0usize)
-                        .copied(::odm::derive::Probe::<String>::INNER)
-                        .of(::odm::derive::Probe::<String>::DESCRIBED),
+                        .of(_odm::Probe::<Ref<Part>>::DESCRIBED)
+                        .required(!_odm::Probe::<Ref<Part>>::FROM_NOTHING),
+                    _odm::copy::<PartLink>(0usize)
+                        .copied(_odm::Probe::<String>::INNER)
+                        .of(_odm::Probe::<String>::DESCRIBED),
                 ],
             };
             &ONE
         }
     }
     const _: () = {
-        ::odm::derive::check::<PartLink>(0usize);
+        _odm::check::<PartLink>(0usize);
     };
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for PartLink
+    impl<D> _odm::RefersWithin<D> for PartLink
     where
-        Ref<Part>: ::odm::derive::RefersWithin<D>,
+        Ref<Part>: _odm::RefersWithin<D>,
     {}
     #[automatically_derived]
-    impl ::odm::derive::Linked for PartLink {
+    impl _odm::Linked for PartLink {
         type Reference = Ref<Part>;
         const NAME: &'static str = "id";
         fn reference(&self) -> &Ref<Part> {
@@ -294,23 +245,18 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    impl ::core::convert::From<&<Ref<Part> as ::odm::derive::ReferenceField>::Target>
+    impl ::core::convert::From<&<Ref<Part> as _odm::ReferenceField>::Target>
     for PartLink {
-        fn from(
-            document: &<Ref<Part> as ::odm::derive::ReferenceField>::Target,
-        ) -> Self {
+        fn from(document: &<Ref<Part> as _odm::ReferenceField>::Target) -> Self {
             Self {
-                id: ::odm::derive::ReferenceField::to(document),
-                name: ::odm::derive::from_source::<
+                id: _odm::ReferenceField::to(document),
+                name: _odm::from_source::<
                     _,
                     String,
                 >(
-                    &::odm::derive::of_original(
+                    &_odm::of_original(
                             document,
-                            ::odm::derive::copied::<
-                                Part,
-                                _,
-                            >(::odm::derive::fields_of::<Part>().name)
+                            _odm::copied::<Part, _>(_odm::fields_of::<Part>().name)
                                 .copied_as::<String>(),
                         )
                         .name,
@@ -331,43 +277,41 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Through for PartLink {
+    impl _odm::Through for PartLink {
         type To = Self;
     }
     #[automatically_derived]
-    impl ::odm::derive::Embed for PartLink {}
+    impl _odm::Embed for PartLink {}
     #[automatically_derived]
-    impl ::odm::derive::EmbedField for PartLink {
+    impl _odm::EmbedField for PartLink {
         type Value = Self;
-        const CONTAINER: ::odm::derive::Container = ::odm::derive::Container::One;
-        type Parent = ::odm::derive::NoParent;
-        type ParentPath<P: ::odm::derive::Path> = P;
+        const CONTAINER: _odm::Container = _odm::Container::One;
+        type Parent = _odm::NoParent;
+        type ParentPath<P: _odm::Path> = P;
         type ParentCardinality = ();
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for PartLink {
-        type Key = ::odm::derive::NoKey;
-        type StoredKey = ::odm::derive::NoKey;
+    impl _odm::Referable for PartLink {
+        type Key = _odm::NoKey;
+        type StoredKey = _odm::NoKey;
     }
     #[automatically_derived]
-    impl ::odm::derive::formula::FormulaEquated for PartLink {}
+    impl _odm::formula::FormulaEquated for PartLink {}
     #[automatically_derived]
-    impl ::odm::derive::Known for PartLink {
+    impl _odm::Known for PartLink {
         const RELATED: bool = true;
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            <Self as ::odm::derive::Structure>::schema(types)
+        fn schema(types: &mut _odm::SchemaTypes) -> _odm::BsonDocument {
+            <Self as _odm::Structure>::schema(types)
         }
-        fn has_checks(types: &mut ::odm::derive::SchemaTypes) -> bool {
-            <Self as ::odm::derive::Structure>::has_checks(types)
+        fn has_checks(types: &mut _odm::SchemaTypes) -> bool {
+            <Self as _odm::Structure>::has_checks(types)
         }
         fn check(
             &self,
-            at: &::odm::derive::ValueLocation<'_>,
-            found: &mut ::std::vec::Vec<::odm::derive::Violation>,
+            at: &_odm::ValueLocation<'_>,
+            found: &mut ::std::vec::Vec<_odm::Violation>,
         ) {
-            <Self as ::odm::derive::Structure>::check(self, at, found);
+            <Self as _odm::Structure>::check(self, at, found);
         }
     }
 };

@@ -13,110 +13,77 @@
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Ticket`.
     pub struct TicketFields<P> {
         /// Stored as `_id`.
-        pub number: ::odm::derive::Field<
-            i64,
-            ::odm::derive::FieldPath<P, Ticket, 0>,
-            ::odm::derive::Identity,
-        >,
+        pub number: _odm::Field<i64, _odm::FieldPath<P, Ticket, 0>, _odm::Identity>,
         /// Stored as `title`.
-        pub title: ::odm::derive::Field<
-            String,
-            ::odm::derive::FieldPath<P, Ticket, 1>,
-            ::odm::derive::Plain,
-        >,
+        pub title: _odm::Field<String, _odm::FieldPath<P, Ticket, 1>, _odm::Plain>,
         /// Stored as `urgent`.
-        pub urgent: ::odm::derive::Field<
-            bool,
-            ::odm::derive::FieldPath<P, Ticket, 2>,
-            ::odm::derive::Plain,
-        >,
+        pub urgent: _odm::Field<bool, _odm::FieldPath<P, Ticket, 2>, _odm::Plain>,
         /// Stored as `revision`.
-        pub revision: ::odm::derive::Field<
-            i32,
-            ::odm::derive::FieldPath<P, Ticket, 3>,
-            ::odm::derive::Version,
-        >,
+        pub revision: _odm::Field<i32, _odm::FieldPath<P, Ticket, 3>, _odm::Version>,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for TicketFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for TicketFields<P> {
         const NEW: Self = Self {
-            number: ::odm::derive::Field::NEW,
-            title: ::odm::derive::Field::NEW,
-            urgent: ::odm::derive::Field::NEW,
-            revision: ::odm::derive::Field::NEW,
+            number: _odm::Field::NEW,
+            title: _odm::Field::NEW,
+            urgent: _odm::Field::NEW,
+            revision: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Ticket {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Ticket {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "_id",
                 hash: 13334660529758004755u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "title",
                 hash: 15722393318163439657u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "urgent",
                 hash: 9500078418517557744u64,
                 optional: false,
                 defaulted: true,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "revision",
                 hash: 15466728656978478680u64,
                 optional: false,
                 defaulted: false,
             },
         ];
-        type Fields<P: ::odm::derive::Path> = TicketFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = TicketFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Ticket",
                 fields: &[
-                    ::odm::derive::known(
-                        "_id",
-                        ::odm::derive::Probe::<i64>::DESCRIBED,
-                        false,
-                    ),
-                    ::odm::derive::known(
-                        "title",
-                        ::odm::derive::Probe::<String>::DESCRIBED,
-                        true,
-                    ),
-                    ::odm::derive::known(
-                        "urgent",
-                        ::odm::derive::Probe::<bool>::DESCRIBED,
-                        false,
-                    ),
-                    ::odm::derive::known(
-                        "revision",
-                        ::odm::derive::Probe::<i32>::DESCRIBED,
-                        false,
-                    ),
+                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
+                    _odm::known("title", _odm::Probe::<String>::DESCRIBED, true),
+                    _odm::known("urgent", _odm::Probe::<bool>::DESCRIBED, false),
+                    _odm::known("revision", _odm::Probe::<i32>::DESCRIBED, false),
                 ],
             };
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Ticket {
+    impl _odm::Referable for Ticket {
         type Key = i64;
         type StoredKey = i64;
-        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
+        const KEY: _odm::Described = _odm::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
-    impl ::odm::derive::Document for Ticket {
+    impl _odm::Document for Ticket {
         type Id = i64;
         type Itself = Self;
         const COLLECTION: &'static str = "tickets";
@@ -124,68 +91,60 @@ const _: () = {
         fn id(&self) -> &i64 {
             &self.number
         }
-        fn model() -> &'static ::odm::derive::Model {
-            static ONE: ::odm::derive::Model = ::odm::derive::Model {
-                name: "Ticket",
-                collection: "tickets",
-                shape: <Ticket as ::odm::derive::Structure>::shape,
-                indexes: &[],
-                expires: ::core::option::Option::None,
+        fn model() -> &'static _odm::Model {
+            static ONE: _odm::Model = _odm::Model {
                 id_of_number: ::core::option::Option::Some(
-                    ::odm::derive::stored_id_of_number::<Ticket, NewTicket>,
+                    _odm::stored_id_of_number::<Ticket, NewTicket>,
                 ),
                 version: ::core::option::Option::Some("revision"),
-                created_at: ::core::option::Option::None,
-                updated_at: ::core::option::Option::None,
-                schema: ::odm::derive::schema_of::<Ticket>,
-                validation: ::odm::derive::Validation {
-                    level: ::odm::derive::ValidationLevel::Strict,
-                    action: ::odm::derive::ValidationAction::Error,
-                    schema: ::core::option::Option::None,
-                    check: ::odm::derive::Probe::<Ticket>::CHECK,
-                },
-                renamed: &[],
-                readable: ::odm::derive::Probe::<Ticket>::READABLE,
+                .._odm::model::<
+                    Ticket,
+                >(
+                    "Ticket",
+                    "tickets",
+                    _odm::Probe::<Ticket>::CHECK,
+                    _odm::Probe::<Ticket>::READABLE,
+                )
             };
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Ticket> for i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Ticket> for i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
             self
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Ticket> for &i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Ticket> for &i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
-            ::odm::derive::clone_id::<Ticket>(self)
+            _odm::clone_id::<Ticket>(self)
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Ticket {}
+    impl<D> _odm::RefersWithin<D> for Ticket {}
     const _: () = {
-        ::core::assert!(
-            ! < String as ::odm::derive::Known > ::RELATED,
-            "`title` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<String as _odm::Known>::RELATED,
+            "`title` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
     };
     #[automatically_derived]
-    impl ::odm::derive::Versioned for Ticket {
+    impl _odm::Versioned for Ticket {
         type Version = i32;
     }
     #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Ticket {
+    impl _odm::SubsetItem for Ticket {
         type Child = Ticket;
     }
     #[automatically_derived]
-    impl ::odm::derive::Insertable<Ticket> for NewTicket {
+    impl _odm::Insertable<Ticket> for NewTicket {
         fn id_of_number() -> ::core::option::Option<
             fn(::core::primitive::i64) -> ::core::option::Option<i64>,
         > {
-            ::core::option::Option::Some(::odm::derive::id_of_number::<i64>)
+            ::core::option::Option::Some(_odm::id_of_number::<i64>)
         }
     }
 };

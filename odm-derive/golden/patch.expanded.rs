@@ -13,88 +13,73 @@
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Price`.
     pub struct PriceFields<P> {
         /// Stored as `value`.
-        pub value: ::odm::derive::Field<
-            f64,
-            ::odm::derive::FieldPath<P, Price, 0>,
-            ::odm::derive::Plain,
-        >,
+        pub value: _odm::Field<f64, _odm::FieldPath<P, Price, 0>, _odm::Plain>,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for PriceFields<P> {
-        const NEW: Self = Self {
-            value: ::odm::derive::Field::NEW,
-        };
-        const STATIC: &'static Self = &Self::NEW;
+    impl<P: _odm::Path> _odm::FieldSet for PriceFields<P> {
+        const NEW: Self = Self { value: _odm::Field::NEW };
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Price {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Price {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "value",
                 hash: 8999596768310594794u64,
                 optional: false,
                 defaulted: false,
             },
         ];
-        type Fields<P: ::odm::derive::Path> = PriceFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = PriceFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Price",
-                fields: &[
-                    ::odm::derive::known(
-                        "value",
-                        ::odm::derive::Probe::<f64>::DESCRIBED,
-                        true,
-                    ),
-                ],
+                fields: &[_odm::known("value", _odm::Probe::<f64>::DESCRIBED, true)],
             };
             &ONE
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Price {}
+    impl<D> _odm::RefersWithin<D> for Price {}
     #[automatically_derived]
-    impl ::odm::derive::Through for Price {
+    impl _odm::Through for Price {
         type To = Self;
     }
     #[automatically_derived]
-    impl ::odm::derive::Embed for Price {}
+    impl _odm::Embed for Price {}
     #[automatically_derived]
-    impl ::odm::derive::EmbedField for Price {
+    impl _odm::EmbedField for Price {
         type Value = Self;
-        const CONTAINER: ::odm::derive::Container = ::odm::derive::Container::One;
-        type Parent = ::odm::derive::NoParent;
-        type ParentPath<P: ::odm::derive::Path> = P;
+        const CONTAINER: _odm::Container = _odm::Container::One;
+        type Parent = _odm::NoParent;
+        type ParentPath<P: _odm::Path> = P;
         type ParentCardinality = ();
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Price {
-        type Key = ::odm::derive::NoKey;
-        type StoredKey = ::odm::derive::NoKey;
+    impl _odm::Referable for Price {
+        type Key = _odm::NoKey;
+        type StoredKey = _odm::NoKey;
     }
     #[automatically_derived]
-    impl ::odm::derive::formula::FormulaEquated for Price {}
+    impl _odm::formula::FormulaEquated for Price {}
     #[automatically_derived]
-    impl ::odm::derive::Known for Price {
+    impl _odm::Known for Price {
         const RELATED: bool = true;
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            <Self as ::odm::derive::Structure>::schema(types)
+        fn schema(types: &mut _odm::SchemaTypes) -> _odm::BsonDocument {
+            <Self as _odm::Structure>::schema(types)
         }
-        fn has_checks(types: &mut ::odm::derive::SchemaTypes) -> bool {
-            <Self as ::odm::derive::Structure>::has_checks(types)
+        fn has_checks(types: &mut _odm::SchemaTypes) -> bool {
+            <Self as _odm::Structure>::has_checks(types)
         }
         fn check(
             &self,
-            at: &::odm::derive::ValueLocation<'_>,
-            found: &mut ::std::vec::Vec<::odm::derive::Violation>,
+            at: &_odm::ValueLocation<'_>,
+            found: &mut ::std::vec::Vec<_odm::Violation>,
         ) {
-            <Self as ::odm::derive::Structure>::check(self, at, found);
+            <Self as _odm::Structure>::check(self, at, found);
         }
     }
 };
@@ -114,136 +99,110 @@ const _: () = {
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Offer`.
     pub struct OfferFields<P> {
         /// Stored as `_id`.
-        pub id: ::odm::derive::Field<
-            i64,
-            ::odm::derive::FieldPath<P, Offer, 0>,
-            ::odm::derive::Identity,
-        >,
+        pub id: _odm::Field<i64, _odm::FieldPath<P, Offer, 0>, _odm::Identity>,
         /// Stored as `title`.
-        pub title: ::odm::derive::Field<
-            String,
-            ::odm::derive::FieldPath<P, Offer, 1>,
-            ::odm::derive::Plain,
-        >,
+        pub title: _odm::Field<String, _odm::FieldPath<P, Offer, 1>, _odm::Plain>,
         /// Stored as `until`.
-        pub until: ::odm::derive::Field<
+        pub until: _odm::Field<
             Option<DateTime>,
-            ::odm::derive::FieldPath<P, Offer, 2>,
-            ::odm::derive::Plain,
+            _odm::FieldPath<P, Offer, 2>,
+            _odm::Plain,
         >,
         /// Stored as `price`.
-        pub price: ::odm::derive::Field<
-            Price,
-            ::odm::derive::FieldPath<P, Offer, 3>,
-            ::odm::derive::Plain,
-        >,
+        pub price: _odm::Field<Price, _odm::FieldPath<P, Offer, 3>, _odm::Plain>,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for OfferFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for OfferFields<P> {
         const NEW: Self = Self {
-            id: ::odm::derive::Field::NEW,
-            title: ::odm::derive::Field::NEW,
-            until: ::odm::derive::Field::NEW,
-            price: ::odm::derive::Field::NEW,
+            id: _odm::Field::NEW,
+            title: _odm::Field::NEW,
+            until: _odm::Field::NEW,
+            price: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Offer {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Offer {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "_id",
                 hash: 13334660529758004755u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "title",
                 hash: 15722393318163439657u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "until",
                 hash: 2291359479729204271u64,
-                optional: ::odm::derive::Probe::<Option<DateTime>>::OPTIONAL,
+                optional: _odm::Probe::<Option<DateTime>>::OPTIONAL,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "price",
                 hash: 3393610910270210282u64,
-                optional: ::odm::derive::Probe::<Price>::OPTIONAL,
+                optional: _odm::Probe::<Price>::OPTIONAL,
                 defaulted: false,
             },
         ];
-        const OUTLINE: &'static ::odm::derive::Outline = {
-            &::odm::derive::Outline {
+        const OUTLINE: &'static _odm::Outline = {
+            &_odm::Outline {
                 references: false,
                 opaque: false,
                 derived: &[],
                 embedded: &[
-                    (
-                        "price",
-                        3393610910270210282u64,
-                        ::odm::derive::Probe::<Price>::OUTLINE,
-                    ),
+                    ("price", 3393610910270210282u64, _odm::Probe::<Price>::OUTLINE),
                 ],
             }
         };
-        type Fields<P: ::odm::derive::Path> = OfferFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = OfferFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Offer",
                 fields: &[
-                    ::odm::derive::known(
-                        "_id",
-                        ::odm::derive::Probe::<i64>::DESCRIBED,
-                        false,
-                    ),
-                    ::odm::derive::known(
-                        "title",
-                        ::odm::derive::Probe::<String>::DESCRIBED,
-                        true,
-                    ),
-                    ::odm::derive::known(
+                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
+                    _odm::known("title", _odm::Probe::<String>::DESCRIBED, true),
+                    _odm::known(
                         "until",
-                        ::odm::derive::Probe::<Option<DateTime>>::DESCRIBED,
-                        !::odm::derive::Probe::<Option<DateTime>>::FROM_NOTHING,
+                        _odm::Probe::<Option<DateTime>>::DESCRIBED,
+                        !_odm::Probe::<Option<DateTime>>::FROM_NOTHING,
                     ),
-                    ::odm::derive::embed::<Price>("price")
-                        .of(::odm::derive::Probe::<Price>::DESCRIBED)
-                        .required(!::odm::derive::Probe::<Price>::FROM_NOTHING),
+                    _odm::embed::<Price>("price")
+                        .of(_odm::Probe::<Price>::DESCRIBED)
+                        .required(!_odm::Probe::<Price>::FROM_NOTHING),
                 ],
             };
             &ONE
         }
-        fn has_checks(types: &mut ::odm::derive::SchemaTypes) -> bool {
+        fn has_checks(types: &mut _odm::SchemaTypes) -> bool {
             false
-                || ::odm::derive::any_has_checks::<
+                || _odm::any_has_checks::<
                     Self,
-                >(types, &[::odm::derive::Probe::<Price>::HAS_CHECKS])
+                >(types, &[_odm::Probe::<Price>::HAS_CHECKS])
         }
         fn check(
             &self,
-            at: &::odm::derive::ValueLocation<'_>,
-            found: &mut ::std::vec::Vec<::odm::derive::Violation>,
+            at: &_odm::ValueLocation<'_>,
+            found: &mut ::std::vec::Vec<_odm::Violation>,
         ) {
-            ::odm::derive::Probe::<Price>::NEW
-                .check(&self.price, &at.join("price"), found);
+            _odm::Probe::<Price>::NEW.check(&self.price, &at.join("price"), found);
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Offer {
+    impl _odm::Referable for Offer {
         type Key = i64;
         type StoredKey = i64;
-        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
+        const KEY: _odm::Described = _odm::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
-    impl ::odm::derive::Document for Offer {
+    impl _odm::Document for Offer {
         type Id = i64;
         type Itself = Self;
         const COLLECTION: &'static str = "offers";
@@ -251,73 +210,61 @@ const _: () = {
         fn id(&self) -> &i64 {
             &self.id
         }
-        fn model() -> &'static ::odm::derive::Model {
-            static ONE: ::odm::derive::Model = ::odm::derive::Model {
-                name: "Offer",
-                collection: "offers",
-                shape: <Offer as ::odm::derive::Structure>::shape,
-                indexes: &[],
-                expires: ::core::option::Option::None,
-                id_of_number: ::core::option::Option::None,
-                version: ::core::option::Option::None,
-                created_at: ::core::option::Option::None,
-                updated_at: ::core::option::Option::None,
-                schema: ::odm::derive::schema_of::<Offer>,
-                validation: ::odm::derive::Validation {
-                    level: ::odm::derive::ValidationLevel::Strict,
-                    action: ::odm::derive::ValidationAction::Error,
-                    schema: ::core::option::Option::None,
-                    check: ::odm::derive::Probe::<Offer>::CHECK,
-                },
-                renamed: &[],
-                readable: ::odm::derive::Probe::<Offer>::READABLE,
-            };
+        fn model() -> &'static _odm::Model {
+            static ONE: _odm::Model = _odm::model::<
+                Offer,
+            >(
+                "Offer",
+                "offers",
+                _odm::Probe::<Offer>::CHECK,
+                _odm::Probe::<Offer>::READABLE,
+            );
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Offer> for i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Offer> for i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
             self
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Offer> for &i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Offer> for &i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
-            ::odm::derive::clone_id::<Offer>(self)
+            _odm::clone_id::<Offer>(self)
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Offer
+    impl<D> _odm::RefersWithin<D> for Offer
     where
-        Price: ::odm::derive::RefersWithin<D>,
+        Price: _odm::RefersWithin<D>,
     {}
     const _: () = {
-        ::core::assert!(
-            ! < String as ::odm::derive::Known > ::RELATED,
-            "`title` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<String as _odm::Known>::RELATED,
+            "`title` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
-        ::core::assert!(
-            ! < Option < DateTime > as ::odm::derive::Known > ::RELATED,
-            "`until` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<Option<DateTime> as _odm::Known>::RELATED,
+            "`until` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
     };
     #[automatically_derived]
-    impl<X, K> ::odm::derive::ChildOf<X, K, 0usize> for Offer
+    impl<X, K> _odm::ChildOf<X, K, 0usize> for Offer
     where
-        Price: ::odm::derive::ParentIn<X, K>,
+        Price: _odm::ParentIn<X, K>,
     {
-        const PATH: &'static str = <<Price as ::odm::derive::ParentIn<
+        const PATH: &'static str = <<Price as _odm::ParentIn<
             X,
             K,
         >>::ParentPath<
-            ::odm::derive::FieldPath<::odm::derive::Root<Offer>, Offer, 3>,
-        > as ::odm::derive::Path>::TEXT;
+            _odm::FieldPath<_odm::Root<Offer>, Offer, 3>,
+        > as _odm::Path>::TEXT;
     }
     #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Offer {
+    impl _odm::SubsetItem for Offer {
         type Child = Offer;
     }
 };

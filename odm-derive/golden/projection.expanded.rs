@@ -13,110 +13,77 @@
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Review`.
     pub struct ReviewFields<P> {
         /// Stored as `_id`.
-        pub id: ::odm::derive::Field<
-            i64,
-            ::odm::derive::FieldPath<P, Review, 0>,
-            ::odm::derive::Identity,
-        >,
+        pub id: _odm::Field<i64, _odm::FieldPath<P, Review, 0>, _odm::Identity>,
         /// Stored as `author`.
-        pub author: ::odm::derive::Field<
-            String,
-            ::odm::derive::FieldPath<P, Review, 1>,
-            ::odm::derive::Plain,
-        >,
+        pub author: _odm::Field<String, _odm::FieldPath<P, Review, 1>, _odm::Plain>,
         /// Stored as `rating`.
-        pub stars: ::odm::derive::Field<
-            i32,
-            ::odm::derive::FieldPath<P, Review, 2>,
-            ::odm::derive::Plain,
-        >,
+        pub stars: _odm::Field<i32, _odm::FieldPath<P, Review, 2>, _odm::Plain>,
         /// Stored as `text`.
-        pub text: ::odm::derive::Field<
-            String,
-            ::odm::derive::FieldPath<P, Review, 3>,
-            ::odm::derive::Plain,
-        >,
+        pub text: _odm::Field<String, _odm::FieldPath<P, Review, 3>, _odm::Plain>,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for ReviewFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for ReviewFields<P> {
         const NEW: Self = Self {
-            id: ::odm::derive::Field::NEW,
-            author: ::odm::derive::Field::NEW,
-            stars: ::odm::derive::Field::NEW,
-            text: ::odm::derive::Field::NEW,
+            id: _odm::Field::NEW,
+            author: _odm::Field::NEW,
+            stars: _odm::Field::NEW,
+            text: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Review {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Review {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "_id",
                 hash: 13334660529758004755u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "author",
                 hash: 7815024061042257814u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "rating",
                 hash: 5654811112196011216u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "text",
                 hash: 18015793717152399486u64,
                 optional: false,
                 defaulted: false,
             },
         ];
-        type Fields<P: ::odm::derive::Path> = ReviewFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = ReviewFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Review",
                 fields: &[
-                    ::odm::derive::known(
-                        "_id",
-                        ::odm::derive::Probe::<i64>::DESCRIBED,
-                        false,
-                    ),
-                    ::odm::derive::known(
-                        "author",
-                        ::odm::derive::Probe::<String>::DESCRIBED,
-                        true,
-                    ),
-                    ::odm::derive::known(
-                        "rating",
-                        ::odm::derive::Probe::<i32>::DESCRIBED,
-                        true,
-                    ),
-                    ::odm::derive::known(
-                        "text",
-                        ::odm::derive::Probe::<String>::DESCRIBED,
-                        true,
-                    ),
+                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
+                    _odm::known("author", _odm::Probe::<String>::DESCRIBED, true),
+                    _odm::known("rating", _odm::Probe::<i32>::DESCRIBED, true),
+                    _odm::known("text", _odm::Probe::<String>::DESCRIBED, true),
                 ],
             };
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Review {
+    impl _odm::Referable for Review {
         type Key = i64;
         type StoredKey = i64;
-        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
+        const KEY: _odm::Described = _odm::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
-    impl ::odm::derive::Document for Review {
+    impl _odm::Document for Review {
         type Id = i64;
         type Itself = Self;
         const COLLECTION: &'static str = "reviews";
@@ -124,54 +91,42 @@ const _: () = {
         fn id(&self) -> &i64 {
             &self.id
         }
-        fn model() -> &'static ::odm::derive::Model {
-            static ONE: ::odm::derive::Model = ::odm::derive::Model {
-                name: "Review",
-                collection: "reviews",
-                shape: <Review as ::odm::derive::Structure>::shape,
-                indexes: &[],
-                expires: ::core::option::Option::None,
-                id_of_number: ::core::option::Option::None,
-                version: ::core::option::Option::None,
-                created_at: ::core::option::Option::None,
-                updated_at: ::core::option::Option::None,
-                schema: ::odm::derive::schema_of::<Review>,
-                validation: ::odm::derive::Validation {
-                    level: ::odm::derive::ValidationLevel::Strict,
-                    action: ::odm::derive::ValidationAction::Error,
-                    schema: ::core::option::Option::None,
-                    check: ::odm::derive::Probe::<Review>::CHECK,
-                },
-                renamed: &[],
-                readable: ::odm::derive::Probe::<Review>::READABLE,
-            };
+        fn model() -> &'static _odm::Model {
+            static ONE: _odm::Model = _odm::model::<
+                Review,
+            >(
+                "Review",
+                "reviews",
+                _odm::Probe::<Review>::CHECK,
+                _odm::Probe::<Review>::READABLE,
+            );
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Review> for i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Review> for i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
             self
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Review> for &i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Review> for &i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
-            ::odm::derive::clone_id::<Review>(self)
+            _odm::clone_id::<Review>(self)
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Review {}
+    impl<D> _odm::RefersWithin<D> for Review {}
     const _: () = {
-        ::core::assert!(
-            ! < String as ::odm::derive::Known > ::RELATED,
-            "`author` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<String as _odm::Known>::RELATED,
+            "`author` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
     };
     #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Review {
+    impl _odm::SubsetItem for Review {
         type Child = Review;
     }
 };
@@ -191,92 +146,82 @@ const _: () = {
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Summary`.
     pub struct SummaryFields<P> {
         /// Stored as `author`.
-        pub author: ::odm::derive::Field<
-            String,
-            ::odm::derive::FieldPath<P, Summary, 0>,
-            ::odm::derive::Plain,
-        >,
+        pub author: _odm::Field<String, _odm::FieldPath<P, Summary, 0>, _odm::Plain>,
         /// Stored as `rating`.
-        pub stars: ::odm::derive::Field<
-            i32,
-            ::odm::derive::FieldPath<P, Summary, 1>,
-            ::odm::derive::Plain,
-        >,
+        pub stars: _odm::Field<i32, _odm::FieldPath<P, Summary, 1>, _odm::Plain>,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for SummaryFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for SummaryFields<P> {
         const NEW: Self = Self {
-            author: ::odm::derive::Field::NEW,
-            stars: ::odm::derive::Field::NEW,
+            author: _odm::Field::NEW,
+            stars: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Summary {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Summary {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "author",
                 hash: 7815024061042257814u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "rating",
                 hash: 5654811112196011216u64,
                 optional: false,
                 defaulted: false,
             },
         ];
-        type Fields<P: ::odm::derive::Path> = SummaryFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = SummaryFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Summary",
-                fields: &[::odm::derive::plain("author"), ::odm::derive::plain("rating")],
+                fields: &[_odm::plain("author"), _odm::plain("rating")],
             };
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Summary {
-        type Key = ::odm::derive::NoKey;
-        type StoredKey = ::odm::derive::NoKey;
+    impl _odm::Referable for Summary {
+        type Key = _odm::NoKey;
+        type StoredKey = _odm::NoKey;
     }
     #[automatically_derived]
-    impl ::odm::derive::Projection for Summary {
+    impl _odm::Projection for Summary {
         type Of = Review;
     }
     const _: () = {
-        let document = ::odm::derive::fields_of::<Review>();
+        let document = _odm::fields_of::<Review>();
         ::core::assert!(
-            ::odm::derive::source(document.author).shown_as:: < String > ()
+            _odm::source(document.author).shown_as:: < String > ()
             .is_stored_as("author"),
             "`author` is stored as `author` here, and under another name in the document: give both the same `#[serde(rename = \"..\")]`"
         );
         ::core::assert!(
-            ::odm::derive::Probe:: < String > ::FROM_NOTHING || !
-            ::odm::derive::is_defaulted:: < Review > ("author"),
+            _odm::Probe:: < String > ::FROM_NOTHING || ! _odm::is_defaulted:: < Review >
+            ("author"),
             "`author` can be missing in the document, which has a default for it: add `#[serde(default)]` here too"
         );
         ::core::assert!(
-            ::odm::derive::source(document.stars).shown_as:: < i32 > ()
-            .is_stored_as("rating"),
+            _odm::source(document.stars).shown_as:: < i32 > ().is_stored_as("rating"),
             "`stars` is stored as `rating` here, and under another name in the document: give both the same `#[serde(rename = \"..\")]`"
         );
         ::core::assert!(
-            ::odm::derive::Probe:: < i32 > ::FROM_NOTHING || !
-            ::odm::derive::is_defaulted:: < Review > ("rating"),
+            _odm::Probe:: < i32 > ::FROM_NOTHING || ! _odm::is_defaulted:: < Review >
+            ("rating"),
             "`stars` can be missing in the document, which has a default for it: add `#[serde(default)]` here too"
         );
     };
     #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Summary {
+    impl _odm::SubsetItem for Summary {
         type Child = Review;
-        const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::Some(
-            <Self as ::odm::derive::Structure>::shape,
+        const SHOWN: ::core::option::Option<fn() -> &'static _odm::Shape> = ::core::option::Option::Some(
+            <Self as _odm::Structure>::shape,
         );
     }
 };

@@ -13,89 +13,78 @@
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Person`.
     pub struct PersonFields<P> {
         /// Stored as `_id`.
-        pub id: ::odm::derive::Field<
-            i64,
-            ::odm::derive::FieldPath<P, Person, 0>,
-            ::odm::derive::Identity,
-        >,
+        pub id: _odm::Field<i64, _odm::FieldPath<P, Person, 0>, _odm::Identity>,
         /// Stored as `tasks`.
-        pub tasks: ::odm::derive::Field<
+        pub tasks: _odm::Field<
             Vec<Ref<Task>>,
-            ::odm::derive::FieldPath<P, Person, 1>,
-            ::odm::derive::Plain,
+            _odm::FieldPath<P, Person, 1>,
+            _odm::Plain,
         >,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for PersonFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for PersonFields<P> {
         const NEW: Self = Self {
-            id: ::odm::derive::Field::NEW,
-            tasks: ::odm::derive::Field::NEW,
+            id: _odm::Field::NEW,
+            tasks: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Person {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Person {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "_id",
                 hash: 13334660529758004755u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "tasks",
                 hash: 565226122958520589u64,
-                optional: ::odm::derive::Probe::<Vec<Ref<Task>>>::OPTIONAL,
+                optional: _odm::Probe::<Vec<Ref<Task>>>::OPTIONAL,
                 defaulted: false,
             },
         ];
-        const OUTLINE: &'static ::odm::derive::Outline = {
-            &::odm::derive::Outline {
+        const OUTLINE: &'static _odm::Outline = {
+            &_odm::Outline {
                 references: true,
                 opaque: false,
                 derived: &[],
                 embedded: &[],
             }
         };
-        type Fields<P: ::odm::derive::Path> = PersonFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = PersonFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Person",
                 fields: &[
-                    ::odm::derive::known(
-                        "_id",
-                        ::odm::derive::Probe::<i64>::DESCRIBED,
-                        false,
-                    ),
+                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
                     {
-                        ::odm::derive::delete_rule::<
-                            Vec<Ref<Task>>,
-                        >(::odm::derive::OnDelete::Pull, false);
-                        ::odm::derive::reference::<
+                        _odm::delete_rule::<Vec<Ref<Task>>>(_odm::OnDelete::Pull, false);
+                        _odm::reference::<
                             Vec<Ref<Task>>,
                         >(
                             "tasks",
-                            ::odm::derive::DeclaredReference {
+                            _odm::DeclaredReference {
                                 parent: false,
                                 one: false,
                                 unchecked: false,
                                 on_delete: ::core::option::Option::Some(
-                                    ::odm::derive::OnDelete::Pull,
+                                    _odm::OnDelete::Pull,
                                 ),
                                 inverse: ::core::option::Option::Some({
-                                    let path = ::odm::derive::path_to::<
+                                    let path = _odm::path_to::<
                                         Person,
                                         _,
                                         _,
                                         _,
-                                    >(::odm::derive::target::<Vec<Ref<Task>>>().owner);
+                                    >(_odm::target::<Vec<Ref<Task>>>().owner);
                                     ::core::assert!(
-                                        ::odm::derive::points_back:: < Vec < Ref < Task > > >
-                                        ("owner", "tasks"),
+                                        _odm::points_back:: < Vec < Ref < Task > > > ("owner",
+                                        "tasks"),
                                         "`owner` of `Task` is not declared as the inverse: add `inverse = \"tasks\"` to it"
                                     );
                                     path
@@ -103,21 +92,21 @@ const _: () = {
                             },
                         )
                     }
-                        .of(::odm::derive::Probe::<Vec<Ref<Task>>>::DESCRIBED)
-                        .required(!::odm::derive::Probe::<Vec<Ref<Task>>>::FROM_NOTHING),
+                        .of(_odm::Probe::<Vec<Ref<Task>>>::DESCRIBED)
+                        .required(!_odm::Probe::<Vec<Ref<Task>>>::FROM_NOTHING),
                 ],
             };
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Person {
+    impl _odm::Referable for Person {
         type Key = i64;
         type StoredKey = i64;
-        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
+        const KEY: _odm::Described = _odm::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
-    impl ::odm::derive::Document for Person {
+    impl _odm::Document for Person {
         type Id = i64;
         type Itself = Self;
         const COLLECTION: &'static str = "people";
@@ -126,51 +115,39 @@ const _: () = {
         fn id(&self) -> &i64 {
             &self.id
         }
-        fn model() -> &'static ::odm::derive::Model {
-            static ONE: ::odm::derive::Model = ::odm::derive::Model {
-                name: "Person",
-                collection: "people",
-                shape: <Person as ::odm::derive::Structure>::shape,
-                indexes: &[],
-                expires: ::core::option::Option::None,
-                id_of_number: ::core::option::Option::None,
-                version: ::core::option::Option::None,
-                created_at: ::core::option::Option::None,
-                updated_at: ::core::option::Option::None,
-                schema: ::odm::derive::schema_of::<Person>,
-                validation: ::odm::derive::Validation {
-                    level: ::odm::derive::ValidationLevel::Strict,
-                    action: ::odm::derive::ValidationAction::Error,
-                    schema: ::core::option::Option::None,
-                    check: ::odm::derive::Probe::<Person>::CHECK,
-                },
-                renamed: &[],
-                readable: ::odm::derive::Probe::<Person>::READABLE,
-            };
+        fn model() -> &'static _odm::Model {
+            static ONE: _odm::Model = _odm::model::<
+                Person,
+            >(
+                "Person",
+                "people",
+                _odm::Probe::<Person>::CHECK,
+                _odm::Probe::<Person>::READABLE,
+            );
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Person> for i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Person> for i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
             self
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Person> for &i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Person> for &i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
-            ::odm::derive::clone_id::<Person>(self)
+            _odm::clone_id::<Person>(self)
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Person
+    impl<D> _odm::RefersWithin<D> for Person
     where
-        Vec<Ref<Task>>: ::odm::derive::RefersWithin<D>,
+        Vec<Ref<Task>>: _odm::RefersWithin<D>,
     {}
     #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Person {
+    impl _odm::SubsetItem for Person {
         type Child = Person;
     }
 };
@@ -190,102 +167,93 @@ const _: () = {
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Task`.
     pub struct TaskFields<P> {
         /// Stored as `_id`.
-        pub id: ::odm::derive::Field<
-            ObjectId,
-            ::odm::derive::FieldPath<P, Task, 0>,
-            ::odm::derive::Identity,
-        >,
+        pub id: _odm::Field<ObjectId, _odm::FieldPath<P, Task, 0>, _odm::Identity>,
         /// Stored as `owner`.
-        pub owner: ::odm::derive::Field<
+        pub owner: _odm::Field<
             Option<Ref<Person>>,
-            ::odm::derive::FieldPath<P, Task, 1>,
-            ::odm::derive::Plain,
+            _odm::FieldPath<P, Task, 1>,
+            _odm::Plain,
         >,
         /// Stored as `author`.
-        pub author: ::odm::derive::Field<
+        pub author: _odm::Field<
             Ref<Person>,
-            ::odm::derive::FieldPath<P, Task, 2>,
-            ::odm::derive::Unchecked,
+            _odm::FieldPath<P, Task, 2>,
+            _odm::Unchecked,
         >,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for TaskFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for TaskFields<P> {
         const NEW: Self = Self {
-            id: ::odm::derive::Field::NEW,
-            owner: ::odm::derive::Field::NEW,
-            author: ::odm::derive::Field::NEW,
+            id: _odm::Field::NEW,
+            owner: _odm::Field::NEW,
+            author: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Task {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Task {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "_id",
                 hash: 13334660529758004755u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "owner",
                 hash: 12002927925776846068u64,
-                optional: ::odm::derive::Probe::<Option<Ref<Person>>>::OPTIONAL,
+                optional: _odm::Probe::<Option<Ref<Person>>>::OPTIONAL,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "author",
                 hash: 7815024061042257814u64,
-                optional: ::odm::derive::Probe::<Ref<Person>>::OPTIONAL,
+                optional: _odm::Probe::<Ref<Person>>::OPTIONAL,
                 defaulted: false,
             },
         ];
-        const OUTLINE: &'static ::odm::derive::Outline = {
-            &::odm::derive::Outline {
+        const OUTLINE: &'static _odm::Outline = {
+            &_odm::Outline {
                 references: true,
                 opaque: false,
                 derived: &[],
                 embedded: &[],
             }
         };
-        type Fields<P: ::odm::derive::Path> = TaskFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = TaskFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Task",
                 fields: &[
-                    ::odm::derive::known(
-                        "_id",
-                        ::odm::derive::Probe::<ObjectId>::DESCRIBED,
-                        false,
-                    ),
+                    _odm::known("_id", _odm::Probe::<ObjectId>::DESCRIBED, false),
                     {
-                        ::odm::derive::delete_rule::<
+                        _odm::delete_rule::<
                             Option<Ref<Person>>,
-                        >(::odm::derive::OnDelete::Nullify, false);
-                        ::odm::derive::reference::<
+                        >(_odm::OnDelete::Nullify, false);
+                        _odm::reference::<
                             Option<Ref<Person>>,
                         >(
                             "owner",
-                            ::odm::derive::DeclaredReference {
+                            _odm::DeclaredReference {
                                 parent: true,
                                 one: false,
                                 unchecked: false,
                                 on_delete: ::core::option::Option::Some(
-                                    ::odm::derive::OnDelete::Nullify,
+                                    _odm::OnDelete::Nullify,
                                 ),
                                 inverse: ::core::option::Option::Some({
-                                    let path = ::odm::derive::path_to::<
+                                    let path = _odm::path_to::<
                                         Task,
                                         _,
                                         _,
                                         _,
-                                    >(::odm::derive::target::<Option<Ref<Person>>>().tasks);
+                                    >(_odm::target::<Option<Ref<Person>>>().tasks);
                                     ::core::assert!(
-                                        ::odm::derive::points_back:: < Option < Ref < Person > > >
-                                        ("tasks", "owner"),
+                                        _odm::points_back:: < Option < Ref < Person > > > ("tasks",
+                                        "owner"),
                                         "`tasks` of `Person` is not declared as the inverse: add `inverse = \"owner\"` to it"
                                     );
                                     path
@@ -293,15 +261,13 @@ const _: () = {
                             },
                         )
                     }
-                        .of(::odm::derive::Probe::<Option<Ref<Person>>>::DESCRIBED)
-                        .required(
-                            !::odm::derive::Probe::<Option<Ref<Person>>>::FROM_NOTHING,
-                        ),
-                    ::odm::derive::reference::<
+                        .of(_odm::Probe::<Option<Ref<Person>>>::DESCRIBED)
+                        .required(!_odm::Probe::<Option<Ref<Person>>>::FROM_NOTHING),
+                    _odm::reference::<
                         Ref<Person>,
                     >(
                             "author",
-                            ::odm::derive::DeclaredReference {
+                            _odm::DeclaredReference {
                                 parent: false,
                                 one: false,
                                 unchecked: true,
@@ -309,23 +275,21 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .of(::odm::derive::Probe::<Ref<Person>>::DESCRIBED)
-                        .required(!::odm::derive::Probe::<Ref<Person>>::FROM_NOTHING),
+                        .of(_odm::Probe::<Ref<Person>>::DESCRIBED)
+                        .required(!_odm::Probe::<Ref<Person>>::FROM_NOTHING),
                 ],
             };
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Task {
+    impl _odm::Referable for Task {
         type Key = ObjectId;
         type StoredKey = ObjectId;
-        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<
-            ObjectId,
-        >::DESCRIBED;
+        const KEY: _odm::Described = _odm::Probe::<ObjectId>::DESCRIBED;
     }
     #[automatically_derived]
-    impl ::odm::derive::Document for Task {
+    impl _odm::Document for Task {
         type Id = ObjectId;
         type Itself = Self;
         const COLLECTION: &'static str = "tasks";
@@ -334,62 +298,50 @@ const _: () = {
         fn id(&self) -> &ObjectId {
             &self.id
         }
-        fn model() -> &'static ::odm::derive::Model {
-            static ONE: ::odm::derive::Model = ::odm::derive::Model {
-                name: "Task",
-                collection: "tasks",
-                shape: <Task as ::odm::derive::Structure>::shape,
-                indexes: &[],
-                expires: ::core::option::Option::None,
-                id_of_number: ::core::option::Option::None,
-                version: ::core::option::Option::None,
-                created_at: ::core::option::Option::None,
-                updated_at: ::core::option::Option::None,
-                schema: ::odm::derive::schema_of::<Task>,
-                validation: ::odm::derive::Validation {
-                    level: ::odm::derive::ValidationLevel::Strict,
-                    action: ::odm::derive::ValidationAction::Error,
-                    schema: ::core::option::Option::None,
-                    check: ::odm::derive::Probe::<Task>::CHECK,
-                },
-                renamed: &[],
-                readable: ::odm::derive::Probe::<Task>::READABLE,
-            };
+        fn model() -> &'static _odm::Model {
+            static ONE: _odm::Model = _odm::model::<
+                Task,
+            >(
+                "Task",
+                "tasks",
+                _odm::Probe::<Task>::CHECK,
+                _odm::Probe::<Task>::READABLE,
+            );
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Task> for ObjectId {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Task> for ObjectId {
+        type How = _odm::ById;
         fn into_id(self) -> ObjectId {
             self
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Task> for &ObjectId {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Task> for &ObjectId {
+        type How = _odm::ById;
         fn into_id(self) -> ObjectId {
-            ::odm::derive::clone_id::<Task>(self)
+            _odm::clone_id::<Task>(self)
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Task
+    impl<D> _odm::RefersWithin<D> for Task
     where
-        Option<Ref<Person>>: ::odm::derive::RefersWithin<D>,
-        Ref<Person>: ::odm::derive::RefersWithin<D>,
+        Option<Ref<Person>>: _odm::RefersWithin<D>,
+        Ref<Person>: _odm::RefersWithin<D>,
     {}
     const _: () = {
-        ::core::assert!(
-            ! < ObjectId as ::odm::derive::Known > ::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<ObjectId as _odm::Known>::RELATED,
+            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
     };
     #[automatically_derived]
-    impl ::odm::derive::ChildOf<Person, ::odm::derive::Any, 0usize> for Task {
+    impl _odm::ChildOf<Person, _odm::Any, 0usize> for Task {
         const PATH: &'static str = "owner";
     }
     #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Task {
+    impl _odm::SubsetItem for Task {
         type Child = Task;
     }
 };

@@ -13,188 +13,131 @@
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Task`.
     pub struct TaskFields<P> {
         /// Stored as `_id`.
-        pub id: ::odm::derive::Field<
-            ObjectId,
-            ::odm::derive::FieldPath<P, Task, 0>,
-            ::odm::derive::Identity,
-        >,
+        pub id: _odm::Field<ObjectId, _odm::FieldPath<P, Task, 0>, _odm::Identity>,
         /// The title in one line.
-        pub title_text: ::odm::derive::Field<
-            String,
-            ::odm::derive::FieldPath<P, Task, 1>,
-            ::odm::derive::Plain,
-        >,
+        pub title_text: _odm::Field<String, _odm::FieldPath<P, Task, 1>, _odm::Plain>,
         /// Stored as `due`.
-        pub due: ::odm::derive::Field<
-            Option<DateTime>,
-            ::odm::derive::FieldPath<P, Task, 2>,
-            ::odm::derive::Plain,
-        >,
+        pub due: _odm::Field<Option<DateTime>, _odm::FieldPath<P, Task, 2>, _odm::Plain>,
         /// Stored as `tags`.
-        pub tags: ::odm::derive::Field<
-            Vec<String>,
-            ::odm::derive::FieldPath<P, Task, 3>,
-            ::odm::derive::Plain,
-        >,
+        pub tags: _odm::Field<Vec<String>, _odm::FieldPath<P, Task, 3>, _odm::Plain>,
         /// Stored as `priority`.
-        pub priority: ::odm::derive::Field<
-            i32,
-            ::odm::derive::FieldPath<P, Task, 4>,
-            ::odm::derive::Plain,
-        >,
+        pub priority: _odm::Field<i32, _odm::FieldPath<P, Task, 4>, _odm::Plain>,
         /// Stored as `note`.
-        pub note: ::odm::derive::Field<
-            Option<String>,
-            ::odm::derive::FieldPath<P, Task, 5>,
-            ::odm::derive::Plain,
-        >,
+        pub note: _odm::Field<Option<String>, _odm::FieldPath<P, Task, 5>, _odm::Plain>,
         /// Stored as `revision`.
-        pub revision: ::odm::derive::Field<
-            i64,
-            ::odm::derive::FieldPath<P, Task, 6>,
-            ::odm::derive::Version,
-        >,
+        pub revision: _odm::Field<i64, _odm::FieldPath<P, Task, 6>, _odm::Version>,
         /// Stored as `created`.
-        pub created: ::odm::derive::Field<
-            DateTime,
-            ::odm::derive::FieldPath<P, Task, 7>,
-            ::odm::derive::WriteTime,
-        >,
+        pub created: _odm::Field<DateTime, _odm::FieldPath<P, Task, 7>, _odm::WriteTime>,
         /// Stored as `updated`.
-        pub updated: ::odm::derive::Field<
+        pub updated: _odm::Field<
             Option<DateTime>,
-            ::odm::derive::FieldPath<P, Task, 8>,
-            ::odm::derive::WriteTime,
+            _odm::FieldPath<P, Task, 8>,
+            _odm::WriteTime,
         >,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for TaskFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for TaskFields<P> {
         const NEW: Self = Self {
-            id: ::odm::derive::Field::NEW,
-            title_text: ::odm::derive::Field::NEW,
-            due: ::odm::derive::Field::NEW,
-            tags: ::odm::derive::Field::NEW,
-            priority: ::odm::derive::Field::NEW,
-            note: ::odm::derive::Field::NEW,
-            revision: ::odm::derive::Field::NEW,
-            created: ::odm::derive::Field::NEW,
-            updated: ::odm::derive::Field::NEW,
+            id: _odm::Field::NEW,
+            title_text: _odm::Field::NEW,
+            due: _odm::Field::NEW,
+            tags: _odm::Field::NEW,
+            priority: _odm::Field::NEW,
+            note: _odm::Field::NEW,
+            revision: _odm::Field::NEW,
+            created: _odm::Field::NEW,
+            updated: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Task {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Task {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "_id",
                 hash: 13334660529758004755u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "titleText",
                 hash: 14312967458638945866u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "due",
                 hash: 14583848670718103765u64,
-                optional: ::odm::derive::Probe::<Option<DateTime>>::OPTIONAL,
+                optional: _odm::Probe::<Option<DateTime>>::OPTIONAL,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "tags",
                 hash: 15644445103386232192u64,
                 optional: true,
                 defaulted: true,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "priority",
                 hash: 17705596872970477193u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "note",
                 hash: 4321480622256717021u64,
-                optional: ::odm::derive::Probe::<Option<String>>::OPTIONAL,
+                optional: _odm::Probe::<Option<String>>::OPTIONAL,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "revision",
                 hash: 15466728656978478680u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "created",
                 hash: 16258158586571091195u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "updated",
                 hash: 4876337963743452560u64,
-                optional: ::odm::derive::Probe::<Option<DateTime>>::OPTIONAL,
+                optional: _odm::Probe::<Option<DateTime>>::OPTIONAL,
                 defaulted: false,
             },
         ];
-        type Fields<P: ::odm::derive::Path> = TaskFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = TaskFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Task",
                 fields: &[
-                    ::odm::derive::known(
-                        "_id",
-                        ::odm::derive::Probe::<ObjectId>::DESCRIBED,
-                        false,
-                    ),
-                    ::odm::derive::known(
-                        "titleText",
-                        ::odm::derive::Probe::<String>::DESCRIBED,
-                        true,
-                    ),
-                    ::odm::derive::known(
+                    _odm::known("_id", _odm::Probe::<ObjectId>::DESCRIBED, false),
+                    _odm::known("titleText", _odm::Probe::<String>::DESCRIBED, true),
+                    _odm::known(
                         "due",
-                        ::odm::derive::Probe::<Option<DateTime>>::DESCRIBED,
-                        !::odm::derive::Probe::<Option<DateTime>>::FROM_NOTHING,
+                        _odm::Probe::<Option<DateTime>>::DESCRIBED,
+                        !_odm::Probe::<Option<DateTime>>::FROM_NOTHING,
                     ),
-                    ::odm::derive::known(
-                        "tags",
-                        ::odm::derive::Probe::<Vec<String>>::DESCRIBED,
-                        false,
-                    ),
-                    ::odm::derive::known(
-                            "priority",
-                            ::odm::derive::Probe::<i32>::DESCRIBED,
-                            true,
-                        )
+                    _odm::known("tags", _odm::Probe::<Vec<String>>::DESCRIBED, false),
+                    _odm::known("priority", _odm::Probe::<i32>::DESCRIBED, true)
                         .shown_as("weight"),
-                    ::odm::derive::known(
+                    _odm::known(
                             "note",
-                            ::odm::derive::Probe::<Option<String>>::DESCRIBED,
-                            !::odm::derive::Probe::<Option<String>>::FROM_NOTHING,
+                            _odm::Probe::<Option<String>>::DESCRIBED,
+                            !_odm::Probe::<Option<String>>::FROM_NOTHING,
                         )
                         .hidden(),
-                    ::odm::derive::known(
-                        "revision",
-                        ::odm::derive::Probe::<i64>::DESCRIBED,
-                        false,
-                    ),
-                    ::odm::derive::known(
-                        "created",
-                        ::odm::derive::Probe::<DateTime>::DESCRIBED,
-                        true,
-                    ),
-                    ::odm::derive::known(
+                    _odm::known("revision", _odm::Probe::<i64>::DESCRIBED, false),
+                    _odm::known("created", _odm::Probe::<DateTime>::DESCRIBED, true),
+                    _odm::known(
                         "updated",
-                        ::odm::derive::Probe::<Option<DateTime>>::DESCRIBED,
-                        !::odm::derive::Probe::<Option<DateTime>>::FROM_NOTHING,
+                        _odm::Probe::<Option<DateTime>>::DESCRIBED,
+                        !_odm::Probe::<Option<DateTime>>::FROM_NOTHING,
                     ),
                 ],
             };
@@ -202,15 +145,13 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Task {
+    impl _odm::Referable for Task {
         type Key = ObjectId;
         type StoredKey = ObjectId;
-        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<
-            ObjectId,
-        >::DESCRIBED;
+        const KEY: _odm::Described = _odm::Probe::<ObjectId>::DESCRIBED;
     }
     #[automatically_derived]
-    impl ::odm::derive::Document for Task {
+    impl _odm::Document for Task {
         type Id = ObjectId;
         type Itself = Self;
         const COLLECTION: &'static str = "tasks";
@@ -218,80 +159,73 @@ const _: () = {
         fn id(&self) -> &ObjectId {
             &self.id
         }
-        fn model() -> &'static ::odm::derive::Model {
-            static ONE: ::odm::derive::Model = ::odm::derive::Model {
-                name: "Task",
-                collection: "tasks",
-                shape: <Task as ::odm::derive::Structure>::shape,
-                indexes: &[],
-                expires: ::core::option::Option::None,
-                id_of_number: ::core::option::Option::None,
+        fn model() -> &'static _odm::Model {
+            static ONE: _odm::Model = _odm::Model {
                 version: ::core::option::Option::Some("revision"),
                 created_at: ::core::option::Option::Some("created"),
                 updated_at: ::core::option::Option::Some("updated"),
-                schema: ::odm::derive::schema_of::<Task>,
-                validation: ::odm::derive::Validation {
-                    level: ::odm::derive::ValidationLevel::Strict,
-                    action: ::odm::derive::ValidationAction::Error,
-                    schema: ::core::option::Option::None,
-                    check: ::odm::derive::Probe::<Task>::CHECK,
-                },
-                renamed: &[],
-                readable: ::odm::derive::Probe::<Task>::READABLE,
+                .._odm::model::<
+                    Task,
+                >(
+                    "Task",
+                    "tasks",
+                    _odm::Probe::<Task>::CHECK,
+                    _odm::Probe::<Task>::READABLE,
+                )
             };
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Task> for ObjectId {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Task> for ObjectId {
+        type How = _odm::ById;
         fn into_id(self) -> ObjectId {
             self
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Task> for &ObjectId {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Task> for &ObjectId {
+        type How = _odm::ById;
         fn into_id(self) -> ObjectId {
-            ::odm::derive::clone_id::<Task>(self)
+            _odm::clone_id::<Task>(self)
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Task {}
+    impl<D> _odm::RefersWithin<D> for Task {}
     const _: () = {
-        ::core::assert!(
-            ! < ObjectId as ::odm::derive::Known > ::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<ObjectId as _odm::Known>::RELATED,
+            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
-        ::core::assert!(
-            ! < String as ::odm::derive::Known > ::RELATED,
-            "`title_text` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<String as _odm::Known>::RELATED,
+            "`title_text` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
-        ::core::assert!(
-            ! < Option < DateTime > as ::odm::derive::Known > ::RELATED,
-            "`due` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<Option<DateTime> as _odm::Known>::RELATED,
+            "`due` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
-        ::core::assert!(
-            ! < Vec < String > as ::odm::derive::Known > ::RELATED,
-            "`tags` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<Vec<String> as _odm::Known>::RELATED,
+            "`tags` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
-        ::core::assert!(
-            ! < Option < String > as ::odm::derive::Known > ::RELATED,
-            "`note` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<Option<String> as _odm::Known>::RELATED,
+            "`note` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
-        ::core::assert!(
-            ! < DateTime as ::odm::derive::Known > ::RELATED,
-            "`created` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<DateTime as _odm::Known>::RELATED,
+            "`created` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
     };
     #[automatically_derived]
-    impl ::odm::derive::Versioned for Task {
+    impl _odm::Versioned for Task {
         type Version = i64;
     }
-    const _: () = ::odm::derive::write_time::<DateTime>();
-    const _: () = ::odm::derive::write_time::<Option<DateTime>>();
+    const _: () = _odm::write_time::<DateTime>();
+    const _: () = _odm::write_time::<Option<DateTime>>();
     #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Task {
+    impl _odm::SubsetItem for Task {
         type Child = Task;
     }
 };

@@ -13,87 +13,74 @@
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Issue`.
     pub struct IssueFields<P> {
         /// Stored as `_id`.
-        pub id: ::odm::derive::Field<
-            i64,
-            ::odm::derive::FieldPath<P, Issue, 0>,
-            ::odm::derive::Identity,
-        >,
+        pub id: _odm::Field<i64, _odm::FieldPath<P, Issue, 0>, _odm::Identity>,
         /// Stored as `project`.
-        pub project: ::odm::derive::Field<
+        pub project: _odm::Field<
             Ref<Project>,
-            ::odm::derive::FieldPath<P, Issue, 1>,
-            ::odm::derive::Plain,
+            _odm::FieldPath<P, Issue, 1>,
+            _odm::Plain,
         >,
         /// Stored as `book`.
-        pub book: ::odm::derive::Field<
+        pub book: _odm::Field<
             Option<BookLink>,
-            ::odm::derive::FieldPath<P, Issue, 2>,
-            ::odm::derive::Plain,
+            _odm::FieldPath<P, Issue, 2>,
+            _odm::Plain,
         >,
         /// Stored as `number`.
-        pub number: ::odm::derive::Field<
-            i64,
-            ::odm::derive::FieldPath<P, Issue, 3>,
-            ::odm::derive::Derived,
-        >,
+        pub number: _odm::Field<i64, _odm::FieldPath<P, Issue, 3>, _odm::Derived>,
         /// Stored as `page`.
-        pub page: ::odm::derive::Field<
-            Option<i32>,
-            ::odm::derive::FieldPath<P, Issue, 4>,
-            ::odm::derive::Derived,
-        >,
+        pub page: _odm::Field<Option<i32>, _odm::FieldPath<P, Issue, 4>, _odm::Derived>,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for IssueFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for IssueFields<P> {
         const NEW: Self = Self {
-            id: ::odm::derive::Field::NEW,
-            project: ::odm::derive::Field::NEW,
-            book: ::odm::derive::Field::NEW,
-            number: ::odm::derive::Field::NEW,
-            page: ::odm::derive::Field::NEW,
+            id: _odm::Field::NEW,
+            project: _odm::Field::NEW,
+            book: _odm::Field::NEW,
+            number: _odm::Field::NEW,
+            page: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Issue {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Issue {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "_id",
                 hash: 13334660529758004755u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "project",
                 hash: 12400238528678257790u64,
-                optional: ::odm::derive::Probe::<Ref<Project>>::OPTIONAL,
+                optional: _odm::Probe::<Ref<Project>>::OPTIONAL,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "book",
                 hash: 14785262170617678040u64,
-                optional: ::odm::derive::Probe::<Option<BookLink>>::OPTIONAL,
+                optional: _odm::Probe::<Option<BookLink>>::OPTIONAL,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "number",
                 hash: 9237349086447201248u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "page",
                 hash: 255344043153000726u64,
-                optional: ::odm::derive::Probe::<Option<i32>>::OPTIONAL,
+                optional: _odm::Probe::<Option<i32>>::OPTIONAL,
                 defaulted: false,
             },
         ];
-        const OUTLINE: &'static ::odm::derive::Outline = {
-            &::odm::derive::Outline {
+        const OUTLINE: &'static _odm::Outline = {
+            &_odm::Outline {
                 references: true,
                 opaque: false,
                 derived: &[],
@@ -101,26 +88,22 @@ const _: () = {
                     (
                         "book",
                         14785262170617678040u64,
-                        ::odm::derive::Probe::<Option<BookLink>>::OUTLINE,
+                        _odm::Probe::<Option<BookLink>>::OUTLINE,
                     ),
                 ],
             }
         };
-        type Fields<P: ::odm::derive::Path> = IssueFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = IssueFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Issue",
                 fields: &[
-                    ::odm::derive::known(
-                        "_id",
-                        ::odm::derive::Probe::<i64>::DESCRIBED,
-                        false,
-                    ),
-                    ::odm::derive::reference::<
+                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
+                    _odm::reference::<
                         Ref<Project>,
                     >(
                             "project",
-                            ::odm::derive::DeclaredReference {
+                            _odm::DeclaredReference {
                                 parent: true,
                                 one: false,
                                 unchecked: false,
@@ -128,62 +111,52 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .of(::odm::derive::Probe::<Ref<Project>>::DESCRIBED)
-                        .required(!::odm::derive::Probe::<Ref<Project>>::FROM_NOTHING),
-                    ::odm::derive::embed::<Option<BookLink>>("book")
-                        .of(::odm::derive::Probe::<Option<BookLink>>::DESCRIBED)
-                        .required(
-                            !::odm::derive::Probe::<Option<BookLink>>::FROM_NOTHING,
-                        ),
+                        .of(_odm::Probe::<Ref<Project>>::DESCRIBED)
+                        .required(!_odm::Probe::<Ref<Project>>::FROM_NOTHING),
+                    _odm::embed::<Option<BookLink>>("book")
+                        .of(_odm::Probe::<Option<BookLink>>::DESCRIBED)
+                        .required(!_odm::Probe::<Option<BookLink>>::FROM_NOTHING),
                     {
-                        ::odm::derive::within(
-                                ::odm::derive::fields_of::<Issue>().project,
-                            )
+                        _odm::within(_odm::fields_of::<Issue>().project)
                             .sequence::<i64>("number")
                     }
-                        .of(::odm::derive::Probe::<i64>::DESCRIBED),
+                        .of(_odm::Probe::<i64>::DESCRIBED),
                     {
                         ::core::assert!(
-                            ::odm::derive::is_single(::odm::derive::fields_of:: < Issue >
-                            ().book),
+                            _odm::is_single(_odm::fields_of:: < Issue > ().book),
                             "a number is within one parent, and `book` is a list or a map: name a reference outside of it"
                         );
-                        ::odm::derive::within(
-                                ::odm::derive::step(
-                                        ::odm::derive::fields_of::<Issue>().book,
-                                    )
-                                    .id,
-                            )
+                        _odm::within(_odm::step(_odm::fields_of::<Issue>().book).id)
                             .sequence::<Option<i32>>("page")
                     }
-                        .of(::odm::derive::Probe::<Option<i32>>::DESCRIBED),
+                        .of(_odm::Probe::<Option<i32>>::DESCRIBED),
                 ],
             };
             &ONE
         }
-        fn has_checks(types: &mut ::odm::derive::SchemaTypes) -> bool {
+        fn has_checks(types: &mut _odm::SchemaTypes) -> bool {
             false
-                || ::odm::derive::any_has_checks::<
+                || _odm::any_has_checks::<
                     Self,
-                >(types, &[::odm::derive::Probe::<Option<BookLink>>::HAS_CHECKS])
+                >(types, &[_odm::Probe::<Option<BookLink>>::HAS_CHECKS])
         }
         fn check(
             &self,
-            at: &::odm::derive::ValueLocation<'_>,
-            found: &mut ::std::vec::Vec<::odm::derive::Violation>,
+            at: &_odm::ValueLocation<'_>,
+            found: &mut ::std::vec::Vec<_odm::Violation>,
         ) {
-            ::odm::derive::Probe::<Option<BookLink>>::NEW
+            _odm::Probe::<Option<BookLink>>::NEW
                 .check(&self.book, &at.join("book"), found);
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Issue {
+    impl _odm::Referable for Issue {
         type Key = i64;
         type StoredKey = i64;
-        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
+        const KEY: _odm::Described = _odm::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
-    impl ::odm::derive::Document for Issue {
+    impl _odm::Document for Issue {
         type Id = i64;
         type Itself = Self;
         const COLLECTION: &'static str = "issues";
@@ -191,70 +164,58 @@ const _: () = {
         fn id(&self) -> &i64 {
             &self.id
         }
-        fn model() -> &'static ::odm::derive::Model {
-            static ONE: ::odm::derive::Model = ::odm::derive::Model {
-                name: "Issue",
-                collection: "issues",
-                shape: <Issue as ::odm::derive::Structure>::shape,
-                indexes: &[],
-                expires: ::core::option::Option::None,
-                id_of_number: ::core::option::Option::None,
-                version: ::core::option::Option::None,
-                created_at: ::core::option::Option::None,
-                updated_at: ::core::option::Option::None,
-                schema: ::odm::derive::schema_of::<Issue>,
-                validation: ::odm::derive::Validation {
-                    level: ::odm::derive::ValidationLevel::Strict,
-                    action: ::odm::derive::ValidationAction::Error,
-                    schema: ::core::option::Option::None,
-                    check: ::odm::derive::Probe::<Issue>::CHECK,
-                },
-                renamed: &[],
-                readable: ::odm::derive::Probe::<Issue>::READABLE,
-            };
+        fn model() -> &'static _odm::Model {
+            static ONE: _odm::Model = _odm::model::<
+                Issue,
+            >(
+                "Issue",
+                "issues",
+                _odm::Probe::<Issue>::CHECK,
+                _odm::Probe::<Issue>::READABLE,
+            );
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Issue> for i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Issue> for i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
             self
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Issue> for &i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Issue> for &i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
-            ::odm::derive::clone_id::<Issue>(self)
+            _odm::clone_id::<Issue>(self)
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Issue
+    impl<D> _odm::RefersWithin<D> for Issue
     where
-        Ref<Project>: ::odm::derive::RefersWithin<D>,
-        Option<BookLink>: ::odm::derive::RefersWithin<D>,
+        Ref<Project>: _odm::RefersWithin<D>,
+        Option<BookLink>: _odm::RefersWithin<D>,
     {}
     #[automatically_derived]
-    impl ::odm::derive::ChildOf<Project, ::odm::derive::Any, 0usize> for Issue {
+    impl _odm::ChildOf<Project, _odm::Any, 0usize> for Issue {
         const PATH: &'static str = "project";
     }
     #[automatically_derived]
-    impl<X, K> ::odm::derive::ChildOf<X, K, 1usize> for Issue
+    impl<X, K> _odm::ChildOf<X, K, 1usize> for Issue
     where
-        Option<BookLink>: ::odm::derive::ParentIn<X, K>,
+        Option<BookLink>: _odm::ParentIn<X, K>,
     {
         const PATH: &'static str = <<Option<
             BookLink,
-        > as ::odm::derive::ParentIn<
+        > as _odm::ParentIn<
             X,
             K,
         >>::ParentPath<
-            ::odm::derive::FieldPath<::odm::derive::Root<Issue>, Issue, 2>,
-        > as ::odm::derive::Path>::TEXT;
+            _odm::FieldPath<_odm::Root<Issue>, Issue, 2>,
+        > as _odm::Path>::TEXT;
     }
     #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Issue {
+    impl _odm::SubsetItem for Issue {
         type Child = Issue;
     }
 };

@@ -13,150 +13,130 @@
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Product`.
     pub struct ProductFields<P> {
         /// Stored as `_id`.
-        pub id: ::odm::derive::Field<
-            i64,
-            ::odm::derive::FieldPath<P, Product, 0>,
-            ::odm::derive::Identity,
-        >,
+        pub id: _odm::Field<i64, _odm::FieldPath<P, Product, 0>, _odm::Identity>,
         /// Stored as `reviews`.
-        pub reviews: ::odm::derive::Field<
+        pub reviews: _odm::Field<
             Subset<Summary>,
-            ::odm::derive::FieldPath<P, Product, 1>,
-            ::odm::derive::Derived,
+            _odm::FieldPath<P, Product, 1>,
+            _odm::Derived,
         >,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for ProductFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for ProductFields<P> {
         const NEW: Self = Self {
-            id: ::odm::derive::Field::NEW,
-            reviews: ::odm::derive::Field::NEW,
+            id: _odm::Field::NEW,
+            reviews: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Product {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Product {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "_id",
                 hash: 13334660529758004755u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "reviews",
                 hash: 617722409064000982u64,
-                optional: ::odm::derive::Probe::<Subset<Summary>>::OPTIONAL,
+                optional: _odm::Probe::<Subset<Summary>>::OPTIONAL,
                 defaulted: false,
             },
         ];
-        const OUTLINE: &'static ::odm::derive::Outline = {
-            &::odm::derive::Outline {
+        const OUTLINE: &'static _odm::Outline = {
+            &_odm::Outline {
                 references: false,
                 opaque: false,
                 derived: &[
                     (
                         "reviews",
                         617722409064000982u64,
-                        ::odm::derive::DerivedReads {
-                            collection: ::odm::derive::child::<Subset<Summary>>()
-                                .collection,
+                        _odm::DerivedReads {
+                            collection: _odm::child::<Subset<Summary>>().collection,
                             paths: &[
-                                ::odm::derive::sort_path(
-                                    ::odm::derive::child::<Subset<Summary>>().fields.written,
+                                _odm::sort_path(
+                                    _odm::child::<Subset<Summary>>().fields.written,
                                 ),
-                                ::odm::derive::sort_path(
-                                    ::odm::derive::child::<Subset<Summary>>().fields.stars,
+                                _odm::sort_path(
+                                    _odm::child::<Subset<Summary>>().fields.stars,
                                 ),
                             ],
-                            names: ::odm::derive::child::<Subset<Summary>>().names,
+                            names: _odm::child::<Subset<Summary>>().names,
                         },
                     ),
                 ],
                 embedded: &[],
             }
         };
-        type Fields<P: ::odm::derive::Path> = ProductFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = ProductFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Product",
                 fields: &[
-                    ::odm::derive::known(
-                        "_id",
-                        ::odm::derive::Probe::<i64>::DESCRIBED,
-                        false,
-                    ),
+                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
                     {
                         ::core::assert!(
-                            ! ::odm::derive::child:: < Subset < Summary > > ().nested,
+                            ! _odm::child:: < Subset < Summary > > ().nested,
                             "a subset cannot be shown inside a subset: show a projection of the child without it"
                         );
-                        ::odm::derive::subset::<
+                        _odm::subset::<
                             Subset<Summary>,
                         >(
                             "reviews",
-                            ::odm::derive::DeclaredSubset {
+                            _odm::DeclaredSubset {
                                 limit: 10i64,
                                 sort: const {
                                     &[
                                         {
-                                            let field = ::odm::derive::child::<Subset<Summary>>()
-                                                .fields
-                                                .written;
+                                            let field = _odm::child::<Subset<Summary>>().fields.written;
                                             ::core::assert!(
-                                                ::odm::derive::is_hot(field),
+                                                _odm::is_hot(field),
                                                 "a subset is sorted by a field of the child itself, and this one is in its cold part: move it to the child"
                                             );
-                                            ::odm::derive::sort_key(
-                                                field,
-                                                ::odm::derive::Direction::Descending,
-                                            )
+                                            _odm::sort_key(field, _odm::Direction::Descending)
                                         },
                                         {
-                                            let field = ::odm::derive::child::<Subset<Summary>>()
-                                                .fields
-                                                .stars;
+                                            let field = _odm::child::<Subset<Summary>>().fields.stars;
                                             ::core::assert!(
-                                                ::odm::derive::is_hot(field),
+                                                _odm::is_hot(field),
                                                 "a subset is sorted by a field of the child itself, and this one is in its cold part: move it to the child"
                                             );
-                                            ::odm::derive::sort_key(
-                                                field,
-                                                ::odm::derive::Direction::Ascending,
-                                            )
+                                            _odm::sort_key(field, _odm::Direction::Ascending)
                                         },
                                     ]
                                 },
-                                via: ::odm::derive::path_to::<
+                                via: _odm::path_to::<
                                     Product,
                                     _,
                                     _,
                                     _,
-                                >(::odm::derive::child::<Subset<Summary>>().fields.product),
-                                filter: ::core::option::Option::Some(|| ::odm::derive::declared_filter::<
-                                    <Subset<Summary> as ::odm::derive::SubsetField>::Child,
+                                >(_odm::child::<Subset<Summary>>().fields.product),
+                                filter: ::core::option::Option::Some(|| _odm::declared_filter::<
+                                    <Subset<Summary> as _odm::SubsetField>::Child,
                                 >(published)),
                                 deferred: false,
                             },
                         )
                     }
-                        .of(::odm::derive::Probe::<Subset<Summary>>::DESCRIBED),
+                        .of(_odm::Probe::<Subset<Summary>>::DESCRIBED),
                 ],
             };
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Product {
+    impl _odm::Referable for Product {
         type Key = i64;
         type StoredKey = i64;
-        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<i64>::DESCRIBED;
+        const KEY: _odm::Described = _odm::Probe::<i64>::DESCRIBED;
     }
     #[automatically_derived]
-    impl ::odm::derive::Document for Product {
+    impl _odm::Document for Product {
         type Id = i64;
         type Itself = Self;
         const COLLECTION: &'static str = "products";
@@ -164,66 +144,50 @@ const _: () = {
         fn id(&self) -> &i64 {
             &self.id
         }
-        fn model() -> &'static ::odm::derive::Model {
-            static ONE: ::odm::derive::Model = ::odm::derive::Model {
-                name: "Product",
-                collection: "products",
-                shape: <Product as ::odm::derive::Structure>::shape,
-                indexes: &[],
-                expires: ::core::option::Option::None,
-                id_of_number: ::core::option::Option::None,
-                version: ::core::option::Option::None,
-                created_at: ::core::option::Option::None,
-                updated_at: ::core::option::Option::None,
-                schema: ::odm::derive::schema_of::<Product>,
-                validation: ::odm::derive::Validation {
-                    level: ::odm::derive::ValidationLevel::Strict,
-                    action: ::odm::derive::ValidationAction::Error,
-                    schema: ::core::option::Option::None,
-                    check: ::odm::derive::Probe::<Product>::CHECK,
-                },
-                renamed: &[],
-                readable: ::odm::derive::Probe::<Product>::READABLE,
-            };
+        fn model() -> &'static _odm::Model {
+            static ONE: _odm::Model = _odm::model::<
+                Product,
+            >(
+                "Product",
+                "products",
+                _odm::Probe::<Product>::CHECK,
+                _odm::Probe::<Product>::READABLE,
+            );
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Product> for i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Product> for i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
             self
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Product> for &i64 {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Product> for &i64 {
+        type How = _odm::ById;
         fn into_id(self) -> i64 {
-            ::odm::derive::clone_id::<Product>(self)
+            _odm::clone_id::<Product>(self)
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Product
+    impl<D> _odm::RefersWithin<D> for Product
     where
-        Subset<Summary>: ::odm::derive::RefersWithin<D>,
+        Subset<Summary>: _odm::RefersWithin<D>,
     {}
     #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Product {
+    impl _odm::SubsetItem for Product {
         type Child = Product;
         const NESTED: bool = true;
     }
     #[automatically_derived]
-    impl<
-        T,
-    > ::odm::derive::HasSubset<
-        ::odm::derive::FieldPath<::odm::derive::Root<Product>, Product, 1>,
-        T,
-    > for Product
+    impl<T> _odm::HasSubset<_odm::FieldPath<_odm::Root<Product>, Product, 1>, T>
+    for Product
     where
-        Subset<Summary>: ::odm::derive::SubsetOf<T>,
+        Subset<Summary>: _odm::SubsetOf<T>,
     {
-        fn subset(&self) -> &::odm::derive::Subset<T> {
-            ::odm::derive::SubsetOf::subset(&self.reviews)
+        fn subset(&self) -> &_odm::Subset<T> {
+            _odm::SubsetOf::subset(&self.reviews)
         }
     }
 };
@@ -243,95 +207,78 @@ const _: () = {
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Review`.
     pub struct ReviewFields<P> {
         /// Stored as `_id`.
-        pub id: ::odm::derive::Field<
-            ObjectId,
-            ::odm::derive::FieldPath<P, Review, 0>,
-            ::odm::derive::Identity,
-        >,
+        pub id: _odm::Field<ObjectId, _odm::FieldPath<P, Review, 0>, _odm::Identity>,
         /// Stored as `product`.
-        pub product: ::odm::derive::Field<
+        pub product: _odm::Field<
             Ref<Product>,
-            ::odm::derive::FieldPath<P, Review, 1>,
-            ::odm::derive::Plain,
+            _odm::FieldPath<P, Review, 1>,
+            _odm::Plain,
         >,
         /// Stored as `stars`.
-        pub stars: ::odm::derive::Field<
-            i32,
-            ::odm::derive::FieldPath<P, Review, 2>,
-            ::odm::derive::Plain,
-        >,
+        pub stars: _odm::Field<i32, _odm::FieldPath<P, Review, 2>, _odm::Plain>,
         /// Stored as `written`.
-        pub written: ::odm::derive::Field<
-            DateTime,
-            ::odm::derive::FieldPath<P, Review, 3>,
-            ::odm::derive::Plain,
-        >,
+        pub written: _odm::Field<DateTime, _odm::FieldPath<P, Review, 3>, _odm::Plain>,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for ReviewFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for ReviewFields<P> {
         const NEW: Self = Self {
-            id: ::odm::derive::Field::NEW,
-            product: ::odm::derive::Field::NEW,
-            stars: ::odm::derive::Field::NEW,
-            written: ::odm::derive::Field::NEW,
+            id: _odm::Field::NEW,
+            product: _odm::Field::NEW,
+            stars: _odm::Field::NEW,
+            written: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Review {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Review {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "_id",
                 hash: 13334660529758004755u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "product",
                 hash: 7067897761789831404u64,
-                optional: ::odm::derive::Probe::<Ref<Product>>::OPTIONAL,
+                optional: _odm::Probe::<Ref<Product>>::OPTIONAL,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "stars",
                 hash: 17176048025780166662u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "written",
                 hash: 2713540799065099712u64,
                 optional: false,
                 defaulted: false,
             },
         ];
-        const OUTLINE: &'static ::odm::derive::Outline = {
-            &::odm::derive::Outline {
+        const OUTLINE: &'static _odm::Outline = {
+            &_odm::Outline {
                 references: true,
                 opaque: false,
                 derived: &[],
                 embedded: &[],
             }
         };
-        type Fields<P: ::odm::derive::Path> = ReviewFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = ReviewFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Review",
                 fields: &[
-                    ::odm::derive::known(
-                        "_id",
-                        ::odm::derive::Probe::<ObjectId>::DESCRIBED,
-                        false,
-                    ),
-                    ::odm::derive::reference::<
+                    _odm::known("_id", _odm::Probe::<ObjectId>::DESCRIBED, false),
+                    _odm::reference::<
                         Ref<Product>,
                     >(
                             "product",
-                            ::odm::derive::DeclaredReference {
+                            _odm::DeclaredReference {
                                 parent: true,
                                 one: false,
                                 unchecked: false,
@@ -339,33 +286,23 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .of(::odm::derive::Probe::<Ref<Product>>::DESCRIBED)
-                        .required(!::odm::derive::Probe::<Ref<Product>>::FROM_NOTHING),
-                    ::odm::derive::known(
-                        "stars",
-                        ::odm::derive::Probe::<i32>::DESCRIBED,
-                        true,
-                    ),
-                    ::odm::derive::known(
-                        "written",
-                        ::odm::derive::Probe::<DateTime>::DESCRIBED,
-                        true,
-                    ),
+                        .of(_odm::Probe::<Ref<Product>>::DESCRIBED)
+                        .required(!_odm::Probe::<Ref<Product>>::FROM_NOTHING),
+                    _odm::known("stars", _odm::Probe::<i32>::DESCRIBED, true),
+                    _odm::known("written", _odm::Probe::<DateTime>::DESCRIBED, true),
                 ],
             };
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Review {
+    impl _odm::Referable for Review {
         type Key = ObjectId;
         type StoredKey = ObjectId;
-        const KEY: ::odm::derive::Described = ::odm::derive::Probe::<
-            ObjectId,
-        >::DESCRIBED;
+        const KEY: _odm::Described = _odm::Probe::<ObjectId>::DESCRIBED;
     }
     #[automatically_derived]
-    impl ::odm::derive::Document for Review {
+    impl _odm::Document for Review {
         type Id = ObjectId;
         type Itself = Self;
         const COLLECTION: &'static str = "reviews";
@@ -373,65 +310,53 @@ const _: () = {
         fn id(&self) -> &ObjectId {
             &self.id
         }
-        fn model() -> &'static ::odm::derive::Model {
-            static ONE: ::odm::derive::Model = ::odm::derive::Model {
-                name: "Review",
-                collection: "reviews",
-                shape: <Review as ::odm::derive::Structure>::shape,
-                indexes: &[],
-                expires: ::core::option::Option::None,
-                id_of_number: ::core::option::Option::None,
-                version: ::core::option::Option::None,
-                created_at: ::core::option::Option::None,
-                updated_at: ::core::option::Option::None,
-                schema: ::odm::derive::schema_of::<Review>,
-                validation: ::odm::derive::Validation {
-                    level: ::odm::derive::ValidationLevel::Strict,
-                    action: ::odm::derive::ValidationAction::Error,
-                    schema: ::core::option::Option::None,
-                    check: ::odm::derive::Probe::<Review>::CHECK,
-                },
-                renamed: &[],
-                readable: ::odm::derive::Probe::<Review>::READABLE,
-            };
+        fn model() -> &'static _odm::Model {
+            static ONE: _odm::Model = _odm::model::<
+                Review,
+            >(
+                "Review",
+                "reviews",
+                _odm::Probe::<Review>::CHECK,
+                _odm::Probe::<Review>::READABLE,
+            );
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Review> for ObjectId {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Review> for ObjectId {
+        type How = _odm::ById;
         fn into_id(self) -> ObjectId {
             self
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::IntoId<Review> for &ObjectId {
-        type How = ::odm::derive::ById;
+    impl _odm::IntoId<Review> for &ObjectId {
+        type How = _odm::ById;
         fn into_id(self) -> ObjectId {
-            ::odm::derive::clone_id::<Review>(self)
+            _odm::clone_id::<Review>(self)
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Review
+    impl<D> _odm::RefersWithin<D> for Review
     where
-        Ref<Product>: ::odm::derive::RefersWithin<D>,
+        Ref<Product>: _odm::RefersWithin<D>,
     {}
     const _: () = {
-        ::core::assert!(
-            ! < ObjectId as ::odm::derive::Known > ::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<ObjectId as _odm::Known>::RELATED,
+            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
-        ::core::assert!(
-            ! < DateTime as ::odm::derive::Known > ::RELATED,
-            "`written` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
+        _odm::assert(
+            !<DateTime as _odm::Known>::RELATED,
+            "`written` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
         );
     };
     #[automatically_derived]
-    impl ::odm::derive::ChildOf<Product, ::odm::derive::Any, 0usize> for Review {
+    impl _odm::ChildOf<Product, _odm::Any, 0usize> for Review {
         const PATH: &'static str = "product";
     }
     #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Review {
+    impl _odm::SubsetItem for Review {
         type Child = Review;
     }
 };
@@ -451,92 +376,82 @@ const _: () = {
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Summary`.
     pub struct SummaryFields<P> {
         /// Stored as `stars`.
-        pub stars: ::odm::derive::Field<
-            i32,
-            ::odm::derive::FieldPath<P, Summary, 0>,
-            ::odm::derive::Plain,
-        >,
+        pub stars: _odm::Field<i32, _odm::FieldPath<P, Summary, 0>, _odm::Plain>,
         /// Stored as `written`.
-        pub written: ::odm::derive::Field<
-            DateTime,
-            ::odm::derive::FieldPath<P, Summary, 1>,
-            ::odm::derive::Plain,
-        >,
+        pub written: _odm::Field<DateTime, _odm::FieldPath<P, Summary, 1>, _odm::Plain>,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for SummaryFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for SummaryFields<P> {
         const NEW: Self = Self {
-            stars: ::odm::derive::Field::NEW,
-            written: ::odm::derive::Field::NEW,
+            stars: _odm::Field::NEW,
+            written: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Summary {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Summary {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "stars",
                 hash: 17176048025780166662u64,
                 optional: false,
                 defaulted: false,
             },
-            ::odm::derive::StoredName {
+            _odm::StoredName {
                 text: "written",
                 hash: 2713540799065099712u64,
                 optional: false,
                 defaulted: false,
             },
         ];
-        type Fields<P: ::odm::derive::Path> = SummaryFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = SummaryFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Summary",
-                fields: &[::odm::derive::plain("stars"), ::odm::derive::plain("written")],
+                fields: &[_odm::plain("stars"), _odm::plain("written")],
             };
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Summary {
-        type Key = ::odm::derive::NoKey;
-        type StoredKey = ::odm::derive::NoKey;
+    impl _odm::Referable for Summary {
+        type Key = _odm::NoKey;
+        type StoredKey = _odm::NoKey;
     }
     #[automatically_derived]
-    impl ::odm::derive::Projection for Summary {
+    impl _odm::Projection for Summary {
         type Of = Review;
     }
     const _: () = {
-        let document = ::odm::derive::fields_of::<Review>();
+        let document = _odm::fields_of::<Review>();
         ::core::assert!(
-            ::odm::derive::source(document.stars).shown_as:: < i32 > ()
-            .is_stored_as("stars"),
+            _odm::source(document.stars).shown_as:: < i32 > ().is_stored_as("stars"),
             "`stars` is stored as `stars` here, and under another name in the document: give both the same `#[serde(rename = \"..\")]`"
         );
         ::core::assert!(
-            ::odm::derive::Probe:: < i32 > ::FROM_NOTHING || !
-            ::odm::derive::is_defaulted:: < Review > ("stars"),
+            _odm::Probe:: < i32 > ::FROM_NOTHING || ! _odm::is_defaulted:: < Review >
+            ("stars"),
             "`stars` can be missing in the document, which has a default for it: add `#[serde(default)]` here too"
         );
         ::core::assert!(
-            ::odm::derive::source(document.written).shown_as:: < DateTime > ()
+            _odm::source(document.written).shown_as:: < DateTime > ()
             .is_stored_as("written"),
             "`written` is stored as `written` here, and under another name in the document: give both the same `#[serde(rename = \"..\")]`"
         );
         ::core::assert!(
-            ::odm::derive::Probe:: < DateTime > ::FROM_NOTHING || !
-            ::odm::derive::is_defaulted:: < Review > ("written"),
+            _odm::Probe:: < DateTime > ::FROM_NOTHING || ! _odm::is_defaulted:: < Review
+            > ("written"),
             "`written` can be missing in the document, which has a default for it: add `#[serde(default)]` here too"
         );
     };
     #[automatically_derived]
-    impl ::odm::derive::SubsetItem for Summary {
+    impl _odm::SubsetItem for Summary {
         type Child = Review;
-        const SHOWN: ::core::option::Option<fn() -> &'static ::odm::derive::Shape> = ::core::option::Option::Some(
-            <Self as ::odm::derive::Structure>::shape,
+        const SHOWN: ::core::option::Option<fn() -> &'static _odm::Shape> = ::core::option::Option::Some(
+            <Self as _odm::Structure>::shape,
         );
     }
 };

@@ -13,45 +13,40 @@
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Grade`.
     pub struct GradeFields<P> {
-        __unused: ::odm::derive::Phantom<fn() -> (P, Grade)>,
+        __unused: _odm::Phantom<fn() -> (P, Grade)>,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for GradeFields<P> {
-        const NEW: Self = Self {
-            __unused: ::odm::derive::Phantom,
-        };
-        const STATIC: &'static Self = &Self::NEW;
+    impl<P: _odm::Path> _odm::FieldSet for GradeFields<P> {
+        const NEW: Self = Self { __unused: _odm::Phantom };
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Grade {
-        const NAMES: &'static [::odm::derive::StoredName] = &[];
-        type Fields<P: ::odm::derive::Path> = GradeFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+    impl _odm::Structure for Grade {
+        const NAMES: &'static [_odm::StoredName] = &[];
+        type Fields<P: _odm::Path> = GradeFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Grade",
                 fields: &[],
             };
             &ONE
         }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::variants_schema::<
+        fn schema(types: &mut _odm::SchemaTypes) -> _odm::BsonDocument {
+            _odm::variants_schema::<
                 Self,
             >(
                 types,
                 &[
-                    ::odm::derive::VariantSchema {
+                    _odm::VariantSchema {
                         name: "Fair",
-                        form: ::odm::derive::EnumForm::External,
+                        form: _odm::EnumForm::External,
                         content: ::core::option::Option::None,
                     },
-                    ::odm::derive::VariantSchema {
+                    _odm::VariantSchema {
                         name: "Good",
-                        form: ::odm::derive::EnumForm::External,
+                        form: _odm::EnumForm::External,
                         content: ::core::option::Option::None,
                     },
                 ],
@@ -60,52 +55,50 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Grade {}
+    impl<D> _odm::RefersWithin<D> for Grade {}
     #[automatically_derived]
-    impl ::odm::derive::Ordered for Grade {
+    impl _odm::Ordered for Grade {
         type Present = Self;
     }
     #[automatically_derived]
-    impl ::odm::derive::Through for Grade {
+    impl _odm::Through for Grade {
         type To = Self;
     }
     #[automatically_derived]
-    impl ::odm::derive::Embed for Grade {}
+    impl _odm::Embed for Grade {}
     #[automatically_derived]
-    impl ::odm::derive::EmbedField for Grade {
+    impl _odm::EmbedField for Grade {
         type Value = Self;
-        const CONTAINER: ::odm::derive::Container = ::odm::derive::Container::One;
-        type Parent = ::odm::derive::NoParent;
-        type ParentPath<P: ::odm::derive::Path> = P;
+        const CONTAINER: _odm::Container = _odm::Container::One;
+        type Parent = _odm::NoParent;
+        type ParentPath<P: _odm::Path> = P;
         type ParentCardinality = ();
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Grade {
-        type Key = ::odm::derive::NoKey;
-        type StoredKey = ::odm::derive::NoKey;
+    impl _odm::Referable for Grade {
+        type Key = _odm::NoKey;
+        type StoredKey = _odm::NoKey;
     }
     #[automatically_derived]
-    impl ::odm::derive::formula::FormulaEquated for Grade {}
+    impl _odm::formula::FormulaEquated for Grade {}
     #[automatically_derived]
-    impl ::odm::derive::Known for Grade {
+    impl _odm::Known for Grade {
         const RELATED: bool = false;
-        const OPERAND: ::core::option::Option<::odm::derive::Operand> = ::core::option::Option::Some(
-            ::odm::derive::Operand::names(&["Fair", "Good"], true),
+        const OPERAND: ::core::option::Option<_odm::Operand> = ::core::option::Option::Some(
+            _odm::Operand::names(&["Fair", "Good"], true),
         );
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            <Self as ::odm::derive::Structure>::schema(types)
+        fn schema(types: &mut _odm::SchemaTypes) -> _odm::BsonDocument {
+            <Self as _odm::Structure>::schema(types)
         }
-        fn has_checks(types: &mut ::odm::derive::SchemaTypes) -> bool {
-            <Self as ::odm::derive::Structure>::has_checks(types)
+        fn has_checks(types: &mut _odm::SchemaTypes) -> bool {
+            <Self as _odm::Structure>::has_checks(types)
         }
         fn check(
             &self,
-            at: &::odm::derive::ValueLocation<'_>,
-            found: &mut ::std::vec::Vec<::odm::derive::Violation>,
+            at: &_odm::ValueLocation<'_>,
+            found: &mut ::std::vec::Vec<_odm::Violation>,
         ) {
-            <Self as ::odm::derive::Structure>::check(self, at, found);
+            <Self as _odm::Structure>::check(self, at, found);
         }
     }
 };
@@ -125,342 +118,311 @@ const _: () = {
     unused_qualifications
 )]
 const _: () = {
-    use ::odm::derive::Unknown as _;
+    use ::odm::derive::{self as _odm, Unknown as _};
     /// The fields of `Shape`.
     pub struct ShapeFields<P> {
         /// The tag: which variant of `Shape` it is.
-        pub r#type: ::odm::derive::Field<
+        pub r#type: _odm::Field<
             ::std::string::String,
-            ::odm::derive::FieldPath<P, Shape, 0>,
-            ::odm::derive::Plain,
+            _odm::FieldPath<P, Shape, 0>,
+            _odm::Plain,
         >,
         /// Its fields are stored in its place.
-        pub circle: ::odm::derive::Flattened<ShapeCircle, P>,
+        pub circle: _odm::Flattened<ShapeCircle, P>,
         /// Its fields are stored in its place.
-        pub square: ::odm::derive::Flattened<ShapeSquare, P>,
+        pub square: _odm::Flattened<ShapeSquare, P>,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for ShapeFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for ShapeFields<P> {
         const NEW: Self = Self {
-            r#type: ::odm::derive::Field::NEW,
-            circle: ::odm::derive::Flattened::NEW,
-            square: ::odm::derive::Flattened::NEW,
+            r#type: _odm::Field::NEW,
+            circle: _odm::Flattened::NEW,
+            square: _odm::Flattened::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for Shape {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for Shape {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "type",
                 hash: 12075340201627130925u64,
                 optional: false,
                 defaulted: false,
             },
         ];
-        const FLATTENED: &'static [&'static ::odm::derive::ShownNames] = &[
-            ::odm::derive::shown::<ShapeCircle>(),
-            ::odm::derive::shown::<ShapeSquare>(),
+        const FLATTENED: &'static [&'static _odm::ShownNames] = &[
+            _odm::shown::<ShapeCircle>(),
+            _odm::shown::<ShapeSquare>(),
         ];
-        const OUTLINE: &'static ::odm::derive::Outline = {
-            &::odm::derive::Outline {
+        const OUTLINE: &'static _odm::Outline = {
+            &_odm::Outline {
                 references: false,
                 opaque: false,
                 derived: &[],
                 embedded: &[
-                    (
-                        "",
-                        14695981039346656037u64,
-                        ::odm::derive::outline::<ShapeCircle>(),
-                    ),
-                    (
-                        "",
-                        14695981039346656037u64,
-                        ::odm::derive::outline::<ShapeSquare>(),
-                    ),
+                    ("", 14695981039346656037u64, _odm::outline::<ShapeCircle>()),
+                    ("", 14695981039346656037u64, _odm::outline::<ShapeSquare>()),
                 ],
             }
         };
-        type Fields<P: ::odm::derive::Path> = ShapeFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = ShapeFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Shape",
                 fields: &[
-                    ::odm::derive::plain("type")
-                        .of(::odm::derive::Probe::<::std::string::String>::DESCRIBED),
+                    _odm::plain("type")
+                        .of(_odm::Probe::<::std::string::String>::DESCRIBED),
                     {
                         ::core::assert!(
-                            ::odm::derive::is_flat:: < ShapeCircle > (),
+                            _odm::is_flat:: < ShapeCircle > (),
                             "only an embedded value, or an `Option` of one, can be flattened"
                         );
-                        ::odm::derive::embed::<ShapeCircle>("")
+                        _odm::embed::<ShapeCircle>("")
                     },
                     {
                         ::core::assert!(
-                            ::odm::derive::is_flat:: < ShapeSquare > (),
+                            _odm::is_flat:: < ShapeSquare > (),
                             "only an embedded value, or an `Option` of one, can be flattened"
                         );
-                        ::odm::derive::embed::<ShapeSquare>("")
+                        _odm::embed::<ShapeSquare>("")
                     },
                 ],
             };
             &ONE
         }
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            ::odm::derive::variants_schema::<
+        fn schema(types: &mut _odm::SchemaTypes) -> _odm::BsonDocument {
+            _odm::variants_schema::<
                 Self,
             >(
                 types,
                 &[
-                    ::odm::derive::VariantSchema {
+                    _odm::VariantSchema {
                         name: "circle",
-                        form: ::odm::derive::EnumForm::Internal("type"),
+                        form: _odm::EnumForm::Internal("type"),
                         content: ::core::option::Option::Some(
-                            <ShapeCircle as ::odm::derive::Structure>::schema,
+                            <ShapeCircle as _odm::Structure>::schema,
                         ),
                     },
-                    ::odm::derive::VariantSchema {
+                    _odm::VariantSchema {
                         name: "square",
-                        form: ::odm::derive::EnumForm::Internal("type"),
+                        form: _odm::EnumForm::Internal("type"),
                         content: ::core::option::Option::Some(
-                            <ShapeSquare as ::odm::derive::Structure>::schema,
+                            <ShapeSquare as _odm::Structure>::schema,
                         ),
                     },
-                    ::odm::derive::VariantSchema {
+                    _odm::VariantSchema {
                         name: "nothing",
-                        form: ::odm::derive::EnumForm::Internal("type"),
+                        form: _odm::EnumForm::Internal("type"),
                         content: ::core::option::Option::None,
                     },
                 ],
                 false,
             )
         }
-        fn has_checks(types: &mut ::odm::derive::SchemaTypes) -> bool {
+        fn has_checks(types: &mut _odm::SchemaTypes) -> bool {
             false
-                || ::odm::derive::any_has_checks::<
+                || _odm::any_has_checks::<
                     Self,
                 >(
                     types,
                     &[
-                        <ShapeCircle as ::odm::derive::Structure>::has_checks,
-                        <ShapeSquare as ::odm::derive::Structure>::has_checks,
+                        <ShapeCircle as _odm::Structure>::has_checks,
+                        <ShapeSquare as _odm::Structure>::has_checks,
                     ],
                 )
         }
         fn check(
             &self,
-            at: &::odm::derive::ValueLocation<'_>,
-            found: &mut ::std::vec::Vec<::odm::derive::Violation>,
+            at: &_odm::ValueLocation<'_>,
+            found: &mut ::std::vec::Vec<_odm::Violation>,
         ) {}
     }
     /// What is in `Shape::Circle`.
-    pub struct ShapeCircle(::odm::derive::Phantom<fn() -> Shape>);
+    pub struct ShapeCircle(_odm::Phantom<fn() -> Shape>);
     /// The fields of `Shape::Circle`.
     pub struct ShapeCircleFields<P> {
         /// Stored as `theRadius`.
-        pub the_radius: ::odm::derive::Field<
+        pub the_radius: _odm::Field<
             f64,
-            ::odm::derive::FieldPath<P, ShapeCircle, 0>,
-            ::odm::derive::Plain,
+            _odm::FieldPath<P, ShapeCircle, 0>,
+            _odm::Plain,
         >,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for ShapeCircleFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for ShapeCircleFields<P> {
         const NEW: Self = Self {
-            the_radius: ::odm::derive::Field::NEW,
+            the_radius: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for ShapeCircle {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for ShapeCircle {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "theRadius",
                 hash: 1798185780897081058u64,
                 optional: true,
                 defaulted: false,
             },
         ];
-        type Fields<P: ::odm::derive::Path> = ShapeCircleFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = ShapeCircleFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Shape::Circle",
-                fields: &[
-                    ::odm::derive::known(
-                        "theRadius",
-                        ::odm::derive::Probe::<f64>::DESCRIBED,
-                        true,
-                    ),
-                ],
+                fields: &[_odm::known("theRadius", _odm::Probe::<f64>::DESCRIBED, true)],
             };
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Through for ShapeCircle {
+    impl _odm::Through for ShapeCircle {
         type To = Self;
     }
     #[automatically_derived]
-    impl ::odm::derive::Embed for ShapeCircle {}
+    impl _odm::Embed for ShapeCircle {}
     #[automatically_derived]
-    impl ::odm::derive::EmbedField for ShapeCircle {
+    impl _odm::EmbedField for ShapeCircle {
         type Value = Self;
-        const CONTAINER: ::odm::derive::Container = ::odm::derive::Container::One;
-        type Parent = ::odm::derive::NoParent;
-        type ParentPath<P: ::odm::derive::Path> = P;
+        const CONTAINER: _odm::Container = _odm::Container::One;
+        type Parent = _odm::NoParent;
+        type ParentPath<P: _odm::Path> = P;
         type ParentCardinality = ();
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for ShapeCircle {
-        type Key = ::odm::derive::NoKey;
-        type StoredKey = ::odm::derive::NoKey;
+    impl _odm::Referable for ShapeCircle {
+        type Key = _odm::NoKey;
+        type StoredKey = _odm::NoKey;
     }
     #[automatically_derived]
-    impl ::odm::derive::formula::FormulaEquated for ShapeCircle {}
+    impl _odm::formula::FormulaEquated for ShapeCircle {}
     #[automatically_derived]
-    impl ::odm::derive::Known for ShapeCircle {
+    impl _odm::Known for ShapeCircle {
         const RELATED: bool = true;
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            <Self as ::odm::derive::Structure>::schema(types)
+        fn schema(types: &mut _odm::SchemaTypes) -> _odm::BsonDocument {
+            <Self as _odm::Structure>::schema(types)
         }
-        fn has_checks(types: &mut ::odm::derive::SchemaTypes) -> bool {
-            <Self as ::odm::derive::Structure>::has_checks(types)
+        fn has_checks(types: &mut _odm::SchemaTypes) -> bool {
+            <Self as _odm::Structure>::has_checks(types)
         }
         fn check(
             &self,
-            at: &::odm::derive::ValueLocation<'_>,
-            found: &mut ::std::vec::Vec<::odm::derive::Violation>,
+            at: &_odm::ValueLocation<'_>,
+            found: &mut ::std::vec::Vec<_odm::Violation>,
         ) {
-            <Self as ::odm::derive::Structure>::check(self, at, found);
+            <Self as _odm::Structure>::check(self, at, found);
         }
     }
     /// What is in `Shape::Square`.
-    pub struct ShapeSquare(::odm::derive::Phantom<fn() -> Shape>);
+    pub struct ShapeSquare(_odm::Phantom<fn() -> Shape>);
     /// The fields of `Shape::Square`.
     pub struct ShapeSquareFields<P> {
         /// Stored as `sideLength`.
-        pub side_length: ::odm::derive::Field<
+        pub side_length: _odm::Field<
             f64,
-            ::odm::derive::FieldPath<P, ShapeSquare, 0>,
-            ::odm::derive::Plain,
+            _odm::FieldPath<P, ShapeSquare, 0>,
+            _odm::Plain,
         >,
     }
     #[automatically_derived]
-    impl<P: ::odm::derive::Path> ::odm::derive::FieldSet for ShapeSquareFields<P> {
+    impl<P: _odm::Path> _odm::FieldSet for ShapeSquareFields<P> {
         const NEW: Self = Self {
-            side_length: ::odm::derive::Field::NEW,
+            side_length: _odm::Field::NEW,
         };
-        const STATIC: &'static Self = &Self::NEW;
     }
     #[automatically_derived]
-    impl ::odm::derive::Structure for ShapeSquare {
-        const NAMES: &'static [::odm::derive::StoredName] = &[
-            ::odm::derive::StoredName {
+    impl _odm::Structure for ShapeSquare {
+        const NAMES: &'static [_odm::StoredName] = &[
+            _odm::StoredName {
                 text: "sideLength",
                 hash: 10264167569309936954u64,
                 optional: true,
                 defaulted: false,
             },
         ];
-        type Fields<P: ::odm::derive::Path> = ShapeSquareFields<P>;
-        fn shape() -> &'static ::odm::derive::Shape {
-            static ONE: ::odm::derive::Shape = ::odm::derive::Shape {
+        type Fields<P: _odm::Path> = ShapeSquareFields<P>;
+        fn shape() -> &'static _odm::Shape {
+            static ONE: _odm::Shape = _odm::Shape {
                 name: "Shape::Square",
-                fields: &[
-                    ::odm::derive::known(
-                        "sideLength",
-                        ::odm::derive::Probe::<f64>::DESCRIBED,
-                        true,
-                    ),
-                ],
+                fields: &[_odm::known("sideLength", _odm::Probe::<f64>::DESCRIBED, true)],
             };
             &ONE
         }
     }
     #[automatically_derived]
-    impl ::odm::derive::Through for ShapeSquare {
+    impl _odm::Through for ShapeSquare {
         type To = Self;
     }
     #[automatically_derived]
-    impl ::odm::derive::Embed for ShapeSquare {}
+    impl _odm::Embed for ShapeSquare {}
     #[automatically_derived]
-    impl ::odm::derive::EmbedField for ShapeSquare {
+    impl _odm::EmbedField for ShapeSquare {
         type Value = Self;
-        const CONTAINER: ::odm::derive::Container = ::odm::derive::Container::One;
-        type Parent = ::odm::derive::NoParent;
-        type ParentPath<P: ::odm::derive::Path> = P;
+        const CONTAINER: _odm::Container = _odm::Container::One;
+        type Parent = _odm::NoParent;
+        type ParentPath<P: _odm::Path> = P;
         type ParentCardinality = ();
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for ShapeSquare {
-        type Key = ::odm::derive::NoKey;
-        type StoredKey = ::odm::derive::NoKey;
+    impl _odm::Referable for ShapeSquare {
+        type Key = _odm::NoKey;
+        type StoredKey = _odm::NoKey;
     }
     #[automatically_derived]
-    impl ::odm::derive::formula::FormulaEquated for ShapeSquare {}
+    impl _odm::formula::FormulaEquated for ShapeSquare {}
     #[automatically_derived]
-    impl ::odm::derive::Known for ShapeSquare {
+    impl _odm::Known for ShapeSquare {
         const RELATED: bool = true;
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            <Self as ::odm::derive::Structure>::schema(types)
+        fn schema(types: &mut _odm::SchemaTypes) -> _odm::BsonDocument {
+            <Self as _odm::Structure>::schema(types)
         }
-        fn has_checks(types: &mut ::odm::derive::SchemaTypes) -> bool {
-            <Self as ::odm::derive::Structure>::has_checks(types)
+        fn has_checks(types: &mut _odm::SchemaTypes) -> bool {
+            <Self as _odm::Structure>::has_checks(types)
         }
         fn check(
             &self,
-            at: &::odm::derive::ValueLocation<'_>,
-            found: &mut ::std::vec::Vec<::odm::derive::Violation>,
+            at: &_odm::ValueLocation<'_>,
+            found: &mut ::std::vec::Vec<_odm::Violation>,
         ) {
-            <Self as ::odm::derive::Structure>::check(self, at, found);
+            <Self as _odm::Structure>::check(self, at, found);
         }
     }
     #[automatically_derived]
-    impl<D> ::odm::derive::RefersWithin<D> for Shape {}
+    impl<D> _odm::RefersWithin<D> for Shape {}
     #[automatically_derived]
-    impl ::odm::derive::Through for Shape {
+    impl _odm::Through for Shape {
         type To = Self;
     }
     #[automatically_derived]
-    impl ::odm::derive::Embed for Shape {}
+    impl _odm::Embed for Shape {}
     #[automatically_derived]
-    impl ::odm::derive::EmbedField for Shape {
+    impl _odm::EmbedField for Shape {
         type Value = Self;
-        const CONTAINER: ::odm::derive::Container = ::odm::derive::Container::One;
-        type Parent = ::odm::derive::NoParent;
-        type ParentPath<P: ::odm::derive::Path> = P;
+        const CONTAINER: _odm::Container = _odm::Container::One;
+        type Parent = _odm::NoParent;
+        type ParentPath<P: _odm::Path> = P;
         type ParentCardinality = ();
     }
     #[automatically_derived]
-    impl ::odm::derive::Referable for Shape {
-        type Key = ::odm::derive::NoKey;
-        type StoredKey = ::odm::derive::NoKey;
+    impl _odm::Referable for Shape {
+        type Key = _odm::NoKey;
+        type StoredKey = _odm::NoKey;
     }
     #[automatically_derived]
-    impl ::odm::derive::formula::FormulaEquated for Shape {}
+    impl _odm::formula::FormulaEquated for Shape {}
     #[automatically_derived]
-    impl ::odm::derive::Known for Shape {
+    impl _odm::Known for Shape {
         const RELATED: bool = true;
-        fn schema(
-            types: &mut ::odm::derive::SchemaTypes,
-        ) -> ::odm::derive::BsonDocument {
-            <Self as ::odm::derive::Structure>::schema(types)
+        fn schema(types: &mut _odm::SchemaTypes) -> _odm::BsonDocument {
+            <Self as _odm::Structure>::schema(types)
         }
-        fn has_checks(types: &mut ::odm::derive::SchemaTypes) -> bool {
-            <Self as ::odm::derive::Structure>::has_checks(types)
+        fn has_checks(types: &mut _odm::SchemaTypes) -> bool {
+            <Self as _odm::Structure>::has_checks(types)
         }
         fn check(
             &self,
-            at: &::odm::derive::ValueLocation<'_>,
-            found: &mut ::std::vec::Vec<::odm::derive::Violation>,
+            at: &_odm::ValueLocation<'_>,
+            found: &mut ::std::vec::Vec<_odm::Violation>,
         ) {
-            <Self as ::odm::derive::Structure>::check(self, at, found);
+            <Self as _odm::Structure>::check(self, at, found);
         }
     }
 };

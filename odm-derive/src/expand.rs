@@ -59,7 +59,9 @@ pub(crate) fn expand(model: &Model) -> TokenStream {
 /// They follow the user's names and visibility, and a model may use only a part of them: the lints
 /// that this sets off are not the user's to fix.
 pub(crate) fn wrap(head: &Head, items: &TokenStream) -> TokenStream {
-    let private = &head.private;
+    let Head {
+        library, private, ..
+    } = head;
     quote! {
         #[doc(hidden)]
         #[allow(
@@ -74,7 +76,7 @@ pub(crate) fn wrap(head: &Head, items: &TokenStream) -> TokenStream {
             unused_qualifications
         )]
         const _: () = {
-            use #private::Unknown as _;
+            use #library::{self as #private, Unknown as _};
             #items
         };
     }

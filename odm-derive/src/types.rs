@@ -166,6 +166,9 @@ pub(crate) fn argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
     }
 }
 
+/// The name of the library's private module among the generated items.
+pub(crate) const PRIVATE: &str = "_odm";
+
 /// `T`, if the type is the library's `Native<T>`, which no user can name like that.
 pub(crate) fn native(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else {
@@ -174,8 +177,8 @@ pub(crate) fn native(ty: &Type) -> Option<&Type> {
     let is_private = path
         .path
         .segments
-        .iter()
-        .any(|segment| segment.ident == "derive");
+        .first()
+        .is_some_and(|segment| segment.ident.to_string().trim_end_matches('_') == PRIVATE);
     is_private.then(|| argument(ty, "Native")).flatten()
 }
 

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     ast::IdSource,
-    attr::{Expires, Index, Renamed, index::Key},
+    attr::{Expires, Index, Renamed, Validation, index::Key},
     model::{Document, Head, New, Place, Role},
     types,
 };
@@ -73,17 +73,8 @@ pub(crate) fn generics(head: &Head) -> Generics {
 ///     fn id(&self) -> &ObjectId { &self.id }
 ///     fn model() -> &'static Model {
 ///         static ONE: Model = Model {
-///             name: "Part",
-///             collection: "parts",
-///             shape: <Part as Structure>::shape,
 ///             indexes: &[Index { name: None, unique: true, case_insensitive: false, .. }],
-///             expires: None,
-///             id_of_number: Some(stored_id_of_number::<Part, NewPart>),
-///             version: Some("revision"),
-///             created_at: None,
-///             updated_at: None,
-///             ..
-///             readable: Probe::<Part>::READABLE,
+///             ..model::<Part>("Part", "parts", Probe::<Part>::CHECK, Probe::<Part>::READABLE)
 ///         };
 ///         &ONE
 ///     }
@@ -95,7 +86,6 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
         collection,
         id,
         id_type,
-        indexes,
         ..
     } = document;
     let Head {
@@ -105,30 +95,7 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
         ..
     } = head;
     let (impl_generics, _, where_clause) = generics.split_for_impl();
-    let root = structure::root(head, &document.structure);
-    let name_of = |field: &Option<(Type, String)>| match field {
-        Some((_, name)) => quote!(::core::option::Option::Some(#name)),
-        None => quote!(::core::option::Option::None),
-    };
-    let version = name_of(&document.version);
-    let created_at = name_of(&document.created_at);
-    let updated_at = name_of(&document.updated_at);
-    let indexes = indexes.iter().map(|index| index_of(head, &root, index));
-    let expires = expires(head, &root, document.expires.as_ref());
-    let new = document.new.iter();
-    let mut numbered = new.filter(|new| new.id_source == Some(IdSource::Sequence));
-    let id_of_number = match numbered.next() {
-        Some(New { name, .. }) => {
-            quote!(::core::option::Option::Some(#private::stored_id_of_number::<#this, #name>))
-        }
-        None => quote!(::core::option::Option::None),
-    };
     let inverses = reference::inverses(&document.structure);
-    let validation = validation(document);
-    let renamed = document
-        .renamed
-        .iter()
-        .map(|Renamed { from, to }| quote!(#private::Renamed { from: #from, to: #to }));
     let key = document.native_id.as_ref().unwrap_or(id_type);
     let described_key = self::key(head, key);
     let native_key = document
@@ -137,27 +104,23 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
         .then(|| native_key(head, id_type));
     let hash = types::fnv1a(&collection.value());
     // A probe does not answer for a generic document.
-    let readable = if head.has_type_params() {
-        quote!(#private::check_readable::<#this>)
+    let (check, readable) = if head.has_type_params() {
+        (
+            quote!(#private::check_of::<#this>),
+            quote!(#private::check_readable::<#this>),
+        )
     } else {
-        quote!(#private::Probe::<#this>::READABLE)
+        (
+            quote!(#private::Probe::<#this>::CHECK),
+            quote!(#private::Probe::<#this>::READABLE),
+        )
     };
-    let model = quote! {
-        #private::Model {
-            name: #name,
-            collection: #collection,
-            shape: <#this as #private::Structure>::shape,
-            indexes: &[#(#indexes),*],
-            expires: #expires,
-            id_of_number: #id_of_number,
-            version: #version,
-            created_at: #created_at,
-            updated_at: #updated_at,
-            schema: #private::schema_of::<#this>,
-            validation: #validation,
-            renamed: &[#(#renamed),*],
-            readable: #readable,
-        }
+    let declared = declared(document, &check);
+    let plain = quote!(#private::model::<#this>(#name, #collection, #check, #readable));
+    let model = if declared.is_empty() {
+        plain
+    } else {
+        quote!(#private::Model { #declared ..#plain })
     };
     let model = structure::constant(head, quote!(#private::Model), &model);
     quote! {
@@ -189,37 +152,91 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
     }
 }
 
+/// What the attributes of the document declare.
+///
+/// ```ignore
+/// indexes: &[Index { name: None, unique: true, case_insensitive: false, .. }],
+/// expires: Some(expires(ROOT.seen, 2592000)),
+/// id_of_number: Some(stored_id_of_number::<Part, NewPart>),
+/// version: Some("revision"),
+/// validation: Validation { level: ValidationLevel::Moderate, .. },
+/// renamed: &[Renamed { from: "mail", to: "email" }],
+/// ```
+fn declared(document: &Document, check: &TokenStream) -> TokenStream {
+    let head = &document.head;
+    let Head { private, this, .. } = head;
+    let root = structure::root(head, &document.structure);
+    let mut declared = TokenStream::new();
+    if !document.indexes.is_empty() {
+        let indexes = document.indexes.iter();
+        let indexes = indexes.map(|index| index_of(head, &root, index));
+        declared.extend(quote!(indexes: &[#(#indexes),*],));
+    }
+    if let Some(declaration) = &document.expires {
+        let expires = expires(head, &root, declaration);
+        declared.extend(quote!(expires: #expires,));
+    }
+    let mut new = document.new.iter();
+    if let Some(New { name, .. }) = new.find(|new| new.id_source == Some(IdSource::Sequence)) {
+        declared.extend(quote! {
+            id_of_number: ::core::option::Option::Some(#private::stored_id_of_number::<#this, #name>),
+        });
+    }
+    for (field, member) in [
+        ("version", &document.version),
+        ("created_at", &document.created_at),
+        ("updated_at", &document.updated_at),
+    ] {
+        if let Some((_, name)) = member {
+            let field = Ident::new(field, Span::call_site());
+            declared.extend(quote!(#field: ::core::option::Option::Some(#name),));
+        }
+    }
+    if let Some(validation) = validation(document, check) {
+        declared.extend(quote!(validation: #validation,));
+    }
+    if !document.renamed.is_empty() {
+        let renamed = document
+            .renamed
+            .iter()
+            .map(|Renamed { from, to }| quote!(#private::Renamed { from: #from, to: #to }));
+        declared.extend(quote!(renamed: &[#(#renamed),*],));
+    }
+    declared
+}
+
 /// ```ignore
 /// Validation {
-///     level: ValidationLevel::Strict,
-///     action: ValidationAction::Error,
+///     level: ValidationLevel::Moderate,
+///     action: ValidationAction::Warn,
 ///     schema: None,
 ///     check: Probe::<Part>::CHECK,
 /// }
 /// ```
-fn validation(document: &Document) -> TokenStream {
-    let Head { private, this, .. } = &document.head;
-    let validation = &document.validation;
-    let level = Ident::new(validation.level.unwrap_or("Strict"), Span::call_site());
-    let action = Ident::new(validation.action.unwrap_or("Error"), Span::call_site());
-    let schema = match &validation.schema {
+fn validation(document: &Document, check: &TokenStream) -> Option<TokenStream> {
+    let private = &document.head.private;
+    let Validation {
+        level,
+        action,
+        schema,
+    } = &document.validation;
+    if level.is_none() && action.is_none() && schema.is_none() {
+        return None;
+    }
+    let level = Ident::new(level.unwrap_or("Strict"), Span::call_site());
+    let action = Ident::new(action.unwrap_or("Error"), Span::call_site());
+    let schema = match schema {
         Some(schema) => quote!(::core::option::Option::Some(#schema)),
         None => quote!(::core::option::Option::None),
     };
-    // A probe does not answer for a generic document.
-    let check = if document.head.has_type_params() {
-        quote!(#private::check_of::<#this>)
-    } else {
-        quote!(#private::Probe::<#this>::CHECK)
-    };
-    quote! {
+    Some(quote! {
         #private::Validation {
             level: #private::ValidationLevel::#level,
             action: #private::ValidationAction::#action,
             schema: #schema,
             check: #check,
         }
-    }
+    })
 }
 
 /// ```ignore
@@ -447,16 +464,13 @@ fn followed(head: &Head, root: &TokenStream, span: Span, key: &Key) -> TokenStre
 /// ```ignore
 /// Some(expires(ROOT.seen, 2592000))
 /// ```
-fn expires(head: &Head, root: &TokenStream, declared: Option<&Expires>) -> TokenStream {
+fn expires(head: &Head, root: &TokenStream, declared: &Expires) -> TokenStream {
     let private = &head.private;
-    let Some(Expires {
+    let Expires {
         literal,
         key,
         after,
-    }) = declared
-    else {
-        return quote!(::core::option::Option::None);
-    };
+    } = declared;
     let span = literal.span();
     let field = followed(head, root, span, key);
     let located = types::located(private.clone(), span);

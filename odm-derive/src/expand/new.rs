@@ -23,7 +23,7 @@ use crate::{
 ///
 /// It stands beside the document, where the user can name it.
 pub(super) fn structure(head: &Head, new: &New) -> TokenStream {
-    let Head { private, name, .. } = head;
+    let Head { library, name, .. } = head;
     let New {
         name: ident,
         derives,
@@ -35,7 +35,7 @@ pub(super) fn structure(head: &Head, new: &New) -> TokenStream {
     let doc = format!(
         " The fields of a new [`{name}`] that its caller gives; an insert sets the others, and returns the whole."
     );
-    let serde = attr::text(&quote!(#private::serde));
+    let serde = attr::text(&quote!(#library::serde));
     let serde = LitStr::new(&serde, ident.span());
     // The document's own path of serde counts for both.
     let is_named = attrs.iter().any(names_serde);
@@ -55,7 +55,7 @@ pub(super) fn structure(head: &Head, new: &New) -> TokenStream {
     });
     quote! {
         #[doc = #doc]
-        #[derive(#private::serde::Serialize, #derives)]
+        #[derive(#library::serde::Serialize, #derives)]
         #serde
         #(#attrs)*
         #vis struct #ident {

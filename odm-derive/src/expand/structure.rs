@@ -21,7 +21,6 @@ use crate::{
 /// }
 /// impl<P: Path> FieldSet for ProductFields<P> {
 ///     const NEW: Self = Self { catalog_number: Field::NEW, audit: Flattened::NEW };
-///     const STATIC: &'static Self = &Self::NEW;
 /// }
 /// impl Structure for Product {
 ///     const NAMES: &'static [StoredName] = &[StoredName { text: "_id", hash: 0x.., optional: false, .. }, ..];
@@ -172,7 +171,6 @@ fn fields(head: &Head, structure: &Structure) -> TokenStream {
         #[automatically_derived]
         impl #bounded #private::FieldSet for #ident #ty_generics #where_clause {
             const NEW: Self = Self { #(#idents: #values,)* #phantom_value };
-            const STATIC: &'static Self = &Self::NEW;
         }
     }
 }

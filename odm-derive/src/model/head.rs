@@ -23,6 +23,8 @@ pub(crate) struct Head {
     /// The type: `Envelope<T>`.
     pub(crate) this: TokenStream,
     /// `::odm::derive`.
+    pub(crate) library: TokenStream,
+    /// `_odm`, its short name among the generated items: a path of one segment costs the compiler less than one of three.
     pub(crate) private: TokenStream,
     /// A name for a parameter that is a path.
     pub(crate) path: Ident,
@@ -49,17 +51,19 @@ impl Head {
                 .predicates
                 .push(parse_quote!(#param: 'static));
         }
-        let private = match &input.attrs.krate {
+        let library = match &input.attrs.krate {
             Some(path) => quote!(#path::derive),
             None => quote!(::odm::derive),
         };
+        let private = types::fresh(types::PRIVATE, &used);
         Head {
             derive: input.derive,
             name: types::name(&ident),
             ident,
             generics,
             this,
-            private,
+            library,
+            private: quote!(#private),
             path: types::fresh("P", &used),
             database: types::fresh("D", &used),
             type_params,

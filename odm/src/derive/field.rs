@@ -9,11 +9,20 @@ use crate::model::native::day::{Dated, Dates};
 use crate::{
     migration::Migrations,
     model::{
-        AutoId, Container, DateTime, Described, Document, Embed, EmbedField, FieldKind, FieldShape,
-        Model, Native, Outline, RefersWithin, SequenceId, Shape, ShownNames, SplitField,
-        SplitShape, Structure, check_readable, native::NativeForm,
+        AutoId, Check, Container, DateTime, Described, Document, Embed, EmbedField, FieldKind,
+        FieldShape, Model, Native, Outline, ReadCheck, RefersWithin, SequenceId, Shape, ShownNames,
+        SplitField, SplitShape, Structure, Validation, ValidationAction, ValidationLevel,
+        check_readable, native::NativeForm,
     },
 };
+
+/// Stops the compiler with the message unless the condition holds.
+#[track_caller]
+pub const fn assert(holds: bool, message: &str) {
+    if !holds {
+        panic!("{}", message);
+    }
+}
 
 /// A field that the library does not look into.
 pub const fn plain(name: &'static str) -> FieldShape {
@@ -114,6 +123,35 @@ pub fn id_of_number<T: SequenceId>(number: i64) -> Option<T> {
 /// A clone of an `_id`.
 pub fn clone_id<M: Document>(id: &M::Id) -> M::Id {
     id.clone()
+}
+
+/// A model that declares nothing but its fields.
+pub const fn model<T: Structure>(
+    name: &'static str,
+    collection: &'static str,
+    check: fn() -> Option<Check>,
+    readable: ReadCheck,
+) -> Model {
+    Model {
+        name,
+        collection,
+        shape: T::shape,
+        indexes: &[],
+        expires: None,
+        id_of_number: None,
+        version: None,
+        created_at: None,
+        updated_at: None,
+        schema: schema_of::<T>,
+        validation: Validation {
+            level: ValidationLevel::Strict,
+            action: ValidationAction::Error,
+            schema: None,
+            check,
+        },
+        renamed: &[],
+        readable,
+    }
 }
 
 /// The model of a repository. [`complete`] checks that it has one.

@@ -66,7 +66,7 @@ pub trait Structure: Sized + 'static {
     /// # Ok(()) });
     /// ```
     fn fields() -> &'static Self::Fields<Root<Self>> {
-        <Self::Fields<Root<Self>> as FieldSet>::STATIC
+        FieldSet::fields()
     }
 
     #[doc(hidden)]

@@ -63,7 +63,7 @@ impl<V: Through, P: Path, K> Deref for Field<V, P, K> {
     type Target = <V::To as Structure>::Fields<P>;
 
     fn deref(&self) -> &Self::Target {
-        <<V::To as Structure>::Fields<P> as FieldSet>::STATIC
+        FieldSet::fields()
     }
 }
 
@@ -89,7 +89,7 @@ impl<V: Through, P: Path> Deref for Flattened<V, P> {
     type Target = <V::To as Structure>::Fields<P>;
 
     fn deref(&self) -> &Self::Target {
-        <<V::To as Structure>::Fields<P> as FieldSet>::STATIC
+        FieldSet::fields()
     }
 }
 
@@ -97,9 +97,15 @@ impl<V: Through, P: Path> Deref for Flattened<V, P> {
 pub trait FieldSet: Sized + 'static {
     #[doc(hidden)]
     const NEW: Self;
-    // Not `&Self::NEW` here: the compiler knows only of concrete types that they have no interior mutability.
+
+    // Not a constant `&Self::NEW`: the compiler knows only of concrete types that they have no interior mutability, and a constant of
+    // each type would cost compile time.
     #[doc(hidden)]
-    const STATIC: &'static Self;
+    fn fields() -> &'static Self {
+        const { assert!(size_of::<Self>() == 0) };
+        // A box of a value without a size takes no memory.
+        Box::leak(Box::new(Self::NEW))
+    }
 }
 
 /// A value whose fields can be named through it.
