@@ -37,7 +37,17 @@ const _: () = {
         fn shape() -> &'static _odm::Shape {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Side",
-                fields: &[_odm::known("length", _odm::Probe::<f64>::DESCRIBED, true)],
+                fields: &[
+                    _odm::FieldShape {
+                        name: "length",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<f64>::DESCRIBED,
+                        public: ::core::option::Option::Some("length"),
+                        copied: ::core::option::Option::None,
+                        required: true,
+                        rules: &[],
+                    },
+                ],
             };
             &ONE
         }
@@ -150,10 +160,28 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Figure",
                 fields: &[
-                    _odm::plain("kind")
-                        .of(_odm::Probe::<::std::string::String>::DESCRIBED),
-                    _odm::embed::<Side>("of").of(_odm::Probe::<Side>::DESCRIBED),
-                    _odm::plain("of").of(_odm::Probe::<String>::DESCRIBED),
+                    _odm::FieldShape {
+                        name: "kind",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<::std::string::String>::DESCRIBED,
+                        public: ::core::option::Option::Some("kind"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<Side>::DESCRIBED,
+                        .._odm::embed::<Side>("of")
+                    },
+                    _odm::FieldShape {
+                        name: "of",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<String>::DESCRIBED,
+                        public: ::core::option::Option::Some("of"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
                 ],
             };
             &ONE

@@ -100,10 +100,21 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Category",
                 fields: &[
-                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
-                    _odm::reference::<
-                        Option<Ref<Category>>,
-                    >(
+                    _odm::FieldShape {
+                        name: "_id",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<i64>::DESCRIBED,
+                        public: ::core::option::Option::Some("_id"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<Option<Ref<Category>>>::DESCRIBED,
+                        required: !_odm::Probe::<Option<Ref<Category>>>::FROM_NOTHING,
+                        .._odm::reference::<
+                            Option<Ref<Category>>,
+                        >(
                             "parent",
                             _odm::DeclaredReference {
                                 parent: true,
@@ -113,27 +124,31 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .of(_odm::Probe::<Option<Ref<Category>>>::DESCRIBED)
-                        .required(!_odm::Probe::<Option<Ref<Category>>>::FROM_NOTHING),
-                    {
-                        _odm::ancestors::<
-                            Ancestors<Category>,
-                            _,
-                        >(
-                            "ancestorIds",
-                            _odm::along::<
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<Ancestors<Category>>::DESCRIBED,
+                        ..{
+                            _odm::ancestors::<
                                 Ancestors<Category>,
                                 _,
-                                _,
-                                _,
-                            >(_odm::fields_of::<Category>().parent),
-                            false,
-                        )
-                    }
-                        .of(_odm::Probe::<Ancestors<Category>>::DESCRIBED),
-                    _odm::reference::<
-                        Option<Ref<Shelf>>,
-                    >(
+                            >(
+                                "ancestorIds",
+                                _odm::along::<
+                                    Ancestors<Category>,
+                                    _,
+                                    _,
+                                    _,
+                                >(_odm::fields_of::<Category>().parent),
+                                false,
+                            )
+                        }
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<Option<Ref<Shelf>>>::DESCRIBED,
+                        required: !_odm::Probe::<Option<Ref<Shelf>>>::FROM_NOTHING,
+                        .._odm::reference::<
+                            Option<Ref<Shelf>>,
+                        >(
                             "shelf",
                             _odm::DeclaredReference {
                                 parent: false,
@@ -143,24 +158,25 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .of(_odm::Probe::<Option<Ref<Shelf>>>::DESCRIBED)
-                        .required(!_odm::Probe::<Option<Ref<Shelf>>>::FROM_NOTHING),
-                    {
-                        _odm::ancestors::<
-                            Ancestors<Shelf>,
-                            _,
-                        >(
-                            "shelves",
-                            _odm::along::<
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<Ancestors<Shelf>>::DESCRIBED,
+                        ..{
+                            _odm::ancestors::<
                                 Ancestors<Shelf>,
                                 _,
-                                _,
-                                _,
-                            >(_odm::fields_of::<Category>().shelf),
-                            true,
-                        )
-                    }
-                        .of(_odm::Probe::<Ancestors<Shelf>>::DESCRIBED),
+                            >(
+                                "shelves",
+                                _odm::along::<
+                                    Ancestors<Shelf>,
+                                    _,
+                                    _,
+                                    _,
+                                >(_odm::fields_of::<Category>().shelf),
+                                true,
+                            )
+                        }
+                    },
                 ],
             };
             &ONE
@@ -182,14 +198,10 @@ const _: () = {
             &self.id
         }
         fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::model::<
-                Category,
-            >(
-                "Category",
-                "categories",
-                _odm::Probe::<Category>::CHECK,
-                _odm::Probe::<Category>::READABLE,
-            );
+            static ONE: _odm::Model = _odm::Model {
+                name: "Category",
+                .._odm::Probe::<Category>::BARE_MODEL
+            };
             &ONE
         }
     }

@@ -115,17 +115,45 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Order",
                 fields: &[
-                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
-                    _odm::known("cents", _odm::Probe::<i64>::DESCRIBED, true),
-                    _odm::known("discount", _odm::Probe::<i64>::DESCRIBED, false),
-                    _odm::embed::<Vec<Note>>("notes")
-                        .of(_odm::Probe::<Vec<Note>>::DESCRIBED)
-                        .required(!_odm::Probe::<Vec<Note>>::FROM_NOTHING),
-                    _odm::computed::<
-                        i64,
-                        _,
-                        _,
-                    >(
+                    _odm::FieldShape {
+                        name: "_id",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<i64>::DESCRIBED,
+                        public: ::core::option::Option::Some("_id"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "cents",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<i64>::DESCRIBED,
+                        public: ::core::option::Option::Some("cents"),
+                        copied: ::core::option::Option::None,
+                        required: true,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "discount",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<i64>::DESCRIBED,
+                        public: ::core::option::Option::Some("discount"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<Vec<Note>>::DESCRIBED,
+                        required: !_odm::Probe::<Vec<Note>>::FROM_NOTHING,
+                        .._odm::embed::<Vec<Note>>("notes")
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<i64>::DESCRIBED,
+                        .._odm::computed::<
+                            i64,
+                            _,
+                            _,
+                        >(
                             "due",
                             |__document: &Order| -> i64 {
                                 _odm::formula::number(
@@ -156,12 +184,14 @@ const _: () = {
                                 ],
                             ),
                         )
-                        .of(_odm::Probe::<i64>::DESCRIBED),
-                    _odm::computed::<
-                        bool,
-                        _,
-                        _,
-                    >(
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<bool>::DESCRIBED,
+                        .._odm::computed::<
+                            bool,
+                            _,
+                            _,
+                        >(
                             "urgent",
                             |__document: &Order| -> bool {
                                 _odm::formula::iterator(
@@ -191,7 +221,7 @@ const _: () = {
                                 ],
                             ),
                         )
-                        .of(_odm::Probe::<bool>::DESCRIBED),
+                    },
                 ],
             };
             &ONE
@@ -226,14 +256,10 @@ const _: () = {
             &self.id
         }
         fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::model::<
-                Order,
-            >(
-                "Order",
-                "orders",
-                _odm::Probe::<Order>::CHECK,
-                _odm::Probe::<Order>::READABLE,
-            );
+            static ONE: _odm::Model = _odm::Model {
+                name: "Order",
+                .._odm::Probe::<Order>::BARE_MODEL
+            };
             &ONE
         }
     }
@@ -327,12 +353,22 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Note",
                 fields: &[
-                    _odm::known("text", _odm::Probe::<String>::DESCRIBED, true),
-                    _odm::computed::<
-                        bool,
-                        _,
-                        _,
-                    >(
+                    _odm::FieldShape {
+                        name: "text",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<String>::DESCRIBED,
+                        public: ::core::option::Option::Some("text"),
+                        copied: ::core::option::Option::None,
+                        required: true,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<bool>::DESCRIBED,
+                        .._odm::computed::<
+                            bool,
+                            _,
+                            _,
+                        >(
                             "urgent",
                             |__document: &Note| -> bool {
                                 _odm::formula::text(&__document.text)
@@ -346,7 +382,7 @@ const _: () = {
                                 ],
                             ),
                         )
-                        .of(_odm::Probe::<bool>::DESCRIBED),
+                    },
                 ],
             };
             &ONE

@@ -58,10 +58,20 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Project",
                 fields: &[
-                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
-                    _odm::count::<
-                        u32,
-                    >(
+                    _odm::FieldShape {
+                        name: "_id",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<i64>::DESCRIBED,
+                        public: ::core::option::Option::Some("_id"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<u32>::DESCRIBED,
+                        .._odm::count::<
+                            u32,
+                        >(
                             "tasks",
                             _odm::children::<
                                 Task,
@@ -71,10 +81,12 @@ const _: () = {
                                 false,
                             ),
                         )
-                        .of(_odm::Probe::<u32>::DESCRIBED),
-                    _odm::count::<
-                        i64,
-                    >(
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<i64>::DESCRIBED,
+                        .._odm::count::<
+                            i64,
+                        >(
                             "open_tasks",
                             _odm::children::<
                                 Task,
@@ -91,7 +103,7 @@ const _: () = {
                                 false,
                             ),
                         )
-                        .of(_odm::Probe::<i64>::DESCRIBED),
+                    },
                 ],
             };
             &ONE
@@ -113,14 +125,10 @@ const _: () = {
             &self.id
         }
         fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::model::<
-                Project,
-            >(
-                "Project",
-                "projects",
-                _odm::Probe::<Project>::CHECK,
-                _odm::Probe::<Project>::READABLE,
-            );
+            static ONE: _odm::Model = _odm::Model {
+                name: "Project",
+                .._odm::Probe::<Project>::BARE_MODEL
+            };
             &ONE
         }
     }
@@ -217,10 +225,21 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Task",
                 fields: &[
-                    _odm::known("_id", _odm::Probe::<ObjectId>::DESCRIBED, false),
-                    _odm::reference::<
-                        Ref<Project>,
-                    >(
+                    _odm::FieldShape {
+                        name: "_id",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<ObjectId>::DESCRIBED,
+                        public: ::core::option::Option::Some("_id"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<Ref<Project>>::DESCRIBED,
+                        required: !_odm::Probe::<Ref<Project>>::FROM_NOTHING,
+                        .._odm::reference::<
+                            Ref<Project>,
+                        >(
                             "project",
                             _odm::DeclaredReference {
                                 parent: true,
@@ -230,9 +249,16 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .of(_odm::Probe::<Ref<Project>>::DESCRIBED)
-                        .required(!_odm::Probe::<Ref<Project>>::FROM_NOTHING),
-                    _odm::known("done", _odm::Probe::<bool>::DESCRIBED, true),
+                    },
+                    _odm::FieldShape {
+                        name: "done",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<bool>::DESCRIBED,
+                        public: ::core::option::Option::Some("done"),
+                        copied: ::core::option::Option::None,
+                        required: true,
+                        rules: &[],
+                    },
                 ],
             };
             &ONE
@@ -254,14 +280,10 @@ const _: () = {
             &self.id
         }
         fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::model::<
-                Task,
-            >(
-                "Task",
-                "tasks",
-                _odm::Probe::<Task>::CHECK,
-                _odm::Probe::<Task>::READABLE,
-            );
+            static ONE: _odm::Model = _odm::Model {
+                name: "Task",
+                .._odm::Probe::<Task>::BARE_MODEL
+            };
             &ONE
         }
     }

@@ -37,7 +37,17 @@ const _: () = {
         fn shape() -> &'static _odm::Shape {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Part",
-                fields: &[_odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false)],
+                fields: &[
+                    _odm::FieldShape {
+                        name: "_id",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<i64>::DESCRIBED,
+                        public: ::core::option::Option::Some("_id"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                ],
             };
             &ONE
         }
@@ -58,14 +68,10 @@ const _: () = {
             &self.id
         }
         fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::model::<
-                Part,
-            >(
-                "Part",
-                "parts",
-                _odm::Probe::<Part>::CHECK,
-                _odm::Probe::<Part>::READABLE,
-            );
+            static ONE: _odm::Model = _odm::Model {
+                name: "Part",
+                .._odm::Probe::<Part>::BARE_MODEL
+            };
             &ONE
         }
     }
@@ -154,10 +160,21 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Product",
                 fields: &[
-                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
-                    _odm::reference::<
-                        Vec<Ref<Part>>,
-                    >(
+                    _odm::FieldShape {
+                        name: "_id",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<i64>::DESCRIBED,
+                        public: ::core::option::Option::Some("_id"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<Vec<Ref<Part>>>::DESCRIBED,
+                        required: !_odm::Probe::<Vec<Ref<Part>>>::FROM_NOTHING,
+                        .._odm::reference::<
+                            Vec<Ref<Part>>,
+                        >(
                             "parts",
                             _odm::DeclaredReference {
                                 parent: false,
@@ -167,8 +184,7 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .of(_odm::Probe::<Vec<Ref<Part>>>::DESCRIBED)
-                        .required(!_odm::Probe::<Vec<Ref<Part>>>::FROM_NOTHING),
+                    },
                 ],
             };
             &ONE
@@ -190,14 +206,10 @@ const _: () = {
             &self.id
         }
         fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::model::<
-                Product,
-            >(
-                "Product",
-                "products",
-                _odm::Probe::<Product>::CHECK,
-                _odm::Probe::<Product>::READABLE,
-            );
+            static ONE: _odm::Model = _odm::Model {
+                name: "Product",
+                .._odm::Probe::<Product>::BARE_MODEL
+            };
             &ONE
         }
     }

@@ -58,11 +58,29 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Author",
                 fields: &[
-                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
-                    _odm::known("name", _odm::Probe::<String>::DESCRIBED, true),
-                    _odm::count::<
-                        u32,
-                    >(
+                    _odm::FieldShape {
+                        name: "_id",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<i64>::DESCRIBED,
+                        public: ::core::option::Option::Some("_id"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "name",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<String>::DESCRIBED,
+                        public: ::core::option::Option::Some("name"),
+                        copied: ::core::option::Option::None,
+                        required: true,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<u32>::DESCRIBED,
+                        .._odm::count::<
+                            u32,
+                        >(
                             "posts",
                             _odm::children::<
                                 Post,
@@ -72,7 +90,7 @@ const _: () = {
                                 true,
                             ),
                         )
-                        .of(_odm::Probe::<u32>::DESCRIBED),
+                    },
                 ],
             };
             &ONE
@@ -94,14 +112,10 @@ const _: () = {
             &self.id
         }
         fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::model::<
-                Author,
-            >(
-                "Author",
-                "authors",
-                _odm::Probe::<Author>::CHECK,
-                _odm::Probe::<Author>::READABLE,
-            );
+            static ONE: _odm::Model = _odm::Model {
+                name: "Author",
+                .._odm::Probe::<Author>::BARE_MODEL
+            };
             &ONE
         }
     }
@@ -245,10 +259,21 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Post",
                 fields: &[
-                    _odm::known("_id", _odm::Probe::<ObjectId>::DESCRIBED, false),
-                    _odm::reference::<
-                        Ref<Author>,
-                    >(
+                    _odm::FieldShape {
+                        name: "_id",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<ObjectId>::DESCRIBED,
+                        public: ::core::option::Option::Some("_id"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<Ref<Author>>::DESCRIBED,
+                        required: !_odm::Probe::<Ref<Author>>::FROM_NOTHING,
+                        .._odm::reference::<
+                            Ref<Author>,
+                        >(
                             "author",
                             _odm::DeclaredReference {
                                 parent: true,
@@ -258,11 +283,11 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .of(_odm::Probe::<Ref<Author>>::DESCRIBED)
-                        .required(!_odm::Probe::<Ref<Author>>::FROM_NOTHING),
-                    _odm::copy::<Post>(0usize)
-                        .copied(_odm::Probe::<String>::INNER)
-                        .of(_odm::Probe::<String>::DESCRIBED),
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<String>::DESCRIBED,
+                        .._odm::copy::<Post>(0usize).copied(_odm::Probe::<String>::INNER)
+                    },
                 ],
             };
             &ONE
@@ -287,14 +312,10 @@ const _: () = {
             &self.id
         }
         fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::model::<
-                Post,
-            >(
-                "Post",
-                "posts",
-                _odm::Probe::<Post>::CHECK,
-                _odm::Probe::<Post>::READABLE,
-            );
+            static ONE: _odm::Model = _odm::Model {
+                name: "Post",
+                .._odm::Probe::<Post>::BARE_MODEL
+            };
             &ONE
         }
     }

@@ -113,15 +113,29 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Part",
                 fields: &[
-                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
-                    _odm::known(
-                        "weight",
-                        _odm::Probe::<Option<f64>>::DESCRIBED,
-                        !_odm::Probe::<Option<f64>>::FROM_NOTHING,
-                    ),
-                    _odm::copy::<Part>(0usize)
-                        .copied(_odm::Probe::<Vec<String>>::INNER)
-                        .of(_odm::Probe::<Vec<String>>::DESCRIBED),
+                    _odm::FieldShape {
+                        name: "_id",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<i64>::DESCRIBED,
+                        public: ::core::option::Option::Some("_id"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "weight",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<Option<f64>>::DESCRIBED,
+                        public: ::core::option::Option::Some("weight"),
+                        copied: ::core::option::Option::None,
+                        required: !_odm::Probe::<Option<f64>>::FROM_NOTHING,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<Vec<String>>::DESCRIBED,
+                        .._odm::copy::<Part>(0usize)
+                            .copied(_odm::Probe::<Vec<String>>::INNER)
+                    },
                 ],
             };
             &ONE
@@ -146,14 +160,10 @@ const _: () = {
             &self.id
         }
         fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::model::<
-                Part,
-            >(
-                "Part",
-                "parts",
-                _odm::Probe::<Part>::CHECK,
-                _odm::Probe::<Part>::READABLE,
-            );
+            static ONE: _odm::Model = _odm::Model {
+                name: "Part",
+                .._odm::Probe::<Part>::BARE_MODEL
+            };
             &ONE
         }
     }
@@ -305,11 +315,30 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Product",
                 fields: &[
-                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
-                    _odm::known("name", _odm::Probe::<String>::DESCRIBED, true),
-                    _odm::reference::<
-                        Ref<Part>,
-                    >(
+                    _odm::FieldShape {
+                        name: "_id",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<i64>::DESCRIBED,
+                        public: ::core::option::Option::Some("_id"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "name",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<String>::DESCRIBED,
+                        public: ::core::option::Option::Some("name"),
+                        copied: ::core::option::Option::None,
+                        required: true,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<Ref<Part>>::DESCRIBED,
+                        required: !_odm::Probe::<Ref<Part>>::FROM_NOTHING,
+                        .._odm::reference::<
+                            Ref<Part>,
+                        >(
                             "part",
                             _odm::DeclaredReference {
                                 parent: false,
@@ -319,11 +348,12 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .of(_odm::Probe::<Ref<Part>>::DESCRIBED)
-                        .required(!_odm::Probe::<Ref<Part>>::FROM_NOTHING),
-                    _odm::copy::<Product>(0usize)
-                        .copied(_odm::Probe::<Option<f64>>::INNER)
-                        .of(_odm::Probe::<Option<f64>>::DESCRIBED),
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<Option<f64>>::DESCRIBED,
+                        .._odm::copy::<Product>(0usize)
+                            .copied(_odm::Probe::<Option<f64>>::INNER)
+                    },
                 ],
             };
             &ONE
@@ -348,14 +378,10 @@ const _: () = {
             &self.id
         }
         fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::model::<
-                Product,
-            >(
-                "Product",
-                "products",
-                _odm::Probe::<Product>::CHECK,
-                _odm::Probe::<Product>::READABLE,
-            );
+            static ONE: _odm::Model = _odm::Model {
+                name: "Product",
+                .._odm::Probe::<Product>::BARE_MODEL
+            };
             &ONE
         }
     }

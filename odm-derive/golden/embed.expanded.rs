@@ -49,8 +49,24 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Money",
                 fields: &[
-                    _odm::known("value", _odm::Probe::<i64>::DESCRIBED, true),
-                    _odm::known("currency", _odm::Probe::<String>::DESCRIBED, true),
+                    _odm::FieldShape {
+                        name: "value",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<i64>::DESCRIBED,
+                        public: ::core::option::Option::Some("value"),
+                        copied: ::core::option::Option::None,
+                        required: true,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "currency",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<String>::DESCRIBED,
+                        public: ::core::option::Option::Some("currency"),
+                        copied: ::core::option::Option::None,
+                        required: true,
+                        rules: &[],
+                    },
                 ],
             };
             &ONE
@@ -356,22 +372,39 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Product",
                 fields: &[
-                    _odm::known("_id", _odm::Probe::<Sku>::DESCRIBED, false),
-                    _odm::embed::<Price>("price")
-                        .of(_odm::Probe::<Price>::DESCRIBED)
-                        .required(!_odm::Probe::<Price>::FROM_NOTHING),
-                    _odm::embed::<Option<Vec<Money>>>("past")
-                        .of(_odm::Probe::<Option<Vec<Money>>>::DESCRIBED)
-                        .required(!_odm::Probe::<Option<Vec<Money>>>::FROM_NOTHING),
-                    {
-                        ::core::assert!(
-                            _odm::is_flat:: < Money > (),
-                            "only an embedded value, or an `Option` of one, can be flattened"
-                        );
-                        _odm::embed::<Money>("")
-                    }
-                        .schema(_odm::Probe::<Money>::DESCRIBED.schema)
-                        .required(true),
+                    _odm::FieldShape {
+                        name: "_id",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<Sku>::DESCRIBED,
+                        public: ::core::option::Option::Some("_id"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<Price>::DESCRIBED,
+                        required: !_odm::Probe::<Price>::FROM_NOTHING,
+                        .._odm::embed::<Price>("price")
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<Option<Vec<Money>>>::DESCRIBED,
+                        required: !_odm::Probe::<Option<Vec<Money>>>::FROM_NOTHING,
+                        .._odm::embed::<Option<Vec<Money>>>("past")
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Described {
+                            schema: _odm::Probe::<Money>::DESCRIBED.schema,
+                            .._odm::Described::UNKNOWN
+                        },
+                        required: true,
+                        ..{
+                            ::core::assert!(
+                                _odm::is_flat:: < Money > (),
+                                "only an embedded value, or an `Option` of one, can be flattened"
+                            );
+                            _odm::embed::<Money>("")
+                        }
+                    },
                 ],
             };
             &ONE
@@ -427,14 +460,10 @@ const _: () = {
             &self.sku
         }
         fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::model::<
-                Product,
-            >(
-                "Product",
-                "products",
-                _odm::Probe::<Product>::CHECK,
-                _odm::Probe::<Product>::READABLE,
-            );
+            static ONE: _odm::Model = _odm::Model {
+                name: "Product",
+                .._odm::Probe::<Product>::BARE_MODEL
+            };
             &ONE
         }
     }

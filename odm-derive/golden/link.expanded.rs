@@ -49,8 +49,24 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Part",
                 fields: &[
-                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
-                    _odm::known("name", _odm::Probe::<String>::DESCRIBED, true),
+                    _odm::FieldShape {
+                        name: "_id",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<i64>::DESCRIBED,
+                        public: ::core::option::Option::Some("_id"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "name",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<String>::DESCRIBED,
+                        public: ::core::option::Option::Some("name"),
+                        copied: ::core::option::Option::None,
+                        required: true,
+                        rules: &[],
+                    },
                 ],
             };
             &ONE
@@ -72,14 +88,10 @@ const _: () = {
             &self.id
         }
         fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::model::<
-                Part,
-            >(
-                "Part",
-                "parts",
-                _odm::Probe::<Part>::CHECK,
-                _odm::Probe::<Part>::READABLE,
-            );
+            static ONE: _odm::Model = _odm::Model {
+                name: "Part",
+                .._odm::Probe::<Part>::BARE_MODEL
+            };
             &ONE
         }
     }
@@ -206,9 +218,12 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "PartLink",
                 fields: &[
-                    _odm::reference::<
-                        Ref<Part>,
-                    >(
+                    _odm::FieldShape {
+                        described: _odm::Probe::<Ref<Part>>::DESCRIBED,
+                        required: !_odm::Probe::<Ref<Part>>::FROM_NOTHING,
+                        .._odm::reference::<
+                            Ref<Part>,
+                        >(
                             "id",
                             _odm::DeclaredReference {
                                 parent: false,
@@ -218,11 +233,12 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .of(_odm::Probe::<Ref<Part>>::DESCRIBED)
-                        .required(!_odm::Probe::<Ref<Part>>::FROM_NOTHING),
-                    _odm::copy::<PartLink>(0usize)
-                        .copied(_odm::Probe::<String>::INNER)
-                        .of(_odm::Probe::<String>::DESCRIBED),
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<String>::DESCRIBED,
+                        .._odm::copy::<PartLink>(0usize)
+                            .copied(_odm::Probe::<String>::INNER)
+                    },
                 ],
             };
             &ONE

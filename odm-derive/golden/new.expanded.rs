@@ -67,10 +67,42 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Ticket",
                 fields: &[
-                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
-                    _odm::known("title", _odm::Probe::<String>::DESCRIBED, true),
-                    _odm::known("urgent", _odm::Probe::<bool>::DESCRIBED, false),
-                    _odm::known("revision", _odm::Probe::<i32>::DESCRIBED, false),
+                    _odm::FieldShape {
+                        name: "_id",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<i64>::DESCRIBED,
+                        public: ::core::option::Option::Some("_id"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "title",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<String>::DESCRIBED,
+                        public: ::core::option::Option::Some("title"),
+                        copied: ::core::option::Option::None,
+                        required: true,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "urgent",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<bool>::DESCRIBED,
+                        public: ::core::option::Option::Some("urgent"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "revision",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<i32>::DESCRIBED,
+                        public: ::core::option::Option::Some("revision"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
                 ],
             };
             &ONE
@@ -93,18 +125,12 @@ const _: () = {
         }
         fn model() -> &'static _odm::Model {
             static ONE: _odm::Model = _odm::Model {
+                name: "Ticket",
                 id_of_number: ::core::option::Option::Some(
                     _odm::stored_id_of_number::<Ticket, NewTicket>,
                 ),
                 version: ::core::option::Option::Some("revision"),
-                .._odm::model::<
-                    Ticket,
-                >(
-                    "Ticket",
-                    "tickets",
-                    _odm::Probe::<Ticket>::CHECK,
-                    _odm::Probe::<Ticket>::READABLE,
-                )
+                .._odm::Probe::<Ticket>::BARE_MODEL
             };
             &ONE
         }

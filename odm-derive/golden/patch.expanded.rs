@@ -37,7 +37,17 @@ const _: () = {
         fn shape() -> &'static _odm::Shape {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Price",
-                fields: &[_odm::known("value", _odm::Probe::<f64>::DESCRIBED, true)],
+                fields: &[
+                    _odm::FieldShape {
+                        name: "value",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<f64>::DESCRIBED,
+                        public: ::core::option::Option::Some("value"),
+                        copied: ::core::option::Option::None,
+                        required: true,
+                        rules: &[],
+                    },
+                ],
             };
             &ONE
         }
@@ -167,16 +177,38 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Offer",
                 fields: &[
-                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
-                    _odm::known("title", _odm::Probe::<String>::DESCRIBED, true),
-                    _odm::known(
-                        "until",
-                        _odm::Probe::<Option<DateTime>>::DESCRIBED,
-                        !_odm::Probe::<Option<DateTime>>::FROM_NOTHING,
-                    ),
-                    _odm::embed::<Price>("price")
-                        .of(_odm::Probe::<Price>::DESCRIBED)
-                        .required(!_odm::Probe::<Price>::FROM_NOTHING),
+                    _odm::FieldShape {
+                        name: "_id",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<i64>::DESCRIBED,
+                        public: ::core::option::Option::Some("_id"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "title",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<String>::DESCRIBED,
+                        public: ::core::option::Option::Some("title"),
+                        copied: ::core::option::Option::None,
+                        required: true,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "until",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<Option<DateTime>>::DESCRIBED,
+                        public: ::core::option::Option::Some("until"),
+                        copied: ::core::option::Option::None,
+                        required: !_odm::Probe::<Option<DateTime>>::FROM_NOTHING,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<Price>::DESCRIBED,
+                        required: !_odm::Probe::<Price>::FROM_NOTHING,
+                        .._odm::embed::<Price>("price")
+                    },
                 ],
             };
             &ONE
@@ -211,14 +243,10 @@ const _: () = {
             &self.id
         }
         fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::model::<
-                Offer,
-            >(
-                "Offer",
-                "offers",
-                _odm::Probe::<Offer>::CHECK,
-                _odm::Probe::<Offer>::READABLE,
-            );
+            static ONE: _odm::Model = _odm::Model {
+                name: "Offer",
+                .._odm::Probe::<Offer>::BARE_MODEL
+            };
             &ONE
         }
     }

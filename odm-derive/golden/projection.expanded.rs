@@ -67,10 +67,42 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Review",
                 fields: &[
-                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
-                    _odm::known("author", _odm::Probe::<String>::DESCRIBED, true),
-                    _odm::known("rating", _odm::Probe::<i32>::DESCRIBED, true),
-                    _odm::known("text", _odm::Probe::<String>::DESCRIBED, true),
+                    _odm::FieldShape {
+                        name: "_id",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<i64>::DESCRIBED,
+                        public: ::core::option::Option::Some("_id"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "author",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<String>::DESCRIBED,
+                        public: ::core::option::Option::Some("author"),
+                        copied: ::core::option::Option::None,
+                        required: true,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "rating",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<i32>::DESCRIBED,
+                        public: ::core::option::Option::Some("rating"),
+                        copied: ::core::option::Option::None,
+                        required: true,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "text",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<String>::DESCRIBED,
+                        public: ::core::option::Option::Some("text"),
+                        copied: ::core::option::Option::None,
+                        required: true,
+                        rules: &[],
+                    },
                 ],
             };
             &ONE
@@ -92,14 +124,10 @@ const _: () = {
             &self.id
         }
         fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::model::<
-                Review,
-            >(
-                "Review",
-                "reviews",
-                _odm::Probe::<Review>::CHECK,
-                _odm::Probe::<Review>::READABLE,
-            );
+            static ONE: _odm::Model = _odm::Model {
+                name: "Review",
+                .._odm::Probe::<Review>::BARE_MODEL
+            };
             &ONE
         }
     }
@@ -181,7 +209,26 @@ const _: () = {
         fn shape() -> &'static _odm::Shape {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Summary",
-                fields: &[_odm::plain("author"), _odm::plain("rating")],
+                fields: &[
+                    _odm::FieldShape {
+                        name: "author",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Described::UNKNOWN,
+                        public: ::core::option::Option::Some("author"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "rating",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Described::UNKNOWN,
+                        public: ::core::option::Option::Some("rating"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                ],
             };
             &ONE
         }

@@ -61,39 +61,51 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Person",
                 fields: &[
-                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
-                    {
-                        _odm::delete_rule::<Vec<Ref<Task>>>(_odm::OnDelete::Pull, false);
-                        _odm::reference::<
-                            Vec<Ref<Task>>,
-                        >(
-                            "tasks",
-                            _odm::DeclaredReference {
-                                parent: false,
-                                one: false,
-                                unchecked: false,
-                                on_delete: ::core::option::Option::Some(
-                                    _odm::OnDelete::Pull,
-                                ),
-                                inverse: ::core::option::Option::Some({
-                                    let path = _odm::path_to::<
-                                        Person,
-                                        _,
-                                        _,
-                                        _,
-                                    >(_odm::target::<Vec<Ref<Task>>>().owner);
-                                    ::core::assert!(
-                                        _odm::points_back:: < Vec < Ref < Task > > > ("owner",
-                                        "tasks"),
-                                        "`owner` of `Task` is not declared as the inverse: add `inverse = \"tasks\"` to it"
-                                    );
-                                    path
-                                }),
-                            },
-                        )
-                    }
-                        .of(_odm::Probe::<Vec<Ref<Task>>>::DESCRIBED)
-                        .required(!_odm::Probe::<Vec<Ref<Task>>>::FROM_NOTHING),
+                    _odm::FieldShape {
+                        name: "_id",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<i64>::DESCRIBED,
+                        public: ::core::option::Option::Some("_id"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<Vec<Ref<Task>>>::DESCRIBED,
+                        required: !_odm::Probe::<Vec<Ref<Task>>>::FROM_NOTHING,
+                        ..{
+                            _odm::delete_rule::<
+                                Vec<Ref<Task>>,
+                            >(_odm::OnDelete::Pull, false);
+                            _odm::reference::<
+                                Vec<Ref<Task>>,
+                            >(
+                                "tasks",
+                                _odm::DeclaredReference {
+                                    parent: false,
+                                    one: false,
+                                    unchecked: false,
+                                    on_delete: ::core::option::Option::Some(
+                                        _odm::OnDelete::Pull,
+                                    ),
+                                    inverse: ::core::option::Option::Some({
+                                        let path = _odm::path_to::<
+                                            Person,
+                                            _,
+                                            _,
+                                            _,
+                                        >(_odm::target::<Vec<Ref<Task>>>().owner);
+                                        ::core::assert!(
+                                            _odm::points_back:: < Vec < Ref < Task > > > ("owner",
+                                            "tasks"),
+                                            "`owner` of `Task` is not declared as the inverse: add `inverse = \"tasks\"` to it"
+                                        );
+                                        path
+                                    }),
+                                },
+                            )
+                        }
+                    },
                 ],
             };
             &ONE
@@ -116,14 +128,10 @@ const _: () = {
             &self.id
         }
         fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::model::<
-                Person,
-            >(
-                "Person",
-                "people",
-                _odm::Probe::<Person>::CHECK,
-                _odm::Probe::<Person>::READABLE,
-            );
+            static ONE: _odm::Model = _odm::Model {
+                name: "Person",
+                .._odm::Probe::<Person>::BARE_MODEL
+            };
             &ONE
         }
     }
@@ -228,44 +236,57 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Task",
                 fields: &[
-                    _odm::known("_id", _odm::Probe::<ObjectId>::DESCRIBED, false),
-                    {
-                        _odm::delete_rule::<
-                            Option<Ref<Person>>,
-                        >(_odm::OnDelete::Nullify, false);
-                        _odm::reference::<
-                            Option<Ref<Person>>,
+                    _odm::FieldShape {
+                        name: "_id",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<ObjectId>::DESCRIBED,
+                        public: ::core::option::Option::Some("_id"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<Option<Ref<Person>>>::DESCRIBED,
+                        required: !_odm::Probe::<Option<Ref<Person>>>::FROM_NOTHING,
+                        ..{
+                            _odm::delete_rule::<
+                                Option<Ref<Person>>,
+                            >(_odm::OnDelete::Nullify, false);
+                            _odm::reference::<
+                                Option<Ref<Person>>,
+                            >(
+                                "owner",
+                                _odm::DeclaredReference {
+                                    parent: true,
+                                    one: false,
+                                    unchecked: false,
+                                    on_delete: ::core::option::Option::Some(
+                                        _odm::OnDelete::Nullify,
+                                    ),
+                                    inverse: ::core::option::Option::Some({
+                                        let path = _odm::path_to::<
+                                            Task,
+                                            _,
+                                            _,
+                                            _,
+                                        >(_odm::target::<Option<Ref<Person>>>().tasks);
+                                        ::core::assert!(
+                                            _odm::points_back:: < Option < Ref < Person > > > ("tasks",
+                                            "owner"),
+                                            "`tasks` of `Person` is not declared as the inverse: add `inverse = \"owner\"` to it"
+                                        );
+                                        path
+                                    }),
+                                },
+                            )
+                        }
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<Ref<Person>>::DESCRIBED,
+                        required: !_odm::Probe::<Ref<Person>>::FROM_NOTHING,
+                        .._odm::reference::<
+                            Ref<Person>,
                         >(
-                            "owner",
-                            _odm::DeclaredReference {
-                                parent: true,
-                                one: false,
-                                unchecked: false,
-                                on_delete: ::core::option::Option::Some(
-                                    _odm::OnDelete::Nullify,
-                                ),
-                                inverse: ::core::option::Option::Some({
-                                    let path = _odm::path_to::<
-                                        Task,
-                                        _,
-                                        _,
-                                        _,
-                                    >(_odm::target::<Option<Ref<Person>>>().tasks);
-                                    ::core::assert!(
-                                        _odm::points_back:: < Option < Ref < Person > > > ("tasks",
-                                        "owner"),
-                                        "`tasks` of `Person` is not declared as the inverse: add `inverse = \"owner\"` to it"
-                                    );
-                                    path
-                                }),
-                            },
-                        )
-                    }
-                        .of(_odm::Probe::<Option<Ref<Person>>>::DESCRIBED)
-                        .required(!_odm::Probe::<Option<Ref<Person>>>::FROM_NOTHING),
-                    _odm::reference::<
-                        Ref<Person>,
-                    >(
                             "author",
                             _odm::DeclaredReference {
                                 parent: false,
@@ -275,8 +296,7 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .of(_odm::Probe::<Ref<Person>>::DESCRIBED)
-                        .required(!_odm::Probe::<Ref<Person>>::FROM_NOTHING),
+                    },
                 ],
             };
             &ONE
@@ -299,14 +319,10 @@ const _: () = {
             &self.id
         }
         fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::model::<
-                Task,
-            >(
-                "Task",
-                "tasks",
-                _odm::Probe::<Task>::CHECK,
-                _odm::Probe::<Task>::READABLE,
-            );
+            static ONE: _odm::Model = _odm::Model {
+                name: "Task",
+                .._odm::Probe::<Task>::BARE_MODEL
+            };
             &ONE
         }
     }

@@ -116,29 +116,87 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Task",
                 fields: &[
-                    _odm::known("_id", _odm::Probe::<ObjectId>::DESCRIBED, false),
-                    _odm::known("titleText", _odm::Probe::<String>::DESCRIBED, true),
-                    _odm::known(
-                        "due",
-                        _odm::Probe::<Option<DateTime>>::DESCRIBED,
-                        !_odm::Probe::<Option<DateTime>>::FROM_NOTHING,
-                    ),
-                    _odm::known("tags", _odm::Probe::<Vec<String>>::DESCRIBED, false),
-                    _odm::known("priority", _odm::Probe::<i32>::DESCRIBED, true)
-                        .shown_as("weight"),
-                    _odm::known(
-                            "note",
-                            _odm::Probe::<Option<String>>::DESCRIBED,
-                            !_odm::Probe::<Option<String>>::FROM_NOTHING,
-                        )
-                        .hidden(),
-                    _odm::known("revision", _odm::Probe::<i64>::DESCRIBED, false),
-                    _odm::known("created", _odm::Probe::<DateTime>::DESCRIBED, true),
-                    _odm::known(
-                        "updated",
-                        _odm::Probe::<Option<DateTime>>::DESCRIBED,
-                        !_odm::Probe::<Option<DateTime>>::FROM_NOTHING,
-                    ),
+                    _odm::FieldShape {
+                        name: "_id",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<ObjectId>::DESCRIBED,
+                        public: ::core::option::Option::Some("_id"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "titleText",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<String>::DESCRIBED,
+                        public: ::core::option::Option::Some("titleText"),
+                        copied: ::core::option::Option::None,
+                        required: true,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "due",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<Option<DateTime>>::DESCRIBED,
+                        public: ::core::option::Option::Some("due"),
+                        copied: ::core::option::Option::None,
+                        required: !_odm::Probe::<Option<DateTime>>::FROM_NOTHING,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "tags",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<Vec<String>>::DESCRIBED,
+                        public: ::core::option::Option::Some("tags"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "priority",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<i32>::DESCRIBED,
+                        public: ::core::option::Option::Some("weight"),
+                        copied: ::core::option::Option::None,
+                        required: true,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "note",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<Option<String>>::DESCRIBED,
+                        public: ::core::option::Option::None,
+                        copied: ::core::option::Option::None,
+                        required: !_odm::Probe::<Option<String>>::FROM_NOTHING,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "revision",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<i64>::DESCRIBED,
+                        public: ::core::option::Option::Some("revision"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "created",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<DateTime>::DESCRIBED,
+                        public: ::core::option::Option::Some("created"),
+                        copied: ::core::option::Option::None,
+                        required: true,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "updated",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<Option<DateTime>>::DESCRIBED,
+                        public: ::core::option::Option::Some("updated"),
+                        copied: ::core::option::Option::None,
+                        required: !_odm::Probe::<Option<DateTime>>::FROM_NOTHING,
+                        rules: &[],
+                    },
                 ],
             };
             &ONE
@@ -161,17 +219,11 @@ const _: () = {
         }
         fn model() -> &'static _odm::Model {
             static ONE: _odm::Model = _odm::Model {
+                name: "Task",
                 version: ::core::option::Option::Some("revision"),
                 created_at: ::core::option::Option::Some("created"),
                 updated_at: ::core::option::Option::Some("updated"),
-                .._odm::model::<
-                    Task,
-                >(
-                    "Task",
-                    "tasks",
-                    _odm::Probe::<Task>::CHECK,
-                    _odm::Probe::<Task>::READABLE,
-                )
+                .._odm::Probe::<Task>::BARE_MODEL
             };
             &ONE
         }

@@ -98,10 +98,21 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Issue",
                 fields: &[
-                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
-                    _odm::reference::<
-                        Ref<Project>,
-                    >(
+                    _odm::FieldShape {
+                        name: "_id",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<i64>::DESCRIBED,
+                        public: ::core::option::Option::Some("_id"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<Ref<Project>>::DESCRIBED,
+                        required: !_odm::Probe::<Ref<Project>>::FROM_NOTHING,
+                        .._odm::reference::<
+                            Ref<Project>,
+                        >(
                             "project",
                             _odm::DeclaredReference {
                                 parent: true,
@@ -111,25 +122,30 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .of(_odm::Probe::<Ref<Project>>::DESCRIBED)
-                        .required(!_odm::Probe::<Ref<Project>>::FROM_NOTHING),
-                    _odm::embed::<Option<BookLink>>("book")
-                        .of(_odm::Probe::<Option<BookLink>>::DESCRIBED)
-                        .required(!_odm::Probe::<Option<BookLink>>::FROM_NOTHING),
-                    {
-                        _odm::within(_odm::fields_of::<Issue>().project)
-                            .sequence::<i64>("number")
-                    }
-                        .of(_odm::Probe::<i64>::DESCRIBED),
-                    {
-                        ::core::assert!(
-                            _odm::is_single(_odm::fields_of:: < Issue > ().book),
-                            "a number is within one parent, and `book` is a list or a map: name a reference outside of it"
-                        );
-                        _odm::within(_odm::step(_odm::fields_of::<Issue>().book).id)
-                            .sequence::<Option<i32>>("page")
-                    }
-                        .of(_odm::Probe::<Option<i32>>::DESCRIBED),
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<Option<BookLink>>::DESCRIBED,
+                        required: !_odm::Probe::<Option<BookLink>>::FROM_NOTHING,
+                        .._odm::embed::<Option<BookLink>>("book")
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<i64>::DESCRIBED,
+                        ..{
+                            _odm::within(_odm::fields_of::<Issue>().project)
+                                .sequence::<i64>("number")
+                        }
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<Option<i32>>::DESCRIBED,
+                        ..{
+                            ::core::assert!(
+                                _odm::is_single(_odm::fields_of:: < Issue > ().book),
+                                "a number is within one parent, and `book` is a list or a map: name a reference outside of it"
+                            );
+                            _odm::within(_odm::step(_odm::fields_of::<Issue>().book).id)
+                                .sequence::<Option<i32>>("page")
+                        }
+                    },
                 ],
             };
             &ONE
@@ -165,14 +181,10 @@ const _: () = {
             &self.id
         }
         fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::model::<
-                Issue,
-            >(
-                "Issue",
-                "issues",
-                _odm::Probe::<Issue>::CHECK,
-                _odm::Probe::<Issue>::READABLE,
-            );
+            static ONE: _odm::Model = _odm::Model {
+                name: "Issue",
+                .._odm::Probe::<Issue>::BARE_MODEL
+            };
             &ONE
         }
     }

@@ -70,8 +70,24 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Movie",
                 fields: &[
-                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
-                    _odm::known("title", _odm::Probe::<String>::DESCRIBED, true),
+                    _odm::FieldShape {
+                        name: "_id",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<i64>::DESCRIBED,
+                        public: ::core::option::Option::Some("_id"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "title",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<String>::DESCRIBED,
+                        public: ::core::option::Option::Some("title"),
+                        copied: ::core::option::Option::None,
+                        required: true,
+                        rules: &[],
+                    },
                     _odm::split::<
                         Cold<Details>,
                     >("details", "movie_details", "movie_id", false),
@@ -96,14 +112,10 @@ const _: () = {
             &self.id
         }
         fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::model::<
-                Movie,
-            >(
-                "Movie",
-                "movies",
-                _odm::Probe::<Movie>::CHECK,
-                _odm::Probe::<Movie>::READABLE,
-            );
+            static ONE: _odm::Model = _odm::Model {
+                name: "Movie",
+                .._odm::Probe::<Movie>::BARE_MODEL
+            };
             &ONE
         }
     }
@@ -189,7 +201,17 @@ const _: () = {
         fn shape() -> &'static _odm::Shape {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Details",
-                fields: &[_odm::known("plot", _odm::Probe::<String>::DESCRIBED, true)],
+                fields: &[
+                    _odm::FieldShape {
+                        name: "plot",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<String>::DESCRIBED,
+                        public: ::core::option::Option::Some("plot"),
+                        copied: ::core::option::Option::None,
+                        required: true,
+                        rules: &[],
+                    },
+                ],
             };
             &ONE
         }

@@ -78,52 +78,62 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Product",
                 fields: &[
-                    _odm::known("_id", _odm::Probe::<i64>::DESCRIBED, false),
-                    {
-                        ::core::assert!(
-                            ! _odm::child:: < Subset < Summary > > ().nested,
-                            "a subset cannot be shown inside a subset: show a projection of the child without it"
-                        );
-                        _odm::subset::<
-                            Subset<Summary>,
-                        >(
-                            "reviews",
-                            _odm::DeclaredSubset {
-                                limit: 10i64,
-                                sort: const {
-                                    &[
-                                        {
-                                            let field = _odm::child::<Subset<Summary>>().fields.written;
-                                            ::core::assert!(
-                                                _odm::is_hot(field),
-                                                "a subset is sorted by a field of the child itself, and this one is in its cold part: move it to the child"
-                                            );
-                                            _odm::sort_key(field, _odm::Direction::Descending)
-                                        },
-                                        {
-                                            let field = _odm::child::<Subset<Summary>>().fields.stars;
-                                            ::core::assert!(
-                                                _odm::is_hot(field),
-                                                "a subset is sorted by a field of the child itself, and this one is in its cold part: move it to the child"
-                                            );
-                                            _odm::sort_key(field, _odm::Direction::Ascending)
-                                        },
-                                    ]
+                    _odm::FieldShape {
+                        name: "_id",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<i64>::DESCRIBED,
+                        public: ::core::option::Option::Some("_id"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<Subset<Summary>>::DESCRIBED,
+                        ..{
+                            ::core::assert!(
+                                ! _odm::child:: < Subset < Summary > > ().nested,
+                                "a subset cannot be shown inside a subset: show a projection of the child without it"
+                            );
+                            _odm::subset::<
+                                Subset<Summary>,
+                            >(
+                                "reviews",
+                                _odm::DeclaredSubset {
+                                    limit: 10i64,
+                                    sort: const {
+                                        &[
+                                            {
+                                                let field = _odm::child::<Subset<Summary>>().fields.written;
+                                                ::core::assert!(
+                                                    _odm::is_hot(field),
+                                                    "a subset is sorted by a field of the child itself, and this one is in its cold part: move it to the child"
+                                                );
+                                                _odm::sort_key(field, _odm::Direction::Descending)
+                                            },
+                                            {
+                                                let field = _odm::child::<Subset<Summary>>().fields.stars;
+                                                ::core::assert!(
+                                                    _odm::is_hot(field),
+                                                    "a subset is sorted by a field of the child itself, and this one is in its cold part: move it to the child"
+                                                );
+                                                _odm::sort_key(field, _odm::Direction::Ascending)
+                                            },
+                                        ]
+                                    },
+                                    via: _odm::path_to::<
+                                        Product,
+                                        _,
+                                        _,
+                                        _,
+                                    >(_odm::child::<Subset<Summary>>().fields.product),
+                                    filter: ::core::option::Option::Some(|| _odm::declared_filter::<
+                                        <Subset<Summary> as _odm::SubsetField>::Child,
+                                    >(published)),
+                                    deferred: false,
                                 },
-                                via: _odm::path_to::<
-                                    Product,
-                                    _,
-                                    _,
-                                    _,
-                                >(_odm::child::<Subset<Summary>>().fields.product),
-                                filter: ::core::option::Option::Some(|| _odm::declared_filter::<
-                                    <Subset<Summary> as _odm::SubsetField>::Child,
-                                >(published)),
-                                deferred: false,
-                            },
-                        )
-                    }
-                        .of(_odm::Probe::<Subset<Summary>>::DESCRIBED),
+                            )
+                        }
+                    },
                 ],
             };
             &ONE
@@ -145,14 +155,10 @@ const _: () = {
             &self.id
         }
         fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::model::<
-                Product,
-            >(
-                "Product",
-                "products",
-                _odm::Probe::<Product>::CHECK,
-                _odm::Probe::<Product>::READABLE,
-            );
+            static ONE: _odm::Model = _odm::Model {
+                name: "Product",
+                .._odm::Probe::<Product>::BARE_MODEL
+            };
             &ONE
         }
     }
@@ -273,10 +279,21 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Review",
                 fields: &[
-                    _odm::known("_id", _odm::Probe::<ObjectId>::DESCRIBED, false),
-                    _odm::reference::<
-                        Ref<Product>,
-                    >(
+                    _odm::FieldShape {
+                        name: "_id",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<ObjectId>::DESCRIBED,
+                        public: ::core::option::Option::Some("_id"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        described: _odm::Probe::<Ref<Product>>::DESCRIBED,
+                        required: !_odm::Probe::<Ref<Product>>::FROM_NOTHING,
+                        .._odm::reference::<
+                            Ref<Product>,
+                        >(
                             "product",
                             _odm::DeclaredReference {
                                 parent: true,
@@ -286,10 +303,25 @@ const _: () = {
                                 inverse: ::core::option::Option::None,
                             },
                         )
-                        .of(_odm::Probe::<Ref<Product>>::DESCRIBED)
-                        .required(!_odm::Probe::<Ref<Product>>::FROM_NOTHING),
-                    _odm::known("stars", _odm::Probe::<i32>::DESCRIBED, true),
-                    _odm::known("written", _odm::Probe::<DateTime>::DESCRIBED, true),
+                    },
+                    _odm::FieldShape {
+                        name: "stars",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<i32>::DESCRIBED,
+                        public: ::core::option::Option::Some("stars"),
+                        copied: ::core::option::Option::None,
+                        required: true,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "written",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<DateTime>::DESCRIBED,
+                        public: ::core::option::Option::Some("written"),
+                        copied: ::core::option::Option::None,
+                        required: true,
+                        rules: &[],
+                    },
                 ],
             };
             &ONE
@@ -311,14 +343,10 @@ const _: () = {
             &self.id
         }
         fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::model::<
-                Review,
-            >(
-                "Review",
-                "reviews",
-                _odm::Probe::<Review>::CHECK,
-                _odm::Probe::<Review>::READABLE,
-            );
+            static ONE: _odm::Model = _odm::Model {
+                name: "Review",
+                .._odm::Probe::<Review>::BARE_MODEL
+            };
             &ONE
         }
     }
@@ -411,7 +439,26 @@ const _: () = {
         fn shape() -> &'static _odm::Shape {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Summary",
-                fields: &[_odm::plain("stars"), _odm::plain("written")],
+                fields: &[
+                    _odm::FieldShape {
+                        name: "stars",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Described::UNKNOWN,
+                        public: ::core::option::Option::Some("stars"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                    _odm::FieldShape {
+                        name: "written",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Described::UNKNOWN,
+                        public: ::core::option::Option::Some("written"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
+                ],
             };
             &ONE
         }

@@ -170,8 +170,15 @@ const _: () = {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Shape",
                 fields: &[
-                    _odm::plain("type")
-                        .of(_odm::Probe::<::std::string::String>::DESCRIBED),
+                    _odm::FieldShape {
+                        name: "type",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<::std::string::String>::DESCRIBED,
+                        public: ::core::option::Option::Some("type"),
+                        copied: ::core::option::Option::None,
+                        required: false,
+                        rules: &[],
+                    },
                     {
                         ::core::assert!(
                             _odm::is_flat:: < ShapeCircle > (),
@@ -268,7 +275,17 @@ const _: () = {
         fn shape() -> &'static _odm::Shape {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Shape::Circle",
-                fields: &[_odm::known("theRadius", _odm::Probe::<f64>::DESCRIBED, true)],
+                fields: &[
+                    _odm::FieldShape {
+                        name: "theRadius",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<f64>::DESCRIBED,
+                        public: ::core::option::Option::Some("theRadius"),
+                        copied: ::core::option::Option::None,
+                        required: true,
+                        rules: &[],
+                    },
+                ],
             };
             &ONE
         }
@@ -342,7 +359,17 @@ const _: () = {
         fn shape() -> &'static _odm::Shape {
             static ONE: _odm::Shape = _odm::Shape {
                 name: "Shape::Square",
-                fields: &[_odm::known("sideLength", _odm::Probe::<f64>::DESCRIBED, true)],
+                fields: &[
+                    _odm::FieldShape {
+                        name: "sideLength",
+                        kind: _odm::FieldKind::Plain,
+                        described: _odm::Probe::<f64>::DESCRIBED,
+                        public: ::core::option::Option::Some("sideLength"),
+                        copied: ::core::option::Option::None,
+                        required: true,
+                        rules: &[],
+                    },
+                ],
             };
             &ONE
         }

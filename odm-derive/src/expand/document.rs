@@ -73,8 +73,9 @@ pub(crate) fn generics(head: &Head) -> Generics {
 ///     fn id(&self) -> &ObjectId { &self.id }
 ///     fn model() -> &'static Model {
 ///         static ONE: Model = Model {
+///             name: "Part",
 ///             indexes: &[Index { name: None, unique: true, case_insensitive: false, .. }],
-///             ..model::<Part>("Part", "parts", Probe::<Part>::CHECK, Probe::<Part>::READABLE)
+///             ..Probe::<Part>::BARE_MODEL
 ///         };
 ///         &ONE
 ///     }
@@ -104,24 +105,19 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
         .then(|| native_key(head, id_type));
     let hash = types::fnv1a(&collection.value());
     // A probe does not answer for a generic document.
-    let (check, readable) = if head.has_type_params() {
+    let (check, bare) = if head.has_type_params() {
         (
             quote!(#private::check_of::<#this>),
-            quote!(#private::check_readable::<#this>),
+            quote!(#private::bare_model::<#this>()),
         )
     } else {
         (
             quote!(#private::Probe::<#this>::CHECK),
-            quote!(#private::Probe::<#this>::READABLE),
+            quote!(#private::Probe::<#this>::BARE_MODEL),
         )
     };
     let declared = declared(document, &check);
-    let plain = quote!(#private::model::<#this>(#name, #collection, #check, #readable));
-    let model = if declared.is_empty() {
-        plain
-    } else {
-        quote!(#private::Model { #declared ..#plain })
-    };
+    let model = quote!(#private::Model { name: #name, #declared ..#bare });
     let model = structure::constant(head, quote!(#private::Model), &model);
     quote! {
         #[automatically_derived]

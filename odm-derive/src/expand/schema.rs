@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Type, spanned::Spanned};
 
-use super::{stored::has_default, structure::is_known};
+use super::{stored::has_default, structure::is_comparable};
 use crate::{
     ast::Form,
     attr::Concerns,
@@ -97,34 +97,48 @@ pub(super) fn is_by_shape(structure: &Structure) -> bool {
     structure.forms.is_none() && structure.members.iter().all(is_described)
 }
 
-/// What the description of a field states for the schema.
-///
+/// What the description of a field states besides its name and its content.
+pub(super) struct Stated {
+    /// The operands and the schema.
+    pub(super) described: Option<TokenStream>,
+    pub(super) required: Option<TokenStream>,
+    pub(super) rules: Vec<TokenStream>,
+}
+
 /// ```ignore
-/// .schema(Probe::<Audit>::DESCRIBED.schema).required(true).rules(&[Rule { .. }])
+/// described: Probe::<Audit>::DESCRIBED, required: true, rules: &[Rule { .. }],
 /// ```
-pub(super) fn of_field(
-    head: &Head,
-    structure: &Structure,
-    member: &Member,
-    has_schema: bool,
-) -> TokenStream {
-    let is_stated = head.derive != Derive::Projection && is_by_shape(structure);
-    if !is_stated || matches!(member.role, Role::Split(_)) {
-        return TokenStream::new();
-    }
-    let Property {
-        schema,
+pub(super) fn of_field(head: &Head, structure: &Structure, member: &Member) -> Stated {
+    let private = &head.private;
+    let ty = &member.ty;
+    let unknown = quote!(#private::Described::UNKNOWN);
+    let is_stated = head.derive != Derive::Projection
+        && is_by_shape(structure)
+        && !matches!(member.role, Role::Split(_));
+    let property = is_stated.then(|| property_of(head, structure, member));
+    let (schema, required, rules) = match property {
+        Some(Property {
+            schema,
+            required,
+            rules,
+        }) => (schema, required, rules),
+        None => (None, None, Vec::new()),
+    };
+    let described = match (is_comparable(head, member), member.is_unseen()) {
+        (true, false) => Some(quote!(#private::Probe::<#ty>::DESCRIBED)),
+        (true, true) => {
+            let operand = quote!(#private::Probe::<#ty>::DESCRIBED.operand);
+            Some(quote!(#private::Described { operand: #operand, ..#unknown }))
+        }
+        (false, _) => {
+            schema.map(|schema| quote!(#private::Described { schema: #schema, ..#unknown }))
+        }
+    };
+    Stated {
+        described,
         required,
         rules,
-    } = property_of(head, structure, member);
-    let schema = schema
-        .filter(|_| !has_schema)
-        .map(|schema| quote!(.schema(#schema)));
-    let required = required
-        .filter(|_| !is_known(head, structure, member))
-        .map(|required| quote!(.required(#required)));
-    let rules = (!rules.is_empty()).then(|| quote!(.rules(&[#(#rules),*])));
-    quote!(#schema #required #rules)
+    }
 }
 
 /// The schema and the checks of a type that is stored as the one value in it.

@@ -1,6 +1,6 @@
 //! `Structure`: the stored names, the typed fields and the shape.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
@@ -28,7 +28,7 @@ use crate::{
 ///     fn shape() -> &'static Shape {
 ///         static ONE: Shape = Shape {
 ///             name: "Product",
-///             fields: &[known("_id", Probe::<ObjectId>::DESCRIBED, false), { assert!(is_flat::<Audit>(), ".."); embed::<Audit>("") } .., ..],
+///             fields: &[FieldShape { name: "_id", kind: FieldKind::Plain, described: Probe::<ObjectId>::DESCRIBED, .. }, { assert!(is_flat::<Audit>(), ".."); embed::<Audit>("") } .., ..],
 ///         };
 ///         &ONE
 ///     }
@@ -236,57 +236,71 @@ fn docs(structure: &Structure, member: &Member) -> TokenStream {
 /// The description of a field, with its operands, its name in requests, and its schema.
 fn shape(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
     let private = &head.private;
-    let ty = &member.ty;
-    let is_renamed = member
-        .public
-        .as_ref()
-        .is_some_and(|public| public.name.is_some());
-    let shape = match (&member.public, described(head, structure, member)) {
-        (Some(public), Some(_)) if is_renamed && !matches!(member.place, Place::At(_)) => {
-            return Some(unnamed(public));
-        }
-        (Some(public), None) => return Some(unnamed(public)),
-        (_, shape) => shape?,
-    };
-    let shape = match &member.public {
-        Some(Public { name, .. }) => {
-            let function = match name {
-                Some(_) => quote!(shown_as),
-                None => quote!(hidden),
-            };
-            let name = name.iter();
-            quote!(#shape.#function(#(#name)*))
-        }
-        None => shape,
-    };
-    let is_comparable = is_comparable(head, member);
-    let operand = (is_comparable && !is_known(head, structure, member)).then(|| {
-        let described = quote!(#private::Probe::<#ty>::DESCRIBED);
-        if member.is_unseen() {
-            quote!(.comparable(#described.operand))
-        } else {
-            quote!(.of(#described))
-        }
+    let is_named = matches!(member.place, Place::At(_));
+    let shape = described(head, structure, member);
+    match &member.public {
+        None if shape.is_none() && !is_plain(member) => return None,
+        Some(public) if shape.is_none() && !is_plain(member) => return Some(unnamed(public)),
+        Some(public) if public.name.is_some() && !is_named => return Some(unnamed(public)),
+        _ => {}
+    }
+    let stated = schema::of_field(head, structure, member);
+    let public = member.public.as_ref().map(|public| match &public.name {
+        Some(name) => quote!(::core::option::Option::Some(#name)),
+        None => quote!(::core::option::Option::None),
     });
-    let schema = schema::of_field(head, structure, member, is_comparable);
-    Some(quote!(#shape #operand #schema))
+    let Some(shape) = shape else {
+        // All fields, since the compiler proves of what a literal takes from another value that it has no interior mutability.
+        let stored = member.stored(structure);
+        let described = stated.described;
+        let described = described.unwrap_or_else(|| quote!(#private::Described::UNKNOWN));
+        let public = public.unwrap_or_else(|| quote!(::core::option::Option::Some(#stored)));
+        let required = stated.required.unwrap_or_else(|| quote!(false));
+        let rules = stated.rules;
+        return Some(quote! {
+            #private::FieldShape {
+                name: #stored,
+                kind: #private::FieldKind::Plain,
+                described: #described,
+                public: #public,
+                copied: ::core::option::Option::None,
+                required: #required,
+                rules: &[#(#rules),*],
+            }
+        });
+    };
+    let mut others = TokenStream::new();
+    for (name, value) in [
+        ("described", stated.described),
+        ("public", public),
+        ("required", stated.required),
+    ] {
+        let name = Ident::new(name, Span::call_site());
+        others.extend(value.map(|value| quote!(#name: #value,)));
+    }
+    if !stated.rules.is_empty() {
+        let rules = stated.rules;
+        others.extend(quote!(rules: &[#(#rules),*],));
+    }
+    Some(if others.is_empty() {
+        shape
+    } else {
+        quote!(#private::FieldShape { #others ..#shape })
+    })
+}
+
+/// Whether it is a field of its own that the library does not look into.
+fn is_plain(member: &Member) -> bool {
+    matches!((&member.role, member.place), (Role::Plain, Place::At(_)))
 }
 
 /// Whether a request may compare a value with it.
-fn is_comparable(head: &Head, member: &Member) -> bool {
+pub(super) fn is_comparable(head: &Head, member: &Member) -> bool {
     head.derive != Derive::Projection
         && matches!(member.place, Place::At(_))
         && !matches!(member.role, Role::Split(_))
         && !member.otherwise
         && !head.is_dependent(&member.ty)
-}
-
-/// Whether the type alone says all about the field.
-pub(super) fn is_known(head: &Head, structure: &Structure, member: &Member) -> bool {
-    matches!(member.role, Role::Plain)
-        && !member.is_unseen()
-        && is_comparable(head, member)
-        && schema::is_by_shape(structure)
 }
 
 /// The error of a field that has no name for clients.
@@ -295,20 +309,14 @@ fn unnamed(public: &Public) -> TokenStream {
     quote_spanned!(public.at.span()=> ::core::compile_error!(#message))
 }
 
-/// A function call, so that a type that does not fit is underlined.
+/// A function call, so that a type that does not fit is underlined. A plain field has none.
 fn described(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
     let private = &head.private;
     let stored = member.stored(structure);
     let ty = &member.ty;
     let span = ty.span();
     Some(match (&member.role, member.place) {
-        (Role::Plain, Place::Flattened { .. } | Place::Whole) => return None,
-        (Role::Plain, Place::At(_)) if is_known(head, structure, member) => {
-            let required = schema::required(head, structure, member);
-            let required = required.unwrap_or_else(|| quote!(false));
-            quote!(#private::known(#stored, #private::Probe::<#ty>::DESCRIBED, #required))
-        }
-        (Role::Plain, Place::At(_)) => quote!(#private::plain(#stored)),
+        (Role::Plain, _) => return None,
         (Role::Embed { .. }, Place::Flattened { .. }) => {
             let message = "only an embedded value, or an `Option` of one, can be flattened";
             let flat = quote_spanned!(span=> ::core::assert!(#private::is_flat::<#ty>(), #message));

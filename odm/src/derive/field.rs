@@ -9,10 +9,10 @@ use crate::model::native::day::{Dated, Dates};
 use crate::{
     migration::Migrations,
     model::{
-        AutoId, Check, Container, DateTime, Described, Document, Embed, EmbedField, FieldKind,
-        FieldShape, Model, Native, Outline, ReadCheck, RefersWithin, SequenceId, Shape, ShownNames,
-        SplitField, SplitShape, Structure, Validation, ValidationAction, ValidationLevel,
-        check_readable, native::NativeForm,
+        AutoId, Container, DateTime, Document, Embed, EmbedField, FieldKind, FieldShape, Model,
+        Native, Outline, RefersWithin, SequenceId, Shape, ShownNames, SplitField, SplitShape,
+        Structure, Validation, ValidationAction, ValidationLevel, check_readable,
+        native::NativeForm,
     },
 };
 
@@ -21,25 +21,6 @@ use crate::{
 pub const fn assert(holds: bool, message: &str) {
     if !holds {
         panic!("{}", message);
-    }
-}
-
-/// A field that the library does not look into.
-pub const fn plain(name: &'static str) -> FieldShape {
-    FieldShape::new(name, FieldKind::Plain)
-}
-
-/// The same, with the properties that its type states. A call for each property would cost compile time.
-pub const fn known(name: &'static str, described: Described, required: bool) -> FieldShape {
-    FieldShape {
-        name,
-        kind: FieldKind::Plain,
-        operand: described.operand,
-        public: Some(name),
-        copied: None,
-        schema: described.schema,
-        required,
-        rules: &[],
     }
 }
 
@@ -125,16 +106,11 @@ pub fn clone_id<M: Document>(id: &M::Id) -> M::Id {
     id.clone()
 }
 
-/// A model that declares nothing but its fields.
-pub const fn model<T: Structure>(
-    name: &'static str,
-    collection: &'static str,
-    check: fn() -> Option<Check>,
-    readable: ReadCheck,
-) -> Model {
+/// A model that declares nothing but its fields, without its name.
+pub const fn bare_model<T: Document>() -> Model {
     Model {
-        name,
-        collection,
+        name: "",
+        collection: T::COLLECTION,
         shape: T::shape,
         indexes: &[],
         expires: None,
@@ -147,10 +123,10 @@ pub const fn model<T: Structure>(
             level: ValidationLevel::Strict,
             action: ValidationAction::Error,
             schema: None,
-            check,
+            check: check_of::<T>,
         },
         renamed: &[],
-        readable,
+        readable: check_readable::<T>,
     }
 }
 

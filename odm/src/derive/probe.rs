@@ -6,13 +6,12 @@ use odm_mql::Violation;
 
 use super::{
     cycle::ModelEntry,
-    field::{outline, shown},
+    field::{bare_model, outline, shown},
     validation::check_of,
 };
 use crate::model::{
     AncestorsList, Check, Cold, Container, Described, Document, Embed, EmbedField, Inner, Known,
-    Model, Native, Outline, ReadCheck, SchemaTypes, ShownNames, Structure, Subset, ValueLocation,
-    check_readable,
+    Model, Native, Outline, SchemaTypes, ShownNames, Structure, Subset, ValueLocation,
 };
 
 /// Finds the traits that a concrete type implements: an inherent constant hides the constant of the trait if its bound holds. For a type
@@ -55,8 +54,6 @@ pub trait Unknown {
     const HAS_CHECKS: fn(&mut SchemaTypes) -> bool = |_| false;
     /// It is no document.
     const CHECK: fn() -> Option<Check> = || None;
-    /// It is no document.
-    const READABLE: ReadCheck = |_| Ok(());
 
     /// Checks nothing.
     fn check<V: ?Sized>(&self, _value: &V, _at: &ValueLocation<'_>, _found: &mut Vec<Violation>) {}
@@ -158,8 +155,8 @@ impl<T: Embed> Probe<Cold<T>> {
 impl<T: Document> Probe<T> {
     /// The check of its documents by functions.
     pub const CHECK: fn() -> Option<Check> = check_of::<T>;
-    /// The check that its documents can be read.
-    pub const READABLE: ReadCheck = check_readable::<T>;
+    /// The model of a document that declares nothing but its fields, without its name.
+    pub const BARE_MODEL: Model = bare_model::<T>();
     /// The description of the document.
     pub const DESCRIPTION: Option<fn() -> &'static Model> = Some(T::model);
     /// The collection, and the content of its documents.

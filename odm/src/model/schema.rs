@@ -174,7 +174,7 @@ pub(super) fn fields<T: 'static>(
     let properties = shape.fields.iter().filter(own).map(|field| Property {
         name: field.name,
         required: field.required,
-        schema: field.schema,
+        schema: field.described.schema,
         rules: field.rules,
     });
     object::<T>(types, &properties.collect::<Vec<_>>(), is_closed)

@@ -112,14 +112,12 @@ pub struct FieldShape {
     pub name: &'static str,
     /// Its content.
     pub kind: FieldKind,
-    /// The values that a request can compare it with, if a request can name it.
-    pub operand: Option<Operand>,
+    /// The properties of its type, with operands if a request can name it.
+    pub described: Described,
     /// The name that clients see; `None` if it is hidden.
     pub public: Option<&'static str>,
     /// The fields of the embedded value that it copies, and its container.
     pub copied: Option<Inner>,
-    /// The schema of its type.
-    pub schema: SchemaOf,
     /// Whether every document has it.
     pub required: bool,
     /// The rules of `#[validate(..)]`.
@@ -150,38 +148,12 @@ impl FieldShape {
         FieldShape {
             name,
             kind,
-            operand: None,
+            described: Described::UNKNOWN,
             public: Some(name),
             copied: None,
-            schema: any_schema,
             required: false,
             rules: &[],
         }
-    }
-
-    /// The field, with the operand and the schema of its type.
-    pub const fn of(mut self, described: Described) -> Self {
-        self.operand = described.operand;
-        self.schema = described.schema;
-        self
-    }
-
-    /// The field, with the schema of its type.
-    pub const fn schema(mut self, schema: SchemaOf) -> Self {
-        self.schema = schema;
-        self
-    }
-
-    /// The field, which every document has, or not.
-    pub const fn required(mut self, required: bool) -> Self {
-        self.required = required;
-        self
-    }
-
-    /// The field, with the rules of `#[validate(..)]`.
-    pub const fn rules(mut self, rules: &'static [Rule]) -> Self {
-        self.rules = rules;
-        self
     }
 
     /// The field, as a copy of a value that may be embedded.
@@ -204,18 +176,6 @@ impl FieldShape {
     /// The field, hidden from clients.
     pub const fn hidden(mut self) -> Self {
         self.public = None;
-        self
-    }
-
-    /// The field, shown to clients under another name.
-    pub const fn shown_as(mut self, name: &'static str) -> Self {
-        self.public = Some(name);
-        self
-    }
-
-    /// The field, which requests can name.
-    pub const fn comparable(mut self, operand: Option<Operand>) -> Self {
-        self.operand = operand;
         self
     }
 }

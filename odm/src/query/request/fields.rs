@@ -172,8 +172,8 @@ fn field(
             }
             (Some(inner), Some(rest)) => field(inner, rest, purpose, &stored, sees),
             (None, Some(key)) if key.contains('.') => None,
-            (None, Some(key)) => Some((of.operand?.entry()?, join(&stored, key))),
-            (_, None) => Some((of.operand?, stored)),
+            (None, Some(key)) => Some((of.described.operand?.entry()?, join(&stored, key))),
+            (_, None) => Some((of.described.operand?, stored)),
         }
     })
 }
@@ -252,7 +252,7 @@ fn named(
                 public: join(&path.public, KEY),
                 stored: join(&path.stored, KEY),
             };
-            let of_entry = field.operand.and_then(Operand::entry);
+            let of_entry = field.described.operand.and_then(Operand::entry);
             if of_entry.is_some_and(|operand| fits(&operand)) {
                 names.push(entry(&path));
             }
@@ -263,7 +263,12 @@ fn named(
                     add(inner, (purpose, sees), &path, around, fits, names);
                 }
             }
-            if !field.name.is_empty() && field.operand.is_some_and(|operand| fits(&operand)) {
+            if !field.name.is_empty()
+                && field
+                    .described
+                    .operand
+                    .is_some_and(|operand| fits(&operand))
+            {
                 names.push(path);
             }
         }
