@@ -139,9 +139,9 @@ const _: () = {
         _odm::Ref<Post>: _odm::RefersWithin<D>,
     {}
     const _: () = {
-        _odm::assert(
-            !<String as _odm::Known>::RELATED,
-            "`name` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
+        ::core::assert!(
+            ! < String as _odm::Known > ::RELATED,
+            "`name` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]
@@ -339,9 +339,9 @@ const _: () = {
         Ref<Author>: _odm::RefersWithin<D>,
     {}
     const _: () = {
-        _odm::assert(
-            !<ObjectId as _odm::Known>::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
+        ::core::assert!(
+            ! < ObjectId as _odm::Known > ::RELATED,
+            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]

@@ -187,9 +187,9 @@ const _: () = {
         _odm::Ref<Product>: _odm::RefersWithin<D>,
     {}
     const _: () = {
-        _odm::assert(
-            !<Option<f64> as _odm::Known>::RELATED,
-            "`weight` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
+        ::core::assert!(
+            ! < Option < f64 > as _odm::Known > ::RELATED,
+            "`weight` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]
@@ -405,9 +405,9 @@ const _: () = {
         Ref<Part>: _odm::RefersWithin<D>,
     {}
     const _: () = {
-        _odm::assert(
-            !<String as _odm::Known>::RELATED,
-            "`name` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
+        ::core::assert!(
+            ! < String as _odm::Known > ::RELATED,
+            "`name` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]

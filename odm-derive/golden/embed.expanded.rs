@@ -75,9 +75,9 @@ const _: () = {
     #[automatically_derived]
     impl<D> _odm::RefersWithin<D> for Money {}
     const _: () = {
-        _odm::assert(
-            !<String as _odm::Known>::RELATED,
-            "`currency` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
+        ::core::assert!(
+            ! < String as _odm::Known > ::RELATED,
+            "`currency` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]
@@ -493,9 +493,9 @@ const _: () = {
         Money: _odm::RefersWithin<D>,
     {}
     const _: () = {
-        _odm::assert(
-            !<Sku as _odm::Known>::RELATED,
-            "`sku` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
+        ::core::assert!(
+            ! < Sku as _odm::Known > ::RELATED,
+            "`sku` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]

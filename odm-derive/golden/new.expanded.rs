@@ -152,9 +152,9 @@ const _: () = {
     #[automatically_derived]
     impl<D> _odm::RefersWithin<D> for Ticket {}
     const _: () = {
-        _odm::assert(
-            !<String as _odm::Known>::RELATED,
-            "`title` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
+        ::core::assert!(
+            ! < String as _odm::Known > ::RELATED,
+            "`title` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]

@@ -148,9 +148,9 @@ const _: () = {
     #[automatically_derived]
     impl<D> _odm::RefersWithin<D> for Review {}
     const _: () = {
-        _odm::assert(
-            !<String as _odm::Known>::RELATED,
-            "`author` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
+        ::core::assert!(
+            ! < String as _odm::Known > ::RELATED,
+            "`author` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]

@@ -347,9 +347,9 @@ const _: () = {
         Ref<Person>: _odm::RefersWithin<D>,
     {}
     const _: () = {
-        _odm::assert(
-            !<ObjectId as _odm::Known>::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
+        ::core::assert!(
+            ! < ObjectId as _odm::Known > ::RELATED,
+            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]

@@ -139,9 +139,9 @@ const _: () = {
         Cold<Details>: _odm::RefersWithin<D>,
     {}
     const _: () = {
-        _odm::assert(
-            !<String as _odm::Known>::RELATED,
-            "`title` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
+        ::core::assert!(
+            ! < String as _odm::Known > ::RELATED,
+            "`title` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]
@@ -219,9 +219,9 @@ const _: () = {
     #[automatically_derived]
     impl<D> _odm::RefersWithin<D> for Details {}
     const _: () = {
-        _odm::assert(
-            !<String as _odm::Known>::RELATED,
-            "`plot` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
+        ::core::assert!(
+            ! < String as _odm::Known > ::RELATED,
+            "`plot` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]

@@ -370,13 +370,13 @@ const _: () = {
         Ref<Product>: _odm::RefersWithin<D>,
     {}
     const _: () = {
-        _odm::assert(
-            !<ObjectId as _odm::Known>::RELATED,
-            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
+        ::core::assert!(
+            ! < ObjectId as _odm::Known > ::RELATED,
+            "`id` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
-        _odm::assert(
-            !<DateTime as _odm::Known>::RELATED,
-            "`written` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`",
+        ::core::assert!(
+            ! < DateTime as _odm::Known > ::RELATED,
+            "`written` holds references or embedded values: mark it with `#[embed]`, `#[reference(..)]`, `#[subset(..)]`, `#[ancestors(..)]` or `#[split(..)]`"
         );
     };
     #[automatically_derived]

@@ -270,7 +270,10 @@ pub async fn a_unit_in_flight_is_run_again_or_comes_before_the_watch(store: impl
 async fn count_up(store: &impl Store) {
     let options = TransactionOptions::default().durability(Durability::Eventual);
     loop {
-        let mut transaction = store.begin(options.clone()).await.expect("a transaction begins");
+        let mut transaction = store
+            .begin(options.clone())
+            .await
+            .expect("a transaction begins");
         let counted = async {
             let before = got(&*transaction, [1.into()]).await.remove(0).1;
             let n = before.get_i32("n").expect("a number");

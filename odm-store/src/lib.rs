@@ -127,9 +127,7 @@ pub trait Store: Send + Sync + 'static {
     /// A reader that lives long keeps old data alive; take a new one for each operation.
     fn reader(&self) -> Result<Arc<dyn Reader>>;
 
-    /// Returns a [`reader`](Self::reader) that may live long.
-    ///
-    /// A store MAY wait, and take a later state, so that the reader keeps less alive.
+    /// Returns a [`reader`](Self::reader) that may live long. A store MAY wait, and take a later state, so that it keeps less alive.
     async fn snapshot(&self) -> Result<Arc<dyn Reader>> {
         self.reader()
     }
@@ -566,8 +564,7 @@ pub enum Durability {
 pub struct TransactionOptions {
     /// When its commit is safe from a crash.
     pub durability: Durability,
-    /// The error of the transaction before, if this one tries the same work again. A store MAY have others wait a bounded time for a
-    /// transaction that has lost several times.
+    /// The error of the transaction before, if the same work is tried again. A store MAY have others wait for it for a bounded time.
     pub lost: Option<Error>,
 }
 

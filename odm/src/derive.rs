@@ -48,9 +48,9 @@ pub use copy::{
 };
 pub use cycle::{ModelEntry, assert_acyclic};
 pub use field::{
-    WriteTimeField, assert, bare_model, clone_id, complete, declared_filter, describe, embed,
-    holds_opaque, holds_references, holds_relations, id_of_number, is_flat, make_id, migrations,
-    models, outline, shown, split, wrapped, write_time,
+    WriteTimeField, bare_model, clone_id, complete, declared_filter, describe, embed, holds_opaque,
+    holds_references, holds_relations, id_of_number, is_flat, make_id, migrations, models, outline,
+    shown, split, wrapped, write_time,
 };
 #[cfg(feature = "__steps")]
 pub use odm_mql::steps::{steps, steps_of_thread};

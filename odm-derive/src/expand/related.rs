@@ -110,9 +110,7 @@ pub(super) fn questions(
             let at = types::located(private.clone(), ty.span());
             quote_spanned!(ty.span()=> <#ty as #at::Known>::RELATED)
         };
-        // A call costs the compiler less than `assert!`, which is three macros. It gets the span as a whole.
-        let at = types::located(private.clone(), span);
-        checks.push(quote_spanned!(span=> #at::assert(!#related, #message);));
+        checks.push(quote_spanned!(span=> ::core::assert!(!#related, #message);));
     };
     for member in structure.all_members() {
         let tuples = types::tuple_elements(&member.ty);

@@ -95,7 +95,10 @@ fn snapshots_are_taken_after_a_failure_of_the_disk() {
         assert_eq!(count, (CHECKPOINTS * DOCUMENTS) as u64);
         store.close().await.expect_err("the disk has failed");
         let closed = store.snapshot().await.err().expect("the store is closed");
-        assert!(closed.to_string().contains("the store refuses writes"), "{closed}");
+        assert!(
+            closed.to_string().contains("the store refuses writes"),
+            "{closed}"
+        );
     });
 }
 

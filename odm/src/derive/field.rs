@@ -16,14 +16,6 @@ use crate::{
     },
 };
 
-/// Stops the compiler with the message unless the condition holds.
-#[track_caller]
-pub const fn assert(holds: bool, message: &str) {
-    if !holds {
-        panic!("{}", message);
-    }
-}
-
 /// A field that is marked `#[embed]`.
 pub const fn embed<T: EmbedField>(name: &'static str) -> FieldShape {
     let kind = FieldKind::Embed {
