@@ -295,7 +295,7 @@ impl Embedded {
 
     /// Rewrites the file without its free space, and returns its sizes before and after.
     ///
-    /// Reads and writes go on while all documents and indexes are copied into a new file, which gets what is written meanwhile as well, and
+    /// Reads and writes go on while all documents and indexes are copied into a new file, which gets the writes of that time as well, and
     /// then takes the name of the old one: writes wait for a sync of the folder, however large the store is. Running snapshots, streams and
     /// backups go on with the old file, whose space the disk gets back when the last of them ends. The disk must have room for both until
     /// then. A unit of more than 64 MiB has the copy go through both files once more.

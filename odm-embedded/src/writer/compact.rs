@@ -1,6 +1,6 @@
 //! A compaction: another file takes the place of the store's, without its free space, while others read and write.
 //!
-//! 1. A checkpoint writes what was changed, and removed, until now.
+//! 1. A checkpoint writes all changes until now.
 //! 2. A thread makes a new file equal to the store's, and has it follow each commit of the engine (see `mirror`). Units and transactions go
 //!    into the log and the memtable meanwhile, and checkpoints into the old file.
 //! 3. Between two checkpoints, when the new file lacks nothing, the writer has it take the name of the old one, and syncs the folder.

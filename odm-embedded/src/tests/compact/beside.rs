@@ -1,4 +1,4 @@
-//! Writers go on while a compaction copies, and the new file has what they write.
+//! Writers go on while a compaction copies, and the new file has their writes.
 
 use std::{collections::BTreeMap, thread::JoinHandle};
 

@@ -4,8 +4,8 @@
 //! them it takes the commits that the engine has made meanwhile: their changes up to the position are made in the new file as well, and the
 //! rest is copied from the state after them. So at no time more than some checkpoints' changes are in memory, and no old state is kept.
 //!
-//! Once everything is copied, the file is cut to its length, which is one call of the engine. What is committed during that is not known, and
-//! neither is what a large unit changes. The copy begins again after it, and writes what differs.
+//! Once everything is copied, the file is cut to its length, which is one call of the engine. The changes of the commits during that call are
+//! not known, and neither are the changes of a large unit. The copy begins again after them, and writes all differences.
 
 use std::{
     cmp::Ordering,
