@@ -339,6 +339,12 @@ impl Builder {
     }
 
     #[cfg(test)]
+    pub(super) fn reservation(mut self, time: Duration) -> Self {
+        self.settings.reservation = time;
+        self
+    }
+
+    #[cfg(test)]
     pub(super) fn held_memtables(mut self, bytes: usize) -> Self {
         self.settings.held_memtables = bytes;
         self

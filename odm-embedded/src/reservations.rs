@@ -2,7 +2,7 @@
 //!
 //! A transaction loses if another one has changed what its caller has read, and others may do so each time. So a caller who has lost
 //! [`TRIES`] times begins with a *reservation* of the entries on which it has lost: whoever would change one of them waits until the
-//! transaction has ended, or for [`LONGEST`]. Nobody waits twice, and whoever has a reservation does not wait.
+//! transaction has ended, or for 50 ms. Nobody waits twice, and whoever has a reservation does not wait.
 
 use std::{
     error::Error as StdError,
@@ -18,9 +18,6 @@ use super::{layout::Tree, reads::ReadEntries, wait::end_of};
 
 /// How often a caller loses before there is a reservation.
 const TRIES: u32 = 3;
-
-/// How long others wait for a reservation.
-const LONGEST: Duration = Duration::from_millis(50);
 
 /// The cause of the error of a transaction that has lost.
 #[derive(Debug)]
@@ -96,11 +93,17 @@ impl Awaited {
 pub(super) struct Reservations(Vec<(Awaited, Arc<LostReads>)>);
 
 impl Reservations {
-    pub(super) fn add(&mut self, lost: Arc<LostReads>, wake: Arc<Notify>) -> Arc<Reservation> {
+    /// Reserves entries. Others wait for this time at most.
+    pub(super) fn add(
+        &mut self,
+        lost: Arc<LostReads>,
+        time: Duration,
+        wake: Arc<Notify>,
+    ) -> Arc<Reservation> {
         let reservation = Arc::new(Reservation { wake });
         let awaited = Awaited {
             reservation: Arc::downgrade(&reservation),
-            until: end_of(LONGEST),
+            until: end_of(time),
         };
         self.0.push((awaited, lost));
         reservation

@@ -25,6 +25,8 @@ pub(super) struct Settings {
     pub(super) spill_memory: usize,
     /// The memory from which on the changes of an eventual group are those of a load, in bytes.
     pub(super) load_size: usize,
+    /// How long others wait for a reservation.
+    pub(super) reservation: Duration,
     /// The memory of memtables that earlier states may hold before a snapshot waits for a checkpoint, in bytes.
     pub(super) held_memtables: usize,
     /// The maximum length of the log, in bytes.
@@ -62,6 +64,7 @@ impl Default for Settings {
             group_memory: 64 << 20,
             spill_memory: 16 << 20,
             load_size: 1 << 20,
+            reservation: Duration::from_millis(50),
             held_memtables: 64 << 20,
             log_size: log::MAX_LEN,
             check: false,

@@ -470,7 +470,8 @@ impl Writer {
     fn reserve(&mut self, lost: Arc<LostReads>) -> Result<ReservedState> {
         self.settle()?;
         let (state, open) = self.published.begin()?;
-        let reservation = self.reservations.add(lost, self.checkpoints.wake());
+        let (time, wake) = (self.settings.reservation, self.checkpoints.wake());
+        let reservation = self.reservations.add(lost, time, wake);
         Ok((state, open, reservation))
     }
 

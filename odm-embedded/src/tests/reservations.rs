@@ -16,6 +16,11 @@ use tokio::task::JoinHandle;
 use super::support::*;
 use crate::Embedded;
 
+const SHORT: Duration = Duration::from_millis(50);
+
+/// Longer than a slow machine takes.
+const LONG: Duration = Duration::from_secs(60);
+
 async fn begin(store: &Embedded, lost: Option<Error>) -> Box<dyn Transaction> {
     let options = TransactionOptions::default().after(lost);
     store.begin(options).await.expect("a transaction")
@@ -46,8 +51,12 @@ async fn work(transaction: &mut dyn Transaction, new: i32, by_range: bool) {
     added.expect("an insert");
 }
 
-async fn store() -> Embedded {
-    let store = things(vec![index("by_n", &[("n", 1)])]).await;
+/// A store whose reservations last this long.
+async fn store(time: Duration) -> Embedded {
+    let store = Embedded::builder().reservation(time).memory().await;
+    let store = store.expect("a store");
+    let collections = [collection("things", vec![index("by_n", &[("n", 1)])])];
+    store.ensure(&collections).await.expect("the collection");
     let documents = vec![doc! { "_id": 1, "n": 0 }, doc! { "_id": 2, "n": 0 }];
     insert(&store, documents).await.expect("an insert");
     store
@@ -68,7 +77,7 @@ async fn after_three_losses(store: &Embedded, by_range: bool) -> Box<dyn Transac
 #[tokio::test]
 async fn others_wait_for_work_that_has_lost_three_times() {
     for by_range in [false, true] {
-        let store = store().await;
+        let store = store(LONG).await;
         let mut transaction = after_three_losses(&store, by_range).await;
         work(&mut *transaction, 3, by_range).await;
         let waiting: Vec<_> = (0..8).map(|_| spawn_increment(&store, 1)).collect();
@@ -88,7 +97,7 @@ async fn others_wait_for_work_that_has_lost_three_times() {
 
 #[tokio::test]
 async fn nobody_waits_for_a_caller_who_waits_for_them() {
-    let store = store().await;
+    let store = store(SHORT).await;
     let mut transaction = after_three_losses(&store, false).await;
     work(&mut *transaction, 3, false).await;
     increment(&store, 1).await;
@@ -104,7 +113,7 @@ async fn nobody_waits_for_a_caller_who_waits_for_them() {
 
 #[tokio::test]
 async fn the_end_of_a_transaction_ends_its_reservation() {
-    let store = store().await;
+    let store = store(LONG).await;
     let transaction = after_three_losses(&store, false).await;
     let waiting = spawn_increment(&store, 1);
     tokio::task::yield_now().await;
@@ -116,7 +125,7 @@ async fn the_end_of_a_transaction_ends_its_reservation() {
 
 #[tokio::test]
 async fn a_store_that_is_closed_refuses_the_waiting_writes() {
-    let store = store().await;
+    let store = store(LONG).await;
     let _transaction = after_three_losses(&store, false).await;
     let waiting = tokio::spawn({
         let store = store.clone();
@@ -136,7 +145,7 @@ async fn a_store_that_is_closed_refuses_the_waiting_writes() {
 
 #[test]
 fn work_gets_done_beside_writers_that_never_stop() {
-    let store = block_on(store());
+    let store = block_on(store(SHORT));
     let is_over = Arc::new(AtomicBool::new(false));
     let writers = (0..8).map(|_| {
         let (store, is_over) = (store.clone(), is_over.clone());
