@@ -106,8 +106,8 @@ async fn nobody_waits_for_a_caller_who_waits_for_them() {
     let location = lost.location().expect("a location");
     assert_eq!(location.collection, "things");
     assert_eq!(location.id, Some(value(1)));
-    let expected = "transaction lost: another one has changed what it has read, the document of `things` with \
-                    `_id` 1; run it again";
+    let expected = "transaction lost: another one has changed the document of `things` with `_id` 1 that it \
+                    has read; run it again";
     assert_eq!(lost.to_string(), expected);
 }
 

@@ -129,7 +129,7 @@ async fn run_history(store: &Embedded, seed: u64, transactions: usize) -> [usize
     let mut compacting = Vec::new();
     while begun < transactions || !open.is_empty() {
         if begun < transactions && (open.is_empty() || open.len() < 5 && random.u8(0..4) == 0) {
-            // Few, since others wait for one that has lost several times.
+            // Few: others wait for a transaction that has lost several times.
             let after = if random.u8(0..8) == 0 {
                 lost.pop()
             } else {

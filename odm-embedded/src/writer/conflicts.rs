@@ -173,15 +173,15 @@ impl CommitState<'_> {
 pub(super) fn lost(changed: ReadEntries, last: Option<&LostReads>, began: &Snapshot) -> Error {
     let at = located(&changed, began);
     let what = match &at {
-        None => String::new(),
-        Some((collection, None)) => format!(", documents of `{collection}`"),
+        None => "documents".to_owned(),
+        Some((collection, None)) => format!("documents of `{collection}`"),
         Some((collection, Some(id))) => {
             let id = show_briefly(id.as_raw_bson_ref());
-            format!(", the document of `{collection}` with `_id` {id}")
+            format!("the document of `{collection}` with `_id` {id}")
         }
     };
     let message =
-        format!("transaction lost: another one has changed what it has read{what}; run it again");
+        format!("transaction lost: another one has changed {what} that it has read; run it again");
     let error = Error::new(ErrorKind::TransactionAborted, message).retryable();
     let lost = Lost(Arc::new(LostReads::after(last, changed)));
     let error = error.with_source(lost);

@@ -49,7 +49,7 @@ type Position = (Tree, Vec<u8>);
 /// A commit of the engine.
 pub(super) struct EngineCommit {
     pub(super) base: Arc<BaseState>,
-    /// What it has changed, besides the record that names the log. `None` if that is not known.
+    /// Its changes, without the record that names the log. `None` if they are not known.
     pub(super) changes: Option<Memtables>,
 }
 
@@ -323,7 +323,7 @@ fn order(one: Option<&BaseEntry>, other: Option<&BaseEntry>) -> Option<Ordering>
 /// The entries of a tree, of which the next one can be looked at.
 struct Entries {
     range: BaseRange,
-    /// Those that were read, the next one last.
+    /// The entries that were read, the next one last.
     run: Vec<BaseEntry>,
 }
 
