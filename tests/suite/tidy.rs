@@ -274,6 +274,50 @@ fn each_stage_of_the_derives_uses_only_what_the_map_allows() {
     });
 }
 
+/// The pages about the sources.
+const MAPS: [&str; 6] = [
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "docs/dev/conformance.md",
+    "docs/dev/releasing.md",
+    "docs/dev/remote.md",
+    "docs/dev/write-path.md",
+];
+
+#[test]
+fn the_map_is_under_250_lines() {
+    let lines = read(&root().join("ARCHITECTURE.md")).lines().count();
+    assert!(lines < 250, "{lines} lines: move what one module needs into its header");
+}
+
+#[test]
+fn each_path_of_the_maps_is_there() {
+    let crates = CRATES.into_iter().chain(["odm-derive", "odm-store-suite"]);
+    let folders: Vec<PathBuf> = crates
+        .map(|package| root().join(package).join("src"))
+        .chain([root(), root().join("tests/suite")])
+        .collect();
+    let is_path = |word: &str| {
+        let is_part = |c: char| matches!(c, 'a'..='z' | '0'..='9' | '_' | '-' | '.' | '/');
+        word.contains('/') && word.chars().all(is_part)
+    };
+    let mut wrong = Vec::new();
+    for page in MAPS {
+        let text = read(&root().join(page)).replace("```", "");
+        let words = quoted(&text).map(|word| word.replace("KIND", "count"));
+        for word in words.map(|word| word.replace("::", "/")).filter(|word| is_path(word)) {
+            let path = word.trim_end_matches('/');
+            let is_there = folders.iter().any(|folder| {
+                folder.join(path).exists() || folder.join(format!("{path}.rs")).exists()
+            });
+            if !is_there {
+                wrong.push(format!("{page}: `{word}`"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn only_a_unit_a_migration_and_records_of_the_library_write_to_a_transaction() {
     let writers = [

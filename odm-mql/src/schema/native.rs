@@ -1,4 +1,5 @@
 //! The keyword `nativeForm` of stored schemas: rules for `f32` and for types of other crates that MongoDB's dialect cannot state.
+//! It is not sent to a server.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -1,4 +1,7 @@
 //! The checks of a program's models that stored documents can be read. They are functions and not stored.
+//!
+//! A schema can say less than the types that it is made of. There a typed update also reads the document that it leaves, and a raw update
+//! does so always, if the program has the model.
 
 use std::{collections::HashMap, sync::Arc};
 

@@ -1,4 +1,6 @@
 //! Views: pipelines of collections that are read as collections.
+//!
+//! A view is resolved where an aggregation begins to read a collection, so that a `$lookup` from a view needs no code of its own.
 
 use std::collections::{BTreeMap, HashMap, HashSet, hash_map::Entry};
 

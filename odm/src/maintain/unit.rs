@@ -2,7 +2,11 @@
 //!
 //! Every step of a write goes through it. Documents are read once: reads by `_id` are answered from the images that the unit
 //! holds, and the missing documents are read in one call. Changes are queued by document, merged, and flushed as one batch at the
-//! end, or when the queue is over its bound. A search sees the queue.
+//! end, when the queue is over its bound, or before a count that the store makes. A search sees the queue. Documents that only a
+//! refresh changes are read, computed, flushed and forgotten in chunks, unless a later level reads them.
+//!
+//! A document that gets a key of a unique index is *held back* until the last flush, so that uniqueness holds at the end. If another
+//! document gives the key away and stays, that document is removed before the batch, and inserted again.
 
 mod change;
 mod images;

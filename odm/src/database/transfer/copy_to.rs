@@ -1,4 +1,6 @@
 //! The copy of a database into another store: an import of the documents of an export, without lines between them.
+//!
+//! Cold parts are passed as they are stored. The documents of an earlier attempt are found in the target by their base data.
 
 use std::{collections::HashMap, fmt, future::IntoFuture};
 
