@@ -149,7 +149,7 @@ fn io_kind(error: &odm::Error) -> Option<io::ErrorKind> {
     None
 }
 
-/// What helps where a right is missing.
+/// The remedy for a missing right.
 const NAME_USER: &str =
     "Name a user with the right in the URI: mongodb://USER:PASSWORD@HOST/DATABASE";
 

@@ -1,4 +1,4 @@
-//! What a command answers: tables on a terminal, and lines of JSON for programs.
+//! The answers of commands: tables on a terminal, and lines of JSON for programs.
 
 use std::io::{self, IsTerminal};
 

@@ -14,7 +14,7 @@ pub(crate) fn is_at_terminal() -> bool {
     console::user_attended_stderr() && io::IsTerminal::is_terminal(&io::stdin())
 }
 
-/// The first line of a file, what is typed at a terminal, or the next line of the standard input.
+/// The first line of a file, a line that is typed at a terminal, or the next line of the standard input.
 pub(crate) fn read(file: Option<&Path>, of: &str) -> Result<String> {
     let failed = |error| Failure::io("cannot read the password", &error);
     let text = match file {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// What a bar counts.
+/// The unit in which a bar counts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Unit {
     Documents,

@@ -8,7 +8,7 @@ use crate::json;
 /// The least width to which a column is cut.
 const LEAST: usize = 8;
 
-/// What stands between two columns.
+/// The space between two columns.
 const GAP: &str = "  ";
 
 /// The columns of a table, which its first rows decide.

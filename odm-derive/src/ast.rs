@@ -177,7 +177,7 @@ impl Style {
 }
 
 impl Variant<'_> {
-    /// The name of its field among those of the enum.
+    /// The name of its field among the fields of the enum.
     pub(crate) fn field_name(&self) -> String {
         CaseRule::Snake.variant(&types::name(self.ident))
     }

@@ -278,7 +278,7 @@ impl Builder {
     }
 
     /// Opens a store whose log is damaged, missing or another's, with the units before the damage: all units in the store's own file, and
-    /// the units of the log up to the first unreadable one. The result says what is left out. A store that [`open`](Builder::open) opens is
+    /// the units of the log up to the first unreadable one. The result states the loss. A store that [`open`](Builder::open) opens is
     /// opened as it is.
     ///
     /// Prefer a [backup](Embedded::backup) that has more. The log is copied before it is given up, so that its readable parts are not lost;
@@ -299,8 +299,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// The errors of [`open`](Builder::open), except errors about a log that is damaged or missing. `Corrupt` if a change of the log was made
-    /// to another value than the store has, which is damaged then: the store opens without its log.
+    /// The errors of [`open`](Builder::open), except errors about a log that is damaged or missing. `Corrupt` if a change of the log was
+    /// made to another value than the store has, which is damaged then: the store opens without its log.
     pub async fn salvage(mut self, path: impl AsRef<Path>) -> Result<Salvaged> {
         self.settings.salvage = true;
         let place = Place::File(path.as_ref().to_owned());

@@ -1,8 +1,8 @@
 //! A store in a file that another process writes.
 //!
-//! The engine of the file shares it with processes that only read. A read-only store has the state of the last checkpoint, without
-//! the later commits in the log. A thread takes a newer state several times a second, so that no old one holds up the reuse of pages in the file
-//! for longer than a read.
+//! The engine of the file shares it with processes that only read. A read-only store has the state of the last checkpoint, without the
+//! later commits in the log. A thread takes a newer state several times a second, so that no old one holds up the reuse of pages in the
+//! file for longer than a read.
 
 use std::{
     fmt,
@@ -86,7 +86,7 @@ struct Followed {
     name: Arc<str>,
     file: ReadOnlyFile,
     settings: Arc<Settings>,
-    /// Of the state that was read last.
+    /// The schema of the state that was read last.
     schema: Arc<Schema>,
 }
 

@@ -22,9 +22,9 @@ pub(super) struct ReadSet {
 
 #[derive(Debug, Default)]
 pub(super) struct Reads {
-    /// What the caller has asked for: if it has changed, only the caller can decide anew.
+    /// The reads of the caller: after a change of their results, only the caller can decide anew.
     pub(super) asked: ReadEntries,
-    /// What was read for a write: if it has changed, the write can be made again.
+    /// The reads for a write: after a change of their results, the write can be made again.
     pub(super) for_writes: ReadEntries,
 }
 

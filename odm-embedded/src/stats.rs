@@ -1,4 +1,4 @@
-//! What a collection takes, and how often its indexes were used.
+//! The sizes of a collection and its indexes, and how often these were used.
 
 use std::{collections::HashSet, sync::Arc, thread};
 

@@ -1,7 +1,7 @@
 //! A transaction: of a unit, which the writer runs, or driven by a caller, on a state of its own.
 //!
-//! A transaction of a caller holds up nobody. It records what it reads, and its commit, in a group of the writer, finds out whether that has
-//! changed since it began.
+//! A transaction of a caller holds up nobody. It records what it reads, and its commit, in a group of the writer, finds out whether that
+//! has changed since it began.
 
 use std::{
     sync::Arc,
@@ -47,7 +47,7 @@ struct Caller {
     limit: Duration,
     expires: Option<Instant>,
     open: OpenTransaction,
-    /// What the caller has lost before.
+    /// The entries on which the caller has lost before.
     lost: Option<Arc<LostReads>>,
     reservation: Option<Arc<Reservation>>,
 }
@@ -58,7 +58,7 @@ pub(super) struct PendingCommit {
     pub(super) reads: Arc<ReadSet>,
     pub(super) rewrites: Option<Arc<dyn UnitOfWork>>,
     pub(super) durability: Durability,
-    /// What the caller has lost before.
+    /// The entries on which the caller has lost before.
     pub(super) lost: Option<Arc<LostReads>>,
     /// Whether it waits for the reservations of others.
     pub(super) waits: bool,

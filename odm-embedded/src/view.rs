@@ -21,7 +21,7 @@ pub(super) struct View<'a> {
     pub(super) memtables: &'a Memtables,
     pub(super) base: &'a BaseState,
     pub(super) schema: &'a Schema,
-    /// Records what is read.
+    /// Records the reads.
     pub(super) reads: Option<&'a ReadSet>,
 }
 

@@ -30,7 +30,7 @@ pub(super) struct Work {
     /// The schema with the changes of the overlay.
     pub(super) schema: Arc<Schema>,
     pub(super) settings: Arc<Settings>,
-    /// Records what a transaction of a caller reads.
+    /// Records the reads of a caller's transaction.
     pub(super) reads: Option<Arc<ReadSet>>,
     /// The number of documents that the unit has written.
     written: u64,

@@ -9,8 +9,9 @@
 //! on with the next group. Once the log is synced, another thread (see `sync`) publishes the new state and answers. So no change is visible
 //! before it is as durable as requested, and a caller who has an answer sees their own write.
 //!
-//! A third thread writes a memtable into the engine, at a checkpoint (see `checkpoint`): if it or the segment of the log is full, and before
-//! all that needs the engine. The writer goes on meanwhile, and waits only if it needs another checkpoint. A store in memory has no log.
+//! A third thread writes a memtable into the engine, at a checkpoint (see `checkpoint`): if it or the segment of the log is full, and
+//! before all that needs the engine. The writer goes on meanwhile, and waits only if it needs another checkpoint. A store in memory has no
+//! log.
 
 mod checkpoint;
 mod compact;
@@ -117,7 +118,7 @@ pub(super) struct Writer {
     pacing: group::CommitPacing,
 }
 
-/// What the thread has to do.
+/// An event that the thread handles.
 enum Event {
     Request(Request),
     /// A portion of an index is to be built or removed.

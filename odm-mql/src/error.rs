@@ -22,7 +22,7 @@ pub enum Error {
     NotSupported {
         /// The operator.
         operator: String,
-        /// What to do instead.
+        /// The remedy.
         instead: &'static str,
         /// MongoDB's code.
         code: i32,
@@ -75,7 +75,7 @@ pub enum Error {
     InvalidSchema {
         /// The path of the keyword in the schema.
         path: String,
-        /// What is wrong, and what to do instead.
+        /// The mistake, and the remedy.
         reason: String,
         /// MongoDB's code.
         code: i32,
@@ -103,7 +103,7 @@ pub enum Error {
     Expression {
         /// The operator.
         operator: &'static str,
-        /// What it does not accept.
+        /// The input that it does not accept.
         reason: Cow<'static, str>,
         /// MongoDB's code.
         code: i32,

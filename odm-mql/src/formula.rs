@@ -81,8 +81,8 @@ pub enum ValueType {
     Other,
 }
 
-/// The functions: operators, methods of Rust's standard library, and those of iterators. The last argument of a function that takes a closure
-/// is its body.
+/// The functions: operators, methods of Rust's standard library, and methods of iterators. The last argument of a function that takes a
+/// closure is its body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Function {

@@ -192,7 +192,7 @@ struct Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// Passes the value at a location. `fields` are those of the document.
+    /// Passes the value at a location. `fields` are the fields of the document.
     fn with<T>(
         &self,
         fields: &FieldFinder<'_>,

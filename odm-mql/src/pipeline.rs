@@ -81,7 +81,7 @@ enum Stage {
 /// up to a number.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct QueryPrefix {
-    /// What the documents match.
+    /// The filter that the documents match.
     pub filter: Filter,
     /// Their order; any order if there is none.
     pub sort: Option<Sort>,

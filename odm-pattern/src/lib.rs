@@ -32,7 +32,7 @@ pub enum Error {
     Invalid {
         /// The first hundred characters of the expression.
         pattern: String,
-        /// What is wrong, and where.
+        /// The mistake, and its place.
         reason: String,
     },
     /// The options are not letters among `i`, `m`, `s`, `x` and `u`.

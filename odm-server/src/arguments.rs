@@ -1,4 +1,4 @@
-//! The arguments of a command: each is taken by its name and type, and what is left in the end is refused.
+//! The arguments of a command: each is taken by its name and type, and the rest is refused.
 
 use std::borrow::Cow;
 
@@ -18,11 +18,11 @@ const MAX_NESTING: usize = 200;
 /// The arguments of a command, or of a part of it, that are not taken yet.
 #[derive(Debug)]
 pub(crate) struct Arguments<'a> {
-    /// What the arguments are of, for messages: `find`, `update.updates`.
+    /// The name of the command or part that has the arguments, for messages: `find`, `update.updates`.
     of: Cow<'a, str>,
     fields: Vec<(&'a str, RawBsonRef<'a>)>,
     sequences: Vec<Sequence<'a>>,
-    /// The variables of the server, with those of the command once they are taken.
+    /// The variables of the server, with the variables of the command once they are taken.
     variables: Variables,
     of_server: Variables,
     /// Their form, and the collation by which their expressions were evaluated.
@@ -170,7 +170,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// What the arguments are of.
+    /// The name of the command or part that has the arguments.
     pub(crate) fn name(&self) -> &str {
         &self.of
     }
@@ -402,7 +402,7 @@ impl<'a> Arguments<'a> {
         Err(CommandError::new(code::NOT_IMPLEMENTED, message))
     }
 
-    /// Refuses what is left.
+    /// Refuses the arguments that nobody has taken.
     pub(crate) fn end(self) -> Result<()> {
         let left = self.fields.first().map(|(name, _)| *name);
         match left.or_else(|| self.sequences.first().map(|one| one.name)) {
@@ -504,7 +504,7 @@ impl<'a> Argument<'a> for Timestamp {
     }
 }
 
-/// Any number, as one of 64 bits: a fraction is cut off, and what is out of the range becomes its end.
+/// Any number, as one of 64 bits: a fraction is cut off, and a number out of the range becomes its end.
 impl<'a> Argument<'a> for i64 {
     const TYPE: &'static str = "[long, int, decimal, double]";
 

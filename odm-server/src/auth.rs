@@ -1,4 +1,4 @@
-//! Who a client is: users, their passwords, and what a connection has proved of them.
+//! Authentication: users, their passwords, and the proofs that a connection has given.
 
 #[cfg(feature = "http")]
 mod passwords;
@@ -67,7 +67,7 @@ impl Caller {
     }
 }
 
-/// What a connection has proved.
+/// The proofs that a connection has given.
 #[derive(Debug, Default)]
 pub(crate) struct Authentication(Mutex<Proofs>);
 
@@ -138,7 +138,7 @@ impl Authentication {
         }))
     }
 
-    /// That of a new connection, which has a place among those of strangers until it authenticates.
+    /// The authentication of a new connection, which has a place among the strangers until it succeeds.
     pub(crate) fn of_stranger(place: OwnedSemaphorePermit) -> Self {
         Authentication(Mutex::new(Proofs {
             place: Some(place),
@@ -155,7 +155,7 @@ impl Authentication {
         self.with(|proofs| proofs.user.clone())
     }
 
-    /// Forgets the user and what was begun.
+    /// Forgets the user and all authentications that have begun.
     pub(crate) fn log_out(&self) {
         self.with(|proofs| {
             proofs.user = None;

@@ -24,7 +24,7 @@ use crate::error::{CommandError, Result, code};
 /// The bytes of the events of a batch, unless it is one larger event.
 const MAX_BATCH: usize = 16 << 20;
 
-/// The bytes of the largest event that clients must be able to read: a document of 16 MiB and what surrounds it, as for MongoDB.
+/// The bytes of the largest event that clients must be able to read: a document of 16 MiB and the event around it, as for MongoDB.
 const MAX_EVENT: usize = MAX_BATCH + (16 << 10);
 
 /// How many changes a batch looks at, however late it is.
@@ -33,7 +33,7 @@ const LOOKED_AT: usize = 1_000;
 /// How many changes are looked at before others run.
 const AT_ONCE: usize = 100;
 
-/// What a stream watches.
+/// The scope of a stream.
 #[derive(Debug, Clone)]
 pub(crate) enum Scope {
     Collection { database: String, name: String },
@@ -96,7 +96,7 @@ pub(crate) struct Events {
 }
 
 impl Scope {
-    /// The name of what is watched, which is in its tokens.
+    /// The name of the scope, which is in its tokens.
     fn id(&self) -> u32 {
         let name = match self {
             Scope::Collection { database, name } => format!("{database}.{name}"),
@@ -123,7 +123,7 @@ impl Scope {
         }
     }
 
-    /// Whether what is watched is gone after a change.
+    /// Whether the scope is gone after a change.
     fn is_ended_by(&self, change: &CommittedChange) -> bool {
         let name = match self {
             Scope::Collection { name, .. } => name,

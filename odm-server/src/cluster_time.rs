@@ -1,4 +1,4 @@
-//! The cluster time: what clients learn of the order of commits, and what they may ask for by it.
+//! The cluster time: clients learn of the order of commits by it, and ask for states.
 
 use odm::{
     bson::{Binary, RawDocumentBuf, Timestamp, raw::cstr, rawdoc, spec::BinarySubtype},

@@ -109,7 +109,7 @@ impl Command {
     }
 }
 
-/// What a command runs in.
+/// The context of a command.
 #[derive(Debug, Clone, Copy)]
 struct Context<'a> {
     state: &'a ServerState,
@@ -469,7 +469,7 @@ fn no_snapshot(what: &str) -> CommandError {
     CommandError::new(code::INVALID_OPTIONS, message)
 }
 
-/// What every command can say.
+/// The arguments of every command.
 struct Generic {
     /// How long it may take.
     time: Option<Duration>,

@@ -55,7 +55,7 @@ pub(crate) enum Documents {
     Stored(Box<DocumentCursor>),
     Aggregated(Box<AggregateCursor>),
     Listed(vec::IntoIter<RawDocumentBuf>),
-    /// What clients read by batches of events.
+    /// A change stream, which clients read by batches of events.
     Changes(Box<ChangeStream>),
 }
 
@@ -287,7 +287,7 @@ impl Cursors {
         self.killed.notify_waiters();
     }
 
-    /// Closes the cursors that nobody has read for this long, and lets go what the others hold of the store.
+    /// Closes the cursors that nobody has read for this long, and releases the states of the store that the others hold.
     pub(crate) fn sweep(&self, idle: Duration) {
         self.open().retain(|_, slot| match slot {
             Slot::InUse { .. } => true,

@@ -167,7 +167,7 @@ pub(crate) struct CommandError {
     pub(crate) code: i32,
     message: String,
     details: Option<Box<Details>>,
-    /// Tells drivers what they may do.
+    /// Tells drivers what to try again.
     label: Option<&'static str>,
 }
 
@@ -180,7 +180,7 @@ pub(crate) const RESUMABLE: &str = "ResumableChangeStreamError";
 /// The label of an error after which a change stream cannot go on.
 const NON_RESUMABLE: &str = "NonResumableChangeStreamError";
 
-/// What an error says besides its message.
+/// The fields of an error besides its message.
 #[derive(Debug, Clone)]
 enum Details {
     /// The key that another document has.

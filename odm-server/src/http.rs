@@ -29,12 +29,12 @@
 //!
 //! # The commands
 //!
-//! `POST api/command` has a command with its database as `$db` in canonical or relaxed extended JSON, at most 1 MiB, and answers with
-//! the reply in canonical extended JSON, at most 32 MiB, with the status 200 also if the command has failed: then `ok` is 0, and there are
+//! `POST api/command` has a command with its database as `$db` in canonical or relaxed extended JSON, at most 1 MiB, and answers with the
+//! reply in canonical extended JSON, at most 32 MiB, with the status 200 also if the command has failed: then `ok` is 0, and there are
 //! MongoDB's `code` and `errmsg`. A refused request has another status, and these fields too. `POST api/relations` has the document
 //! `{"$db": ..}`, and answers with [`Relations::to_document`](odm::Relations::to_document) of what the user may read. Both need the type
-//! `application/json`, and answer no page of another site. A command whose client goes away ends. As many requests are answered at a time as
-//! [`Limits::connections`](crate::Limits::connections).
+//! `application/json`, and answer no page of another site. A command whose client goes away ends. As many requests are answered at a time
+//! as [`Limits::connections`](crate::Limits::connections).
 
 mod bundle;
 mod guard;
@@ -80,7 +80,7 @@ const MAX_ANSWER: usize = 32 << 20;
 /// The number of all clients by HTTP as a connection.
 const CONNECTION: i32 = 0;
 
-/// What a browser may do with the page: nothing but to show it, with its own files.
+/// The permissions of the page in a browser: only its own files.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'";
 
@@ -166,7 +166,7 @@ pub struct Page {
     is_behind_tls: bool,
 }
 
-/// What a page has instead of a server that runs.
+/// The state of a page without a running server.
 struct Own {
     _ending: watch::Sender<bool>,
     _sweeping: JoinSet<()>,

@@ -25,7 +25,7 @@
 //! # Ok(()) });
 //! ```
 //!
-//! The README of the crate lists the commands, and what is refused. A server lets in everybody, and so listens only at the loopback or at
+//! The README of the crate lists the commands, and the refused ones. A server lets in everybody, and so listens only at the loopback or at
 //! a Unix socket of its own user, unless it [requires users](Builder::require_users), whose [rights](Right) are those on collections. With
 //! the feature `tls` it speaks TLS, and with the feature `http` it has a page in the browser. Its connections are tasks of the runtime in
 //! which it was made. Each command is an event of `tracing` at the level `DEBUG`, with the target `odm`.

@@ -1,4 +1,4 @@
-//! What clients can take of a server.
+//! The limits of the clients of a server.
 
 use std::time::Duration;
 
@@ -89,8 +89,8 @@ impl Limits {
         self
     }
 
-    /// How long a snapshot can be read by its `atClusterTime`, from its first read on, 60 seconds by default. The stores keep what is replaced
-    /// meanwhile. A later read fails with the code 239.
+    /// How long a snapshot can be read by its `atClusterTime`, from its first read on, 60 seconds by default. The stores keep what is
+    /// replaced meanwhile. A later read fails with the code 239.
     #[must_use]
     pub fn snapshot_life(mut self, time: Duration) -> Self {
         self.snapshot_life = time;

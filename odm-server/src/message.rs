@@ -1,4 +1,4 @@
-//! Messages of the wire protocol as bytes: what a client sends, and the replies.
+//! Messages of the wire protocol as bytes: the requests of a client, and the replies.
 //!
 //! Every length is compared with the bytes that are there before it is used. The documents are not copied.
 
@@ -263,7 +263,7 @@ fn text<'m>(bytes: &mut &'m [u8]) -> Option<&'m str> {
     Some(text)
 }
 
-/// Takes a document. What is in it has not been looked at.
+/// Takes a document. Its fields have not been checked.
 fn document<'m>(bytes: &mut &'m [u8]) -> Option<&'m RawDocument> {
     let length = int(&mut &**bytes)?;
     let (document, rest) = bytes.split_at_checked(usize::try_from(length).ok()?)?;

@@ -99,7 +99,7 @@ impl Operations {
         }
     }
 
-    /// The numbers of running commands that read, and of those that write documents.
+    /// The numbers of running commands that read, and of commands that write documents.
     pub(crate) fn active(&self) -> (i32, i32) {
         let writes = |one: &&Operation| {
             let writing = [

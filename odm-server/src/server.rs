@@ -298,7 +298,7 @@ async fn serve_tls(
     }
 }
 
-/// Takes connections until the server ends, and ends those that are open then.
+/// Takes connections until the server ends, and ends the open ones then.
 async fn accept(listener: Listener, state: Arc<ServerState>, mut end: watch::Receiver<bool>) {
     let mut connections = JoinSet::new();
     // They end with this task.

@@ -39,7 +39,7 @@ impl SessionId {
         self.id.into()
     }
 
-    /// Its value as a key of what is stored for it.
+    /// Its value as a key of the documents that are stored for it.
     fn to_key(self) -> RawBson {
         let id = self.to_binary();
         let Some(UserDigest(digest)) = self.user else {
@@ -89,7 +89,7 @@ impl SessionId {
     }
 }
 
-/// The session of a command, and what the command is in it.
+/// The session of a command, and the role of the command in it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SessionUse {
     pub(crate) id: SessionId,

@@ -47,8 +47,8 @@ impl fmt::Debug for Snapshot {
     }
 }
 
-/// The snapshots that are kept, for the commands that name their time. A kept one holds what the stores have replaced since it began, so that
-/// it ends after a time, and before it if there are too many later ones. Each user has their own: no other can end them.
+/// The snapshots that are kept, for the commands that name their time. A kept one holds what the stores have replaced since it began, so
+/// that it ends after a time, and before it if there are too many later ones. Each user has their own: no other can end them.
 #[derive(Debug)]
 pub(crate) struct Snapshots {
     all: Mutex<HashMap<Option<UserDigest>, OfUser>>,
@@ -113,7 +113,7 @@ impl Snapshots {
         snapshot.begun.elapsed() <= self.life
     }
 
-    /// Begins a snapshot of what is committed up to a time, which was the newest one.
+    /// Begins a snapshot of the commits up to a time, which was the newest one.
     async fn begin(
         &self,
         time: CommitTime,

@@ -35,7 +35,7 @@ pub struct MapStore {
     is_stepped: bool,
     ignores_locks: bool,
     single_writes: Option<SingleWriteTiming>,
-    /// Of a serializable store.
+    /// The order of the commits of a serializable store.
     order: Option<CommitOrder>,
 }
 

@@ -1,8 +1,8 @@
-//! Serializable transactions: those that commit have the same effects, and were told the same, as one after another.
+//! Serializable transactions: the transactions that commit have the same effects, and were told the same, as one after another.
 //!
-//! Each promise is about a transaction that reads, and then writes what follows. Another one changes meanwhile what it has read. Where
-//! others write while a transaction is open, the first one loses by that, leaves nothing, and is run again. Elsewhere the two wait for each
-//! other. Both ways lead to what one after the other leads to.
+//! Each promise is about a transaction that reads, and then writes the consequences. Another one changes meanwhile the documents that it
+//! has read. Where others write while a transaction is open, the first one loses by that, leaves nothing, and is run again. Elsewhere the
+//! two wait for each other. Both ways lead to what one after the other leads to.
 
 use bson::{Document, doc};
 use odm_mql::{Group, group::GroupKey};
@@ -70,7 +70,7 @@ fn noted(number: i32) -> Document {
     doc! { "_id": 100, "read": number }
 }
 
-/// Changes the documents meanwhile, and asserts what is read before and after that by a transaction that notes it.
+/// Changes the documents meanwhile, and asserts the results of the reads before and after that by a transaction that notes them.
 async fn assert_conflict(
     store: &impl Store,
     documents: &[Document],
@@ -278,8 +278,8 @@ pub async fn a_unique_key_that_is_taken_meanwhile_is_a_conflict(store: impl Stor
     assert_stored(&store, [taken]).await;
 }
 
-/// A withdrawal that costs a fee if it leaves less than nothing in both accounts together. Who has seen the deposit and no withdrawal has seen
-/// that the deposit is first, so that there is no fee.
+/// A withdrawal that costs a fee if it leaves less than nothing in both accounts together. Who has seen the deposit and no withdrawal has
+/// seen that the deposit is first, so that there is no fee.
 pub async fn a_reader_sees_no_state_that_contradicts_a_later_commit(store: impl Store) {
     if !store.capabilities().serializable {
         return;

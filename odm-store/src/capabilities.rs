@@ -1,4 +1,4 @@
-//! What a store can do besides what every store does.
+//! The capabilities of a store beyond the ones of every store.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use crate::StoreId;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Capabilities {
-    /// The transactions that commit have the effects of some order of them, one after another: [`Transaction`](crate::Transaction) has the details. The library
-    /// then relies on what a unit has read, and takes no locks. Without it, transactions have a snapshot and
+    /// The transactions that commit have the effects of some order of them, one after another: [`Transaction`](crate::Transaction) has the
+    /// details. The library then relies on what a unit has read, and takes no locks. Without it, transactions have a snapshot and
     /// [locks](crate::Transaction::locks).
     pub serializable: bool,
     /// Others can write while a transaction is open, so that it may lose a conflict to them. Without it a second writer waits until the
@@ -24,13 +24,13 @@ pub struct Capabilities {
     /// Indexes and orders can [ignore case](crate::IndexSpec::case_insensitive). Without it such an index is a
     /// [`Schema`](crate::ErrorKind::Schema) error, and such an order an [`InvalidQuery`](crate::ErrorKind::InvalidQuery).
     pub ignores_case: bool,
-    /// Filters, orders, projections, updates and indexes can have [collations](odm_mql::Collation), and collections default ones. Without it
-    /// a query with one is an [`InvalidQuery`](crate::ErrorKind::InvalidQuery), and such an index or collection a
+    /// Filters, orders, projections, updates and indexes can have [collations](odm_mql::Collation), and collections default ones. Without
+    /// it a query with one is an [`InvalidQuery`](crate::ErrorKind::InvalidQuery), and such an index or collection a
     /// [`Schema`](crate::ErrorKind::Schema) error.
     pub collations: bool,
-    /// Transactions can [change whole collections](crate::Transaction::change_collections). With this, a migration builds new collections beside
-    /// the old ones, and replaces these by one commit. Without it, a migration changes documents in place, so that an interrupted one has
-    /// to be continued.
+    /// Transactions can [change whole collections](crate::Transaction::change_collections). With this, a migration builds new collections
+    /// beside the old ones, and replaces these by one commit. Without it, a migration changes documents in place, so that an interrupted
+    /// one has to be continued.
     pub changes_collections: bool,
     /// How long a [single write](crate::Store::write_single) of an earlier epoch may still be under way after a new one has begun.
     /// `None` for stores without such writes, and for serializable ones, which are told of no epochs.

@@ -155,7 +155,7 @@ pub trait Store: Send + Sync + 'static {
         Err(Error::new(ErrorKind::InvalidQuery, message))
     }
 
-    /// Returns what a collection takes, or `None` if there is no such collection. The default is an
+    /// Returns the sizes of a collection, or `None` if there is no such collection. The default is an
     /// [`InvalidQuery`](crate::ErrorKind::InvalidQuery): the store does not measure its collections.
     ///
     /// It is asked by people, and MAY read all pages of the collection and its indexes.
@@ -198,9 +198,9 @@ pub trait Store: Send + Sync + 'static {
     /// Returns `None` if the store wrote nothing and the caller has to run a unit of work instead: there is no document to change, the
     /// store has no such way for the write, or the server refuses it. The default returns `None`.
     ///
-    /// A store with such a way has [`Capabilities::single_document_writes`]. It MUST NOT write in an epoch other than that of the write, except for
-    /// the time that the capability states. If more time may have passed, and another epoch has begun, it MUST return an error that says
-    /// so.
+    /// A store with such a way has [`Capabilities::single_document_writes`]. It MUST NOT write in an epoch other than that of the write,
+    /// except for the time that the capability states. If more time may have passed, and another epoch has begun, it MUST return an error
+    /// that says so.
     ///
     /// # Errors
     ///
@@ -384,8 +384,8 @@ pub trait UnitOfWork: Send + Sync {
 /// [`commit`](Transaction::commit), MAY return a [retryable](crate::Error::is_retryable) error. A key that another transaction has taken
 /// since is a conflict, and no [`DuplicateKey`](crate::ErrorKind::DuplicateKey).
 ///
-/// A store with [`Capabilities::serializable`] promises more: the transactions that commit have the same effects, and were told the same, as
-/// if they had run one after another. For a transaction that writes, all that it was told MUST still be true when it commits, apart from
+/// A store with [`Capabilities::serializable`] promises more: the transactions that commit have the same effects, and were told the same,
+/// as if they had run one after another. For a transaction that writes, all that it was told MUST still be true when it commits, apart from
 /// its own writes, or the commit fails:
 ///
 /// - the documents that it has read, and the absence of those that it has not found, so that of two transactions that each read what the
@@ -510,7 +510,8 @@ pub trait Transaction: Reader {
         Ok(())
     }
 
-    /// Says whether the reads from here on are made for a write, and not asked for by the caller of the transaction. The default ignores it.
+    /// Says whether the reads from here on are made for a write, and not asked for by the caller of the transaction. The default ignores
+    /// it.
     ///
     /// If only reads for writes have changed when a store finds a conflict at the commit, the store MAY do the
     /// [writes again](Transaction::set_rewrites).

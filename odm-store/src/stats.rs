@@ -1,8 +1,8 @@
-//! What a collection takes, and how often its indexes were used.
+//! The sizes of a collection and its indexes, and how often these were used.
 
 use bson::DateTime;
 
-/// What a collection takes, from [`Store::collection_stats`](crate::Store::collection_stats).
+/// The sizes of a collection, from [`Store::collection_stats`](crate::Store::collection_stats).
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {
@@ -25,7 +25,7 @@ pub struct CollectionStats {
     pub indexes: Vec<IndexStats>,
 }
 
-/// What an index takes.
+/// The size of an index.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {

@@ -156,7 +156,7 @@ impl Collections {
         })
     }
 
-    /// The collections of the store of an open database, with the checks of its models. Of a database in a transaction they are in the
+    /// The collections of the store of an open database, with the checks of its models. For a database in a transaction they are in the
     /// transaction, and of one in a snapshot they read the snapshot.
     ///
     /// ```

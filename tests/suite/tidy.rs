@@ -159,7 +159,7 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
 /// up.
 fn layers(first_column: &str) -> Vec<(String, BTreeSet<String>)> {
     let map = read(&root().join("ARCHITECTURE.md"));
-    let head = format!("| {first_column} | what lives there | may use |");
+    let head = format!("| {first_column} | content | may use |");
     let table = map.split_once(&head).expect("the map has such a table").1;
     let mut layers: Vec<(String, BTreeSet<String>)> = Vec::new();
     for row in table.lines().skip(2).take_while(|row| row.starts_with('|')) {

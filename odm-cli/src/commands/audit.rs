@@ -16,7 +16,7 @@ use crate::{
 /// How often a bar shows how far an audit is.
 const TICK: Duration = Duration::from_millis(200);
 
-/// What is compared.
+/// The subject of an audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
     /// Derived data with its sources.

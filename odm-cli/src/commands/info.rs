@@ -1,4 +1,4 @@
-//! `info`: what a store is.
+//! `info`: the facts about a store.
 
 use std::path::Path;
 

@@ -7,7 +7,7 @@ use crate::{
     source::Source,
 };
 
-/// Repairs what an audit finds.
+/// Repairs the findings of an audit.
 pub(super) async fn run(source: &Source<'_>, output: &mut Output) -> Result<Exit> {
     let target = source.open_collections().await?;
     let collections = &target.collections;

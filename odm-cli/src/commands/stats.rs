@@ -22,7 +22,7 @@ use crate::{
 /// How many of the largest are shown.
 const SHOWN: usize = 5;
 
-/// What a pass over the documents has found.
+/// The findings of a pass over the documents.
 #[derive(Default)]
 struct Found {
     collections: Vec<Document>,

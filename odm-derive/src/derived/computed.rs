@@ -157,7 +157,7 @@ impl DerivedField for ComputedField {
         })
     }
 
-    /// Of an embedded value, whose documents are not known here, the catalog finds the cycles.
+    /// The documents of an embedded value are not known here: the catalog finds its cycles.
     fn reads(&self, head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
         if head.derive != Derive::Document {
             return None;

@@ -148,7 +148,7 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
     }
 }
 
-/// What the attributes of the document declare.
+/// The declarations in the attributes of the document.
 ///
 /// ```ignore
 /// indexes: &[Index { name: None, unique: true, case_insensitive: false, .. }],

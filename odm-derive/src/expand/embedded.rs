@@ -1,4 +1,4 @@
-//! The implementations that an embedded value has besides those of its structure.
+//! The implementations of an embedded value besides the implementations of its structure.
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -97,7 +97,7 @@ pub(super) fn is_by_shape(structure: &Structure) -> bool {
     structure.forms.is_none() && structure.members.iter().all(is_described)
 }
 
-/// What the description of a field states besides its name and its content.
+/// The parts of a field's description besides its name and its content.
 pub(super) struct Stated {
     /// The operands and the schema.
     pub(super) described: Option<TokenStream>,

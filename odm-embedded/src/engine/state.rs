@@ -33,7 +33,7 @@ pub(in super::super) enum BaseState {
     Uncommitted(Arc<Uncommitted>),
 }
 
-/// What a tree takes, in bytes.
+/// The size of a tree, in bytes.
 #[derive(Default)]
 pub(in super::super) struct TreeSize {
     /// Its keys and values.
@@ -127,7 +127,7 @@ impl BaseState {
         })
     }
 
-    /// What a tree takes, if the state is committed. Reads all its pages.
+    /// The size of a tree, if the state is committed. Reads all its pages.
     pub(in super::super) fn size(&self, tree: Tree) -> Result<TreeSize> {
         let BaseState::Committed(committed) = self else {
             return Ok(TreeSize::default());

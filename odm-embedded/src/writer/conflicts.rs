@@ -1,7 +1,7 @@
-//! Whether what a transaction has read has changed since it began.
+//! Whether the entries that a transaction has read have changed since it began.
 //!
-//! The changes of commits since the begin of the oldest open transaction are in the memtables: in the present one, in the frozen one, and in
-//! those that were written into the engine meanwhile.
+//! The changes of commits since the begin of the oldest open transaction are in the memtables: in the present one, in the frozen one, and
+//! in those that were written into the engine meanwhile.
 
 use std::{
     collections::{BTreeSet, VecDeque},

@@ -174,7 +174,7 @@ impl Group {
     }
 }
 
-/// The result of a check of what a transaction has read.
+/// The result of a check of the reads of a transaction.
 pub(super) enum CheckedReads {
     Same,
     /// Only the writes may be others by now.

@@ -1,4 +1,4 @@
-//! How changes get into the log and the memtable, and what holds for changes that the log does not have.
+//! How changes get into the log and the memtable, and the rules for changes that the log does not have.
 
 use std::{sync::Arc, time::Instant};
 
@@ -9,8 +9,8 @@ use super::{
     MEMTABLE, Writer,
 };
 
-/// The changes of eventual units that the log does not have. A record behind them would be recovered without them, so none is appended before
-/// a checkpoint has made them durable.
+/// The changes of eventual units that the log does not have. A record behind them would be recovered without them, so none is appended
+/// before a checkpoint has made them durable.
 #[derive(Default)]
 pub(super) struct Unlogged {
     pub(super) in_memtable: bool,
@@ -73,7 +73,8 @@ impl Writer {
         Ok(self.newest.clone())
     }
 
-    /// Appends changes to the log, in the other segment if the present one has no room. Returns whether the engine need not make them durable.
+    /// Appends changes to the log, in the other segment if the present one has no room. Returns whether the engine need not make them
+    /// durable.
     fn log(&mut self, changes: &Overlay, units: usize, is_begun: bool) -> Result<bool> {
         let is_logged = self.append(changes, units)?;
         if is_logged || is_begun || self.memtable.is_empty() {

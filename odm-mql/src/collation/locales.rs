@@ -116,7 +116,7 @@ pub(super) const LOCALES: [(&str, &[&str]); 109] = [
 /// Variants that MongoDB has of some locales, and the data of ICU4X does not have.
 const OTHER_VARIANTS: [&str; 5] = ["big5han", "gb2312han", "phonetic", "search", "searchjl"];
 
-/// What a locale of a request is.
+/// The kind of a locale that a request names.
 pub(super) enum KnownLocale {
     /// One that can be used, with its name in the form of BCP 47.
     Supported(String),

@@ -1,4 +1,4 @@
-//! What there is in the place of a collator without the feature `collation`: none.
+//! The type in the place of a collator, without the feature `collation`: it has no values.
 
 use std::cmp::Ordering;
 

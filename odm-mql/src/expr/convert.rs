@@ -16,7 +16,7 @@ use self::{
 use super::evaluate::{is_null, truthy};
 use crate::{Error, decimal::Decimal, error::code, number, types};
 
-/// What a value is converted to.
+/// The target of a conversion.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Target {
     /// Null, whatever the value is.

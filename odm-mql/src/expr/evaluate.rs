@@ -114,7 +114,7 @@ fn converted(convert: &Convert, scope: Scope<'_>) -> Result<Option<RawBson>, Err
     }
 }
 
-/// The most bytes of a computed value: those of several documents, since an expression can refer to a document any number of times.
+/// The most bytes of a computed value: the size of several documents, since an expression can refer to a document any number of times.
 pub(super) const MAX_VALUE: usize = 64 << 20;
 
 /// Checks the number of bytes of a computed value.
@@ -161,7 +161,7 @@ pub(super) fn truthy(value: RawBsonRef<'_>) -> bool {
 }
 
 /// The value at a path. Arrays on it give the values in their elements that are documents.
-/// The fields that are read are added to those that were read.
+/// The fields that it reads are added to the fields that were read.
 pub(crate) fn at_path(document: &RawDocument, path: &str, read: &mut u64) -> Option<RawBson> {
     steps::step();
     let (name, rest) = path::split(path);

@@ -25,7 +25,7 @@ pub(super) struct Named {
     prepared: Prepared,
 }
 
-/// What is made of constant arguments once.
+/// The value that is made of constant arguments once.
 #[derive(Debug, Clone, PartialEq)]
 enum Prepared {
     Nothing,
@@ -39,7 +39,7 @@ enum Prepared {
 pub(super) struct Arguments<'a> {
     named: &'a Named,
     scope: Scope<'a>,
-    /// What is held of the values.
+    /// The memory that the values take.
     held: &'a Held<'a>,
 }
 
@@ -107,7 +107,7 @@ impl Named {
         Ok(())
     }
 
-    /// Makes what can be made of constant arguments.
+    /// Makes the value that constant arguments determine.
     fn prepare(&mut self) -> Result<(), Error> {
         match (self.form.operator, self.arguments.as_slice()) {
             (operator, [_, Some(ExprNode::Literal(regex)), options]) if operator.is_regex() => {
@@ -246,7 +246,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// What `$median` or `$percentile` is of its numbers.
+    /// The quantiles that `$median` or `$percentile` computes.
     pub(super) fn quantiles(self) -> Option<&'a QuantileKind> {
         match &self.named.prepared {
             Prepared::Quantiles(kind) => Some(kind),

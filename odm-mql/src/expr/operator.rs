@@ -252,7 +252,7 @@ impl Operator {
         found.map_or("", |(_, name, ..)| name)
     }
 
-    /// What an operator is about.
+    /// The family of an operator.
     pub(super) fn family(self) -> Family {
         match self {
             Eq | Ne | Gt | Gte | Lt | Lte | Cmp | Not | Type | IsNumber | Rand => Family::Values,

@@ -1,4 +1,4 @@
-//! What an expression is evaluated in: a document, the variables of the expressions around it, and the collation of its comparisons.
+//! The scope of an expression: a document, the variables of the expressions around it, and the collation of its comparisons.
 
 use bson::{RawBson, RawDocument};
 
@@ -13,7 +13,7 @@ use crate::{Collation, Error};
 pub(super) struct Scope<'a> {
     pub(super) document: &'a RawDocument,
     pub(super) collation: Option<&'a Collation>,
-    /// What is left of the work for the document.
+    /// The work that is left for the document.
     pub(super) work: &'a Work<'a>,
     frame: Option<&'a Frame<'a>>,
 }
@@ -84,7 +84,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// The value at a path in a value. The fields that are read are added to those that were read.
+/// The value at a path in a value. The fields that it reads are added to the fields that were read.
 pub(crate) fn part(value: &RawBson, path: Option<&str>, read: &mut u64) -> Option<RawBson> {
     match (value, path) {
         (value, None) => Some(value.clone()),

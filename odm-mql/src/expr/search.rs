@@ -17,7 +17,7 @@ use crate::{
     number,
 };
 
-/// What `$trim` removes, unless it is told.
+/// The characters that `$trim` removes by default.
 const WHITESPACE: [char; 20] = [
     '\0', '\t', '\n', '\u{b}', '\u{c}', '\r', ' ', '\u{a0}', '\u{1680}', '\u{2000}', '\u{2001}',
     '\u{2002}', '\u{2003}', '\u{2004}', '\u{2005}', '\u{2006}', '\u{2007}', '\u{2008}', '\u{2009}',

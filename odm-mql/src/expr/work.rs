@@ -17,7 +17,7 @@ const BYTES_OF_STEP: usize = 64;
 /// How many fields are passed by in a step.
 const FIELDS_OF_STEP: u64 = 8;
 
-/// The most bytes of the values that are held at a time: twice those of one value.
+/// The most bytes of the values that are held at a time: twice the bound of one value.
 const MOST_HELD: usize = 128 << 20;
 
 /// The work that is left for the expressions of a request on a document.

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{Error, types::bad_as};
 
-/// Checks what is known without a document.
+/// Checks the arguments that are known without a document.
 pub(super) fn check(
     inputs: &Option<ExprNode>,
     longest: &Option<ExprNode>,

@@ -17,7 +17,7 @@ use crate::{
 /// A match in progress, with the first error that it met.
 pub(super) struct Matcher<'s> {
     failure: OnceCell<Error>,
-    /// What is left of the work for the document.
+    /// The work that is left for the document.
     work: &'s Work<'s>,
     /// By which texts are compared.
     collation: Option<&'s Collation>,

@@ -57,7 +57,7 @@ impl<'a> Evaluation<'a> {
         self.parameters.get(at).ok_or_else(malformed)
     }
 
-    /// The functions whose arguments are not all evaluated, and those of iterators.
+    /// The functions whose arguments are not all evaluated, and the functions of iterators.
     fn call(
         &mut self,
         function: Function,

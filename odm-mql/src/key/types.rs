@@ -123,7 +123,7 @@ mod tests {
         testing::{number, raw_value, value},
     };
 
-    /// What a key decodes to if all values have the types of these.
+    /// The value that a key decodes to, if all values have the types of these.
     fn decoded(values: &[&RawBson]) -> Option<RawBson> {
         let mut types = Types::NONE;
         for value in values {

@@ -13,7 +13,7 @@ pub fn get<'a>(document: &'a RawDocument, name: &str) -> Option<RawBsonRef<'a>> 
     get_counted(document, name, &mut 0)
 }
 
-/// The same, which adds the fields that it reads to those that were read.
+/// The same, which adds the fields that it reads to the fields that were read.
 #[inline]
 pub(crate) fn get_counted<'a>(
     document: &'a RawDocument,

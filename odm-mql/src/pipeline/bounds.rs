@@ -7,7 +7,7 @@ use crate::{Error, depth, error::code, types::check_computed_size};
 /// The greatest number of bytes of a stored document.
 const MAX_STORED: usize = 16 << 20;
 
-/// The greatest number of bytes of a document that leaves a pipeline: MongoDB has some room for what is made of a stored one.
+/// The greatest number of bytes of a document that leaves a pipeline: MongoDB has some room for additions to a stored one.
 const MAX_RESULT: usize = MAX_STORED + (16 << 10);
 
 /// The document that a stage has made, unless it is too large or too deep for the next stage.

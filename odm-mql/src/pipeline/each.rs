@@ -27,7 +27,7 @@ pub(super) enum EachRun {
     Group(Box<GroupRun>),
 }
 
-/// What a stage passes of a document.
+/// The documents that a stage makes of one.
 pub(super) enum Passed {
     Nothing,
     One(RawDocumentBuf),

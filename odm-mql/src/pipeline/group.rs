@@ -32,7 +32,7 @@ pub(super) enum GroupId {
         of: Expr,
         /// Values of one class of types in ascending order, two at least. Each but the last one begins a bucket.
         boundaries: Vec<RawBson>,
-        /// What stands for the values in no bucket.
+        /// The key of the values in no bucket.
         default: Option<RawBson>,
     },
 }

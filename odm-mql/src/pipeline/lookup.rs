@@ -95,7 +95,7 @@ fn add_unparsed<'p>(stages: impl IntoIterator<Item = &'p Document>, sources: &mu
     }
 }
 
-/// Documents that wait for those of the other collection.
+/// Documents that wait for documents of the other collection.
 #[derive(Debug)]
 pub(super) struct LookupRun {
     stage: Arc<LookupStage>,
@@ -122,7 +122,7 @@ impl LookupRun {
         }
     }
 
-    /// Takes documents, and asks for those of the other collection, unless they are known.
+    /// Takes documents, and asks for the documents of the other collection, unless they are known.
     pub(super) fn take(
         &mut self,
         documents: &mut impl Iterator<Item = RawDocumentBuf>,

@@ -71,7 +71,7 @@ pub(super) fn pipeline(stages: &[Document], context: &PipelineContext) -> Result
     scope.pipeline(stages)
 }
 
-/// What surrounds a pipeline.
+/// The surroundings of a pipeline.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct PipelineContext {
     variables: Arc<Variables>,
@@ -110,7 +110,7 @@ impl PipelineContext {
     }
 }
 
-/// What stages can refer to.
+/// The scope of the stages of a pipeline.
 pub(super) struct StageScope<'v> {
     context: &'v PipelineContext,
     substitution: &'v Substitution<'v>,

@@ -25,7 +25,7 @@ pub struct SourceRequest {
     pub pipeline: Pipeline,
 }
 
-/// What a run does next.
+/// The next step of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
     /// It needs more documents: [`push`](PipelineRun::push) or [`end`](PipelineRun::end) goes before the next step.
@@ -125,7 +125,7 @@ enum StageRun {
     Facet(FacetRun),
 }
 
-/// What a stage has come to.
+/// The result of a step of a stage.
 enum StageStep {
     /// It has passed a portion, or needs more documents.
     Passed,

@@ -26,7 +26,7 @@ pub(super) struct SortRun {
 #[derive(Debug)]
 struct SortedDocument {
     key: Vec<u8>,
-    /// Of equal documents the first one stays before the others.
+    /// The first one of equal documents stays before the others.
     met: u64,
     document: RawDocumentBuf,
 }

@@ -1,4 +1,4 @@
-//! `$unionWith`: the documents of another collection after those of the stage before.
+//! `$unionWith`: the documents of another collection after the documents of the stage before.
 
 use super::{Pipeline, Step, run::SourceRequest};
 
@@ -10,7 +10,7 @@ pub(super) struct UnionStage {
     pub(super) pipeline: Pipeline,
 }
 
-/// What of the other collection has been asked for.
+/// The part of the other collection that has been requested.
 #[derive(Debug)]
 pub(super) enum UnionRun {
     NotBegun(UnionStage),

@@ -136,7 +136,7 @@ impl UpdatePipeline {
         })
     }
 
-    /// Returns the paths whose values decide about the changes, also those that an earlier stage sets. The empty path is the whole
+    /// Returns the paths whose values decide about the changes, including paths that an earlier stage sets. The empty path is the whole
     /// document, which `$project` reads, too.
     pub fn read_paths(&self) -> impl Iterator<Item = &str> {
         self.stages.iter().flat_map(|stage| match stage {

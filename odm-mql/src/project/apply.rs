@@ -46,7 +46,7 @@ struct Projector<'p> {
     /// The document that computed fields are computed from.
     whole: &'p RawDocument,
     collation: Option<&'p Collation>,
-    /// What is left of the work of the computed fields.
+    /// The work that is left for the computed fields.
     work: Work<'p>,
     /// The path of the positional `$`, and the position that `$` stands for.
     positional: Option<&'p str>,

@@ -29,25 +29,25 @@ const AT_A_TIME: usize = 2;
 /// How many proven passwords, and addresses whose attempts have failed, are known at a time.
 const KNOWN: usize = 1_000;
 
-/// What is known of passwords.
+/// The proven passwords, and the failed attempts.
 pub(crate) struct Passwords {
     /// The key of the hashes of passwords, which nobody else knows.
     key: [u8; 32],
-    /// What passwords have proved, by the hash of the user and of the password.
+    /// The proven passwords, by the hash of the user and of the password.
     proven: Mutex<HashMap<[u8; 32], ProvenPassword>>,
     /// The attempts of each address that have failed since a time.
     failures: Mutex<HashMap<Option<IpAddr>, (u32, Instant)>>,
     hashing: Semaphore,
 }
 
-/// The account that a password was right for, with what was stored of it then.
+/// The account that a password was right for, as it was stored then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ProvenPassword {
     account: ObjectId,
     stored_key: [u8; 32],
 }
 
-/// What a password has proved.
+/// The result of a login by a password.
 #[derive(Debug)]
 pub(crate) enum Login {
     User(Arc<ProvenUser>),

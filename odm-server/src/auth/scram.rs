@@ -1,4 +1,4 @@
-//! SCRAM-SHA-256 of RFC 5802 and 7677: a client proves that it knows a password, and the server that it knows what follows from it.
+//! SCRAM-SHA-256 of RFC 5802 and 7677: a client proves that it knows a password, and the server that it knows keys made of the password.
 
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use hmac::{Hmac, KeyInit, Mac};
@@ -23,7 +23,7 @@ const MAX_NONCE: usize = 1 << 10;
 
 type Key = [u8; 32];
 
-/// What the server keeps of a password.
+/// The values that the server stores in place of a password.
 #[derive(Clone)]
 pub(crate) struct Credentials {
     pub(crate) salt: Vec<u8>,
@@ -88,7 +88,7 @@ impl Credentials {
         })
     }
 
-    /// Whether they are those of a password. It takes as long as the password is hashed.
+    /// Whether they were made of a password. It takes as long as the password is hashed.
     #[cfg(feature = "http")]
     pub(crate) fn fit(&self, password: &str) -> bool {
         Self::with_salt(password, &self.salt, self.iterations)
@@ -119,7 +119,7 @@ pub(crate) struct ClientFirst<'a> {
 }
 
 impl<'a> ClientFirst<'a> {
-    /// Reads a message; `None` if it is malformed, or wants what the server does not have.
+    /// Reads a message; `None` if it is malformed, or requests an unsupported extension.
     pub(crate) fn parse(payload: &'a [u8]) -> Option<Self> {
         let message = std::str::from_utf8(payload).ok()?;
         // `p=..` would bind the channel, and `y` says that the client could.
@@ -162,7 +162,7 @@ fn unescaped(name: &str) -> Option<String> {
     (!unescaped.is_empty()).then_some(unescaped)
 }
 
-/// What the server waits for after its first message.
+/// The state of an exchange after the server's first message.
 #[derive(Debug)]
 pub(crate) struct Challenge {
     credentials: Credentials,

@@ -282,7 +282,7 @@ fn unreadable() -> Error {
     Error::new(ErrorKind::Schema, message)
 }
 
-/// What is stored of a user besides the name.
+/// The stored fields of a user besides the name.
 #[derive(Debug, Clone)]
 pub(crate) struct Account {
     /// It tells a user from an earlier one of the same name.

@@ -1,4 +1,4 @@
-//! What an update has changed, as MongoDB describes it.
+//! The changes of an update, as MongoDB describes them.
 
 use std::collections::HashMap;
 

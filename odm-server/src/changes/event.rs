@@ -8,7 +8,7 @@ use odm::{
 use super::{difference, token::Token};
 use crate::error::Result;
 
-/// What a client wants to see of documents.
+/// The images of documents that a client requests.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Images {
     /// The document after an update.
@@ -17,7 +17,7 @@ pub(crate) struct Images {
     pub(crate) before: bool,
 }
 
-/// What every event has.
+/// The fields of every event.
 #[derive(Debug, Clone, Copy)]
 struct Head {
     token: Token,

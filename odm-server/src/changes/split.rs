@@ -9,7 +9,7 @@ use odm::bson::{
 use super::{MAX_EVENT, token::Token};
 use crate::error::{CommandError, Result, code};
 
-/// What a fragment takes besides its fields.
+/// The bytes of a fragment besides its fields.
 const FRAME: usize = 256;
 
 /// Splits an event at its fields into as few fragments as MongoDB does, the smallest fields first. All but the last have a place within the

@@ -29,12 +29,12 @@ pub(crate) struct Token {
     pub(crate) stream: StreamId,
 }
 
-/// Tells the tokens of a stream from those of other ones.
+/// Tells the tokens of a stream from the tokens of other streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StreamId {
-    /// Of the name of what is watched.
+    /// A checksum of the name of the scope.
     pub(crate) namespace: u32,
-    /// Of the stores that are watched, since they were opened.
+    /// A checksum of the watched stores, since they were opened.
     pub(crate) stores: u32,
 }
 

@@ -19,13 +19,13 @@ use crate::{
 pub(super) enum Access {
     /// Everybody, since it shows no data and nothing about others.
     Anyone,
-    /// Every user: it concerns what is their own, or shows what they may read.
+    /// Every user: it concerns the user alone, or shows only data that they may read.
     User,
     /// Who may read the collection that its first argument names.
     Read,
     /// Who may change that collection.
     Write,
-    /// Who may change the collections of its first argument and of `to`, which are those of a database that they name.
+    /// Who may change the collections of its first argument and of `to`, which name the database too.
     Rename,
     /// Who may read all collections of the database.
     ReadAll,

@@ -35,11 +35,11 @@ pub(super) const COMMANDS: &[Command] = &[Command::new(
 /// The collection of the reply to a pipeline of a database.
 pub(super) const OF_DATABASE: &str = "$cmd.aggregate";
 
-/// What `aggregate` is asked.
+/// The arguments of `aggregate`.
 #[derive(Debug)]
 pub(super) struct Aggregation<'a> {
     pub(super) collection: &'a str,
-    /// What makes the documents, if they are not those of the collection.
+    /// The stage that makes the documents, if they do not come from the collection.
     source: Option<SourceStage>,
     pipeline: Pipeline,
     /// The count of the documents that the pipeline finds, if it ends with it. The stages before it are one query.
@@ -223,7 +223,7 @@ impl<'a> Aggregation<'a> {
         cursors::first(context, cursor, self.batch).await
     }
 
-    /// Whether the documents are those of the collection.
+    /// Whether the documents come from the collection.
     pub(super) fn is_of_collection(&self) -> bool {
         self.source.is_none()
     }

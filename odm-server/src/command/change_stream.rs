@@ -47,7 +47,7 @@ pub(super) fn asked<'a>(arguments: &Arguments<'a>) -> Option<&'a RawDocument> {
     }
 }
 
-/// What `$changeStream` is asked.
+/// The arguments of `$changeStream`.
 struct Asked {
     is_of_deployment: bool,
     images: Images,
@@ -156,7 +156,7 @@ pub(super) fn misplaced() -> CommandError {
     CommandError::new(code::STAGE_NOT_FIRST, message)
 }
 
-/// What is watched, by the collection that `aggregate` names.
+/// The scope of a stream, by the collection that `aggregate` names.
 fn scope_of(context: Context<'_>, name: &str, is_of_deployment: bool) -> Result<Scope> {
     let database = context.database;
     let is_of_database = name == aggregate::OF_DATABASE;

@@ -36,7 +36,7 @@ const ACTIONS: [(&str, ValidationAction); 2] = [
     ("warn", ValidationAction::Warn),
 ];
 
-/// What a command says about the documents of a collection.
+/// The validation that a command states for a collection.
 struct Validation {
     validator: Option<RawDocumentBuf>,
     level: Option<ValidationLevel>,
@@ -151,7 +151,7 @@ fn take_images(arguments: &mut Arguments<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What a command says about a view.
+/// The view that a command states.
 struct ViewOptions {
     on: Option<String>,
     pipeline: Option<Vec<Document>>,
@@ -175,7 +175,7 @@ impl ViewOptions {
     }
 }
 
-/// Checks that the user may read what a view shows: who may read the view needs no right to read that.
+/// Checks that the user may read the collections that a view reads: who may read the view needs no right to them.
 fn check_sources(context: Context<'_>, view: &View) -> Result<()> {
     let pipeline = Pipeline::parse(&view.pipeline, &Variables::default())?;
     for read in pipeline.sources().into_iter().chain([&*view.on]) {

@@ -22,7 +22,7 @@ pub(super) const COMMANDS: &[Command] =
         Box::pin(find(context, arguments))
     })];
 
-/// What a client wants to find.
+/// The query of a client.
 #[derive(Debug, Default)]
 pub(super) struct Query<'a> {
     pub(super) collection: &'a str,

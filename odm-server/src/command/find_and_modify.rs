@@ -25,7 +25,7 @@ pub(super) const COMMANDS: &[Command] = &[
     }),
 ];
 
-/// What happens to the document that is found.
+/// The change of the document that is found.
 #[derive(Debug)]
 enum Modification<'a> {
     Remove,

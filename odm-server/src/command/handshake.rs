@@ -1,4 +1,4 @@
-//! What clients ask before all else: who the server is, and what it can do.
+//! The first command of a client: who the server is, and its features.
 
 use odm::bson::{
     DateTime, RawArrayBuf, RawDocumentBuf,

@@ -32,7 +32,7 @@ fn check_provenance(provenance: Option<&str>) -> Result<()> {
     }
 }
 
-/// Takes the read concern of a command, and returns the snapshot that it asks for. Every read is of what is committed, so that all levels of
+/// Takes the read concern of a command, and returns the snapshot that it asks for. Every read is of committed data, so that all levels of
 /// a single server are the same, but that of a snapshot.
 pub(super) fn take(
     state: &ServerState,

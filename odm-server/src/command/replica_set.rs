@@ -1,4 +1,4 @@
-//! What shells and tools ask about the replica set, of which the server is the only member.
+//! The commands of shells and tools about the replica set, of which the server is the only member.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! `collStats` and `dbStats`: what collections and their indexes take.
+//! `collStats` and `dbStats`: the sizes of collections and their indexes.
 
 use odm::{
     bson::{RawBson, RawDocumentBuf, raw::CString, raw::cstr, rawdoc},
@@ -48,7 +48,7 @@ fn take_scale(arguments: &mut Arguments<'_>) -> Result<u64> {
     check_scale(scale, &format!("{}.scale", arguments.name()))
 }
 
-/// What a collection takes. `None` if it is not there.
+/// The sizes of a collection. `None` if it is not there.
 pub(super) async fn measured(context: Context<'_>, name: &str) -> Result<Option<CollectionStats>> {
     match context.collections() {
         Some(collections) => Ok(collections.collection(name).stats().await?),

@@ -1,4 +1,4 @@
-//! What shells and tools ask about the state of a server.
+//! The commands of shells and tools about the state of a server.
 
 use odm::{
     bson::{DateTime, RawArrayBuf, RawBsonRef, RawDocumentBuf, raw::CString, rawdoc},
@@ -101,7 +101,7 @@ fn profile(mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
     }
 }
 
-/// Lists the running commands that match what is left of the arguments.
+/// Lists the running commands that match the rest of the arguments.
 fn current_operations(
     context: Context<'_>,
     mut arguments: Arguments<'_>,

@@ -59,7 +59,7 @@ async fn update(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<Ra
     Ok(all.into_reply())
 }
 
-/// What the filter and the change of a write are read in.
+/// The scope in which the filter and the change of a write are read.
 #[derive(Debug)]
 pub(super) struct ChangeScope {
     variables: Variables,
@@ -67,7 +67,7 @@ pub(super) struct ChangeScope {
 }
 
 impl ChangeScope {
-    /// What was taken of the arguments.
+    /// The scope that the arguments state.
     pub(super) fn of(arguments: &Arguments<'_>) -> Self {
         ChangeScope {
             variables: arguments.variables().clone(),

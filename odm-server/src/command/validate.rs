@@ -17,7 +17,7 @@ pub(super) const COMMANDS: &[Command] = &[Command::new(
     |context, arguments| Box::pin(validate(context, arguments)),
 )];
 
-/// What is shown for a reason to users who may not read all collections.
+/// The text in place of a reason, for users who may not read all collections.
 const HIDDEN: &str = "users who may read all collections are shown the reason";
 
 /// How many findings are listed.

@@ -1,4 +1,4 @@
-//! What all commands that write have in common.
+//! The common part of all commands that write.
 
 use odm::{
     Collections, ErrorKind,
@@ -53,7 +53,7 @@ pub(super) fn check_number(number: usize) -> Result<()> {
     }
 }
 
-/// What the statements of a command have done so far.
+/// The results of the statements of a command so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct WriteReply {
     /// The documents that were inserted, removed, or matched.
@@ -134,7 +134,7 @@ impl WriteReply {
     }
 }
 
-/// The answer of a command as it is stored for a client that sends the command again, with what it is the answer of.
+/// The answer of a command, and the command, as they are stored for a client that sends the command again.
 fn stored(of: &str, reply: RawDocumentBuf) -> RawDocumentBuf {
     let mut answer = rawdoc! { "of": of };
     answer.append(cstr!("reply"), reply);

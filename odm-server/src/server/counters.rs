@@ -1,4 +1,4 @@
-//! What `serverStatus` tells.
+//! The numbers of `serverStatus`.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 

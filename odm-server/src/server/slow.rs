@@ -19,7 +19,7 @@ const KEPT: usize = 1_000;
 const MAX_SHAPE: usize = 2 << 10;
 const MAX_DEPTH: usize = 8;
 
-/// What stands for a value, which is not kept.
+/// The text in place of a value, which is not kept.
 const VALUE: &str = "?";
 
 /// Parts of a command that tell nothing about its work.

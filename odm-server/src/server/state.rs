@@ -1,4 +1,4 @@
-//! What the connections of a server share.
+//! The state that the connections of a server share.
 
 use std::{
     collections::BTreeMap,
@@ -35,7 +35,7 @@ const ANSWER_LIFE: Duration = Duration::from_secs(30 * 60);
 /// From which time on a command is a slow one, as for MongoDB.
 const SLOW: Duration = Duration::from_millis(100);
 
-/// What the connections of a server share.
+/// The state that the connections of a server share.
 pub(crate) struct ServerState {
     pub(crate) databases: BTreeMap<String, Collections>,
     pub(crate) limits: Limits,
@@ -50,7 +50,7 @@ pub(crate) struct ServerState {
     pub(crate) started: Instant,
     /// Whether clients must prove to be users.
     pub(crate) requires_users: bool,
-    /// What the challenges of names without a user follow from.
+    /// The secret from which the challenges of names without a user follow.
     pub(crate) secret: [u8; 32],
     /// One permit for each further connection of a client that has not authenticated.
     pub(super) strangers: Arc<Semaphore>,
@@ -159,7 +159,7 @@ impl ServerState {
         *self.ending.borrow() || self.ending.has_changed().is_err()
     }
 
-    /// Removes what clients have left, until the tasks are dropped.
+    /// Removes the cursors, transactions and answers that clients have left, until the tasks are dropped.
     pub(crate) fn sweep(self: Arc<Self>) -> JoinSet<()> {
         let mut tasks = JoinSet::new();
         tasks.spawn(sweep_idle(self.clone()));

@@ -19,7 +19,8 @@ use crate::{
     error::{CommandError, Result, TRANSIENT, code},
 };
 
-/// The sessions of commands. Of a session those wait for each other that are part of a transaction, or writes that may be sent again.
+/// The sessions of commands. Commands of one session wait for each other if they are in a transaction, or are writes that may be sent
+/// again.
 #[derive(Debug)]
 pub(crate) struct Sessions {
     all: SyncMutex<HashMap<Option<UserDigest>, KnownOfUser>>,
@@ -30,10 +31,10 @@ pub(crate) struct Sessions {
 /// The sessions of one user.
 type KnownOfUser = HashMap<SessionId, Known>;
 
-/// What is known of a session.
+/// A known session.
 #[derive(Debug)]
 struct Known {
-    /// When it was used last, for those who list it.
+    /// When it was used last, for users who list it.
     shown: DateTime,
     /// The same by a clock that never jumps, for its end.
     used: Instant,
@@ -43,7 +44,7 @@ struct Known {
 /// The number of sessions at a time, as MongoDB bounds it.
 const MAX_SESSIONS: usize = 1_000_000;
 
-/// The number of sessions of one user at a time: a user cannot take those of all others.
+/// The number of sessions of one user at a time: a user cannot use up the sessions of all others.
 const MAX_SESSIONS_OF_USER: usize = 100_000;
 
 /// The last transaction of a session.
@@ -211,7 +212,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// Rolls back what a session has open, and forgets it.
+    /// Rolls back the open transaction of a session, and forgets it.
     pub(crate) fn end(&self, id: SessionId) {
         self.with_all(|all| {
             all.get_mut(&id.user)

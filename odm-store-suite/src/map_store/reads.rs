@@ -1,4 +1,4 @@
-//! What a serializable transaction has read, and whether it is still true.
+//! The reads of a serializable transaction, and whether their results are still true.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -11,7 +11,7 @@ use super::{
     state::{Key, State, matches_all},
 };
 
-/// The reads of a transaction. Of a query only its filters count, whatever its order, its limit and its fields are.
+/// The reads of a transaction. Only the filters of a query count, and not its order, its limit and its fields.
 #[derive(Debug, Default)]
 pub(super) struct Reads {
     /// Documents by collection and the key of `_id`, which need not exist.

@@ -28,9 +28,9 @@ pub(super) struct MapTransaction {
     state: State,
     /// The documents that were written, by collection and the key of `_id`.
     written: BTreeMap<String, BTreeSet<Key>>,
-    /// Of a store that is not serializable.
+    /// The locks, on a store that is not serializable.
     locks: Locks,
-    /// Of a serializable store.
+    /// The reads, on a serializable store.
     reads: Mutex<Reads>,
     changes: Option<FeedChanges>,
 }

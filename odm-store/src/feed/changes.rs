@@ -31,7 +31,7 @@ pub struct FeedChanges {
     unrecorded: BTreeSet<String>,
     /// The bytes of the documents.
     bytes: usize,
-    /// Whether they are too many for the watches of all collections, so that only what others watch is recorded.
+    /// Whether they are too many for the watches of all collections, so that only the collections that others watch are recorded.
     is_too_large: bool,
     /// The collections whose changes were left out since then.
     left_out: BTreeSet<String>,
@@ -60,7 +60,7 @@ impl RecordedChange {
             || (self.is_cold_changed && (before.is_some() || after.is_some()))
     }
 
-    /// What follows from writes comes after them, also if it was changed between them.
+    /// Consequences of writes come after them, also if they were changed between them.
     fn order(&self) -> (bool, usize) {
         (self.change.cause != Cause::Write, self.place)
     }
@@ -80,7 +80,7 @@ impl FeedChanges {
         }
     }
 
-    /// Passes the changes to the watches: what was written before what follows from it.
+    /// Passes the changes to the watches: writes before their consequences.
     pub fn publish(self) {
         if self.recorded == 0 && self.unrecorded.is_empty() {
             return;

@@ -21,7 +21,7 @@ use crate::{
 const KEPT_FOR: Duration = Duration::from_secs(5 * 60);
 /// The bytes of the documents in all commits that are kept, unless it is one larger commit.
 pub(super) const KEPT_BYTES: usize = 64 << 20;
-/// What a change takes besides its documents, about.
+/// The bytes of a change besides its documents, about.
 const CHANGE_BYTES: usize = 256;
 
 /// A commit of a store, with its changes in the order in which the commit has made them.
@@ -136,7 +136,7 @@ impl History {
         self.since = Some(since);
     }
 
-    /// Forgets what is old, and what is too much.
+    /// Forgets commits that are too old or too many.
     pub(super) fn trim(&mut self, now: Instant) {
         while let Some(first) = self.commits.front() {
             let is_old = now.saturating_duration_since(first.published) > KEPT_FOR;

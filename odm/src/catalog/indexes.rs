@@ -94,7 +94,7 @@ fn bad_filter(model: &Model, index: &IndexSpec, error: Error) -> Error {
     .with_source(error)
 }
 
-/// The indexes of a collection: the declared ones, and the indexes that find the holders of a reference, and those of a list of `_id`s.
+/// The indexes of a collection: the declared ones, and the indexes that find the holders of a reference or of a list of `_id`s.
 pub(super) fn indexes_of(
     model: &str,
     declared: Vec<DeclaredIndex>,
@@ -331,8 +331,8 @@ pub(super) fn index_of_first(children: &Children, value: Option<&str>) -> Option
     })
 }
 
-/// Adds the unique index of the numbers within a parent, in which documents from before the declaration need not be. A declared index of the same
-/// fields keeps its name.
+/// Adds the unique index of the numbers within a parent, in which documents from before the declaration need not be. A declared index of
+/// the same fields keeps its name.
 pub(super) fn add_sequence(indexes: &mut Vec<DeclaredIndex>, sequence: &SequenceDefinition) {
     let keys = [&sequence.within, &sequence.path].map(|path| (path.clone(), Direction::Ascending));
     let spec = IndexSpec {

@@ -9,7 +9,7 @@ use crate::model::{ValidationAction, ValidationLevel};
 /// MongoDB's code of an operator or a variable in a place that does not permit it.
 const QUERY_FEATURE_NOT_ALLOWED: i32 = 224;
 
-/// What the documents of a collection that no model declares must match: MongoDB's `validator`, `validationLevel` and `validationAction`.
+/// The validation of a collection that no model declares: MongoDB's `validator`, `validationLevel` and `validationAction`.
 ///
 /// [`Collection::create_validated`](crate::Collection::create_validated) makes a collection with one.
 ///

@@ -1,4 +1,4 @@
-//! The relations as a picture in SVG: a box for each collection, in columns from those that refer to those that are referred to.
+//! The relations as a picture in SVG: a box for each collection, in columns from the referring collections to the referenced ones.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -157,7 +157,7 @@ fn boxes(relations: &Relations) -> Boxes<'_> {
     boxes
 }
 
-/// The columns from left to right: each collection is left of those that it refers to, apart from rings.
+/// The columns from left to right: each collection is left of the ones that it refers to, apart from rings.
 fn columns<'r>(boxes: &Boxes<'r>) -> Vec<Vec<&'r str>> {
     let mut left: BTreeSet<&str> = boxes.keys().copied().collect();
     let mut columns = Vec::new();

@@ -14,7 +14,7 @@ use super::Catalog;
 const MAX_DEPTH: usize = 20;
 const VIEW_DEPTH_LIMIT_EXCEEDED: i32 = 165;
 
-/// MongoDB's code of what is not for views.
+/// MongoDB's code of a command that is not for views.
 pub(super) const COMMAND_NOT_SUPPORTED_ON_VIEW: i32 = 166;
 
 /// MongoDB's code of a view with another collation than the view that it is made of.
@@ -90,7 +90,7 @@ impl Catalog {
         self.views.iter().map(|(name, view)| (name.as_str(), view))
     }
 
-    /// Refuses what is only for collections.
+    /// Refuses operations that are only for collections.
     ///
     /// # Errors
     ///

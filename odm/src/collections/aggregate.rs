@@ -74,8 +74,8 @@ impl AggregateDocuments {
         self
     }
 
-    /// Returns the collection whose documents are read, and the query that finds them: those of the view and its pipeline, if it is one. The
-    /// other stages follow.
+    /// Returns the collection whose documents are read, and the query that finds them: those of the view and its pipeline, if it is one.
+    /// The other stages follow.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -204,7 +204,7 @@ impl fmt::Debug for AggregateCursor {
     }
 }
 
-/// What all runs of an aggregation have in common.
+/// The common scope of all runs of an aggregation.
 #[derive(Clone)]
 struct RunScope {
     session: Session,

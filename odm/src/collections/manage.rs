@@ -111,7 +111,7 @@ impl Collections {
 }
 
 impl Collection {
-    /// Returns what the collection takes, or `None` if there is no such collection. In a transaction it is the state of the store.
+    /// Returns the sizes of the collection, or `None` if there is no such collection. In a transaction it is the state of the store.
     ///
     /// This reads all pages of the collection and its indexes on an embedded store, which takes about a second for a GiB.
     ///
@@ -154,8 +154,8 @@ impl Collection {
         self.session.store().index_uses(&self.name).await
     }
 
-    /// Creates the collection, if it does not exist. The first document of a collection creates it, too. In a transaction it exists for others
-    /// from the commit on, which loses a conflict if collections or indexes of the store were changed meanwhile.
+    /// Creates the collection, if it does not exist. The first document of a collection creates it, too. In a transaction it exists for
+    /// others from the commit on, which loses a conflict if collections or indexes of the store were changed meanwhile.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -263,9 +263,9 @@ impl Collection {
     ///
     /// # Errors
     ///
-    /// `Schema` if an index exists under its name with other keys or options; `DuplicateKey` if it is unique and two documents have the same
-    /// key; `InvalidQuery` in a transaction for another collection than an empty one of its own, and on a store that cannot change whole
-    /// collections.
+    /// `Schema` if an index exists under its name with other keys or options; `DuplicateKey` if it is unique and two documents have the
+    /// same key; `InvalidQuery` in a transaction for another collection than an empty one of its own, and on a store that cannot change
+    /// whole collections.
     pub async fn create_index(&self, index: IndexSpec) -> Result<()> {
         self.check_creatable()?;
         self.refuse_view().await?;
@@ -409,7 +409,7 @@ impl Collection {
         session::refuse_inside_transaction(self.session.store())
     }
 
-    /// Refuses what is new in a snapshot, and in the library's own collections.
+    /// Refuses new collections and indexes in a snapshot, and in the library's own collections.
     fn check_creatable(&self) -> Result<()> {
         self.check_writable()?;
         self.session

@@ -51,9 +51,9 @@ impl IntoFuture for Statement {
 impl Collections {
     /// Carries out a part of a command that its caller may send again, since it may not have got the answer: for servers.
     ///
-    /// The writes are one unit. In it, the answer that `answer` makes of the answer so far and of the results of the writes is stored for the
-    /// caller, with the number of statements that are done. If these are done already, also before a crash, nothing is written, and their
-    /// stored answer is returned. An error leaves nothing done.
+    /// The writes are one unit. In it, the answer that `answer` makes of the answer so far and of the results of the writes is stored for
+    /// the caller, with the number of statements that are done. If these are done already, also before a crash, nothing is written, and
+    /// their stored answer is returned. An error leaves nothing done.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -106,7 +106,7 @@ impl Collections {
         self.session.write_once(part, named, Box::new(answer)).await
     }
 
-    /// Returns what is done of the command of which something is a part.
+    /// Returns how far the command of a part is done.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

@@ -103,7 +103,7 @@ impl Collection {
         Ok(self.session.catalog().view(&self.name).cloned())
     }
 
-    /// Refuses what is for collections alone.
+    /// Refuses operations that are for collections alone.
     pub(super) async fn refuse_view(&self) -> Result<()> {
         self.session.follow_catalog().await?;
         self.session.catalog().refuse_view(&self.name)

@@ -1,4 +1,4 @@
-//! The deletion of expired documents: those of models with `#[document(expires(..))]`, by the declarations in the store.
+//! The deletion of expired documents, of models with `#[document(expires(..))]`, by the declarations in the store.
 
 use std::{sync::Arc, time::Duration};
 
@@ -54,8 +54,8 @@ async fn work(session: Arc<impl Fn() -> Option<Session>>, interval: Duration) {
     }
 }
 
-/// Deletes the documents that have expired by the declarations in the store, and returns their number. A collection in which that fails does
-/// not keep it from the others. In a transaction, which cannot go on then, it does.
+/// Deletes the documents that have expired by the declarations in the store, and returns their number. A collection in which that fails
+/// does not keep it from the others. In a transaction, which cannot go on then, it does.
 pub(crate) async fn delete_expired(session: &Session) -> Result<u64> {
     let catalog = session.current_catalog().await?;
     let (mut deleted, mut failed) = (0, None);

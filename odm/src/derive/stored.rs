@@ -1,4 +1,4 @@
-//! The checks that serde reads what it writes.
+//! The checks that serde reads all values that it writes.
 
 use super::{cycle::MessageText, projection::same};
 use crate::model::{ShownNames, Structure};

@@ -52,7 +52,7 @@ pub(crate) trait Work: Send + Sync + 'static {
         None
     }
 
-    /// Whether its caller bypasses the rule of a collection that no model declares. Nothing bypasses what models declare.
+    /// Whether its caller bypasses the rule of a collection that no model declares. Nothing bypasses the rules of models.
     fn bypasses_rule(&self) -> bool {
         false
     }
@@ -109,7 +109,7 @@ pub(crate) trait Work: Send + Sync + 'static {
     /// Whether refreshes are left to the worker of the outbox.
     fn has_queued(outcome: &Self::Outcome) -> bool;
 
-    /// Returns what the outcome tells the caller; `None` for work that must not be done again.
+    /// Returns the part of the outcome that the caller sees; `None` for work that must not be done again.
     fn told(_outcome: &Self::Outcome) -> Option<Told> {
         None
     }

@@ -13,7 +13,7 @@ use odm_store::{Error, ErrorKind, Result, Transaction, UnitOfWork, metrics};
 use super::{run::Job, unit::Digest};
 use crate::catalog::{Catalog, follow};
 
-/// What a write has told its caller, besides its cost.
+/// The outcome of a write that its caller sees, besides its cost.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Told {
     pub(super) matched: u64,

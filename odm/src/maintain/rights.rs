@@ -10,7 +10,7 @@ use crate::catalog::is_own;
 /// MongoDB's code of an operation for which its user has no right.
 const UNAUTHORIZED: i32 = 13;
 
-/// What somebody may do with the collections of a store, by their names.
+/// The rights of somebody to the collections of a store, by their names.
 #[doc(hidden)]
 pub trait CollectionRights: Debug + Send + Sync {
     /// Whether they may read the documents of a collection.

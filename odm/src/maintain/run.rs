@@ -27,7 +27,7 @@ pub(crate) trait Job: Send + Sync + 'static {
     /// Whether refreshes are left to the worker of the outbox.
     fn has_queued(outcome: &Self::Outcome) -> bool;
 
-    /// Returns what the outcome tells the caller, for each write; `None` for a job that must not be done again.
+    /// Returns the part of the outcome that the caller sees, for each write; `None` for a job that must not be done again.
     fn told(outcome: &Self::Outcome) -> Option<Vec<Told>>;
 
     /// Carries the job out in a transaction, as [`pipeline::apply`] does.

@@ -227,7 +227,7 @@ pub(crate) struct WriteOutcome {
 }
 
 impl WriteOutcome {
-    /// What it tells the caller.
+    /// The part of it that the caller sees.
     pub(super) fn told(&self) -> Told {
         Told {
             matched: self.matched,

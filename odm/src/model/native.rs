@@ -147,7 +147,7 @@ pub fn deserialize<'de, T: NativeForm, D: Deserializer<'de>>(
     T::from_form(T::Form::deserialize(deserializer)?).map_err(de::Error::custom)
 }
 
-/// A type whose values are stored as those of another type.
+/// A type whose values are stored as values of another type.
 ///
 /// ```
 /// use odm::{Error, ErrorKind, native::NativeForm};

@@ -9,7 +9,7 @@ use super::{AbortOnDrop, Bound, Session, bound::dropped};
 use crate::catalog;
 
 impl Session {
-    /// The collections with their indexes: those that the transaction of the session has, or those that are there now.
+    /// The collections with their indexes: as the transaction of the session has them, or as they are there now.
     pub(crate) async fn collections(&self) -> Result<Vec<CollectionSpec>> {
         match &self.bound {
             Some(bound) if self.store.capabilities().changes_collections => {
@@ -71,8 +71,8 @@ impl Session {
         }
     }
 
-    /// Makes a collection in the transaction of the session with a default collation, if it is not there, and an index of it. Both are there
-    /// from the commit on, and the commit loses a conflict if collections or indexes of the store were changed meanwhile.
+    /// Makes a collection in the transaction of the session with a default collation, if it is not there, and an index of it. Both are
+    /// there from the commit on, and the commit loses a conflict if collections or indexes of the store were changed meanwhile.
     pub(crate) async fn create_in(
         &self,
         bound: &Bound,

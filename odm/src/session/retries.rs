@@ -268,7 +268,7 @@ impl Session {
         self.work(&record, |_| false).await.map(drop)
     }
 
-    /// What is done of a command.
+    /// The statements of a command that are done.
     pub(crate) async fn done_of(&self, part: &Retryable) -> Result<Option<DoneStatements>> {
         let source = self.source().await?;
         match StoredRetries::of(source.reader(), &part.caller).await? {

@@ -1,4 +1,4 @@
-//! The durability of what was committed before.
+//! The durability of earlier commits.
 
 use std::sync::Arc;
 

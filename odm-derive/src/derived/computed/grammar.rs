@@ -1,4 +1,4 @@
-//! The expressions of `#[computed(..)]`: those of Rust that are made of fields, literals, operators, and methods of a list.
+//! The expressions of `#[computed(..)]`: Rust expressions of fields, literals, operators, and methods of a list.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ pub(super) enum Node {
     Cast(Box<Node>, Token![as], NumberType),
     If(Token![if], Token![else], Box<[Node; 3]>),
     Some(ExprPath, Box<Node>),
-    /// A function of the library, and its name among those of `odm_mql`.
+    /// A function of the library, and its name among the functions of `odm_mql`.
     OfText(Ident, &'static str, Box<Node>),
     Call(Box<Node>, Ident, &'static Method, Vec<Node>),
     /// A method that takes a closure.
@@ -74,7 +74,7 @@ pub(super) enum Piece {
     Value(Box<Node>),
 }
 
-/// A type of numbers, and its name among those of `odm_mql`.
+/// A type of numbers, and its name among the types of `odm_mql`.
 #[derive(Clone)]
 pub(super) struct NumberType {
     pub(super) ty: Type,
@@ -460,7 +460,7 @@ impl Parser<'_> {
 /// A part of the text of `format!`.
 enum Part {
     Text(String),
-    /// What stands between braces.
+    /// The text between braces.
     Value(String),
     Unmatched,
 }

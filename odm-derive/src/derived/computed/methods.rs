@@ -20,13 +20,13 @@ pub(super) enum Arguments {
 /// The receiver of a method.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Receiver {
-    /// Of one of the types that this function takes by value.
+    /// A value of one of the types that this function takes by value.
     Value(&'static str),
-    /// Of one of the types that this function takes by reference.
+    /// A value of one of the types that this function takes by reference.
     Borrowed(&'static str),
     /// An iterator.
     Iterator,
-    /// Of any type.
+    /// A value of any type.
     Any,
 }
 

@@ -33,7 +33,7 @@ const SECONDS: usize = 8;
 const MILLIS: usize = 9;
 const TIMEZONE: usize = 10;
 
-/// Checks which parts are given: those of one calendar.
+/// Checks that the parts are of one calendar.
 pub(in crate::expr) fn check(named: &Named) -> Result<(), Error> {
     let bad = |code, expected| Err(bad_as(code, "$dateFromParts", expected));
     let has_any = |places: &[usize]| places.iter().any(|place| named.has(*place));

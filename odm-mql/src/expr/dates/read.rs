@@ -155,7 +155,7 @@ impl ReadParts {
     }
 }
 
-/// Reads a part of the text, and returns what follows.
+/// Reads a part of the text, and returns the rest.
 fn part<'t>(parts: &mut ReadParts, letter: char, text: &'t str) -> Option<&'t str> {
     let within = |most: usize, range: (i64, i64)| {
         let digits = text.bytes().take(most).take_while(u8::is_ascii_digit);

@@ -1,4 +1,4 @@
-//! Stages that make the documents of a pipeline: those of the request, or what the server knows about collections, indexes and itself.
+//! Stages that make the documents of a pipeline: from the request, or about collections, indexes and the server.
 
 use odm::{
     bson::{Bson, DateTime, Document, RawBson, RawBsonRef, RawDocumentBuf, raw::cstr, rawdoc},
@@ -27,7 +27,7 @@ pub(super) enum SourceStage {
     Documents(Vec<RawDocumentBuf>),
 }
 
-/// What `$collStats` is asked.
+/// The arguments of `$collStats`.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct CollStatsParts {
     /// The number of documents.
@@ -157,7 +157,7 @@ impl SourceStage {
         Err(CommandError::new(code::INVALID_NAMESPACE, message))
     }
 
-    /// Checks what the stage is asked.
+    /// Checks the arguments of the stage.
     fn check(&self, context: Context<'_>, operand: &Bson) -> Result<()> {
         let Bson::Document(options) = operand else {
             let message = "the options of a stage that makes documents must be an object";

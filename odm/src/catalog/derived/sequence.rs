@@ -12,7 +12,7 @@ use crate::{
     model::derived::SequenceShape,
 };
 
-/// A field that holds the number of its document among those of one parent.
+/// A field that holds the number of its document among the documents of one parent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SequenceDefinition {
     /// The collection of the holder.

@@ -195,7 +195,7 @@ async fn declare(state: &TransferState, target: &Session, collections: &[String]
     target.current_catalog().await.map(drop)
 }
 
-/// The collections in which documents are stored, with those of their cold parts.
+/// The collections in which documents are stored, with the collections of their cold parts.
 fn stored_collections(catalog: &Catalog, collections: &[TransferredCollection]) -> Vec<String> {
     let collections = collections.iter().flat_map(|of| {
         let cold = catalog.splits_of(&of.name);

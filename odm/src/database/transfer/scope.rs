@@ -116,7 +116,7 @@ impl TransferScope {
         }
     }
 
-    /// The databases that an export names, each with its version: those that were opened on a whole store.
+    /// The databases that an export names, each with its version: all that were opened on a whole store.
     async fn databases(&self, session: &Session) -> Result<Vec<(String, u32)>> {
         match self {
             TransferScope::Models { version, .. } => {

@@ -31,7 +31,7 @@ impl Tally for ExistsDefinition {
         *change == 0
     }
 
-    /// Of several children that leave a parent, the stored value does not say whether all have left.
+    /// If several children leave a parent, the stored value does not say whether all have left.
     fn after(&self, _: &RawBson, before: RawBsonRef<'_>, change: &i64) -> Result<Option<RawBson>> {
         Ok(match change {
             1.. => Some(RawBson::Boolean(true)),

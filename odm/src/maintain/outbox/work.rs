@@ -176,7 +176,7 @@ impl Work for Batch {
     }
 }
 
-/// The records that one unit can work off together: those of one level of derived fields, since the records that the unit leaves get the
+/// The records that one unit can work off together: records of one level of derived fields, since the records that the unit leaves get the
 /// oldest time. Records of lists of ancestors leave others of their own level, so theirs also have one time.
 type RecordTurn = (usize, Option<bson::DateTime>);
 

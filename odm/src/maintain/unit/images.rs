@@ -20,7 +20,7 @@ pub(crate) type Doc = Arc<RawDocumentBuf>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::maintain) struct Digest(u64);
 
-/// Of this process, so that nobody can make a document with the digest of another.
+/// The keys of this process, so that nobody can make a document with the digest of another.
 static DIGESTS: LazyLock<ahash::RandomState> = LazyLock::new(ahash::RandomState::new);
 
 impl Digest {

@@ -1,4 +1,4 @@
-//! What there is in the place of the rules of places without the feature `time-zones`: none.
+//! The type in the place of the rules of a place, without the feature `time-zones`: it has no values.
 
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::expr::dates) enum NoPlace {}
