@@ -70,7 +70,7 @@ pub(super) fn translate(error: DriverError, about: Option<About<'_>>) -> Error {
     }
     if error.contains_label(TRANSIENT_TRANSACTION_ERROR) {
         let message = format!(
-            "transaction lost: another one has changed what it writes, or the server went away; run it again: {error}"
+            "transaction lost: another one has changed a document that it writes, or the server went away; run it again: {error}"
         );
         return caused(ErrorKind::TransactionAborted, message, error).retryable();
     }
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn the_error_of_a_lost_transaction_that_was_long_names_the_limit_of_the_server() {
-        let lost = || conflict("another one has changed what it writes");
+        let lost = || conflict("another one has changed a document that it writes");
         let late = after(LIFETIME + Duration::from_secs(1), lost());
         assert!(late.is_conflict());
         let limit = "transactionLifetimeLimitSeconds";

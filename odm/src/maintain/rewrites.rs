@@ -96,7 +96,7 @@ impl UnitOfWork for Rewrites {
                 metrics::transaction_conflict();
                 return Err(Error::new(
                     ErrorKind::TransactionAborted,
-                    "transaction lost: another one has changed what a write of it has told; run it again",
+                    "transaction lost: another one has changed the result of one of its writes; run it again",
                 )
                 .retryable());
             }
