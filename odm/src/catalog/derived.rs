@@ -45,7 +45,7 @@ pub(crate) trait FieldDefinition {
     /// The collection of the documents from which the field is computed.
     fn source(&self) -> &str;
 
-    /// The paths that the definition reads. Each is an edge of the graph.
+    /// The paths that the definition reads. Each is a dependency in the graph.
     fn reads(&self) -> Vec<FieldRead<'_>>;
 
     /// The filter of the definition, if its kind has one.

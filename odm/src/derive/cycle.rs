@@ -1,9 +1,8 @@
 //! Cycles of derived fields, for which no order of computation exists.
 //!
-//! Derived fields are the nodes, and an edge leads from each path that a definition reads to the field
-//! that it defines. References are never derived, so the references that a definition follows cannot close a cycle, and a kind that reads
-//! nothing else, as a count, is no node. Filters are functions, and recursive values have infinitely many paths: the catalog looks for
-//! cycles through these when it is built.
+//! Derived fields are the nodes, and each path that a definition reads is a dependency of the field that it defines. References are never
+//! derived, so the references that a definition follows cannot close a cycle, and a kind that reads nothing else, as a count, is no node.
+//! Filters are functions, and recursive values have infinitely many paths: the catalog looks for cycles through these when it is built.
 //!
 //! The compiler runs this for each database, and slowly. So paths and collections are compared by
 //! their hashes, collections are looked up in a table, and each definition is visited once, without

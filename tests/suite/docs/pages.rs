@@ -208,6 +208,19 @@ fn no_paragraph_of_a_page_has_more_than_a_hundred_words() {
 }
 
 #[test]
+fn each_word_has_one_row_in_the_glossary_or_in_the_words_of_the_code() {
+    let mut words = BTreeSet::new();
+    for (page, mark) in [("docs/glossary.md", "**"), ("docs/dev/words.md", "*")] {
+        let text = read(&root().join(page));
+        let rows = text.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
+        for word in rows.flat_map(|row| row.split(mark).skip(1).step_by(2)) {
+            assert!(words.insert(word.to_owned()), "{page}: `{word}` has two rows");
+        }
+    }
+    assert!(words.len() > 90, "only {} words", words.len());
+}
+
+#[test]
 fn the_index_of_the_book_lists_every_page() {
     let index = read(&root().join("docs/SUMMARY.md"));
     for page in pages().iter().filter(|page| *page != "SUMMARY.md") {
