@@ -258,7 +258,7 @@ async fn replace(
             replaced.push((at, document));
         } else if !upsert {
             return Err(Error::not_found(collection, &[&id(document).into()]));
-        } else if version_held(unit, collection, document)? > 0 {
+        } else if sent_version(unit, collection, document)? > 0 {
             // The caller has read the document, and it is gone.
             return Err(Error::stale(collection, &id(document).into()));
         } else {
@@ -299,7 +299,7 @@ async fn replace_statement(
 }
 
 /// The version in a document that a caller sends: 0 if the caller has not read the document.
-fn version_held(unit: &Unit<'_>, collection: &str, document: &Doc) -> Result<i64> {
+fn sent_version(unit: &Unit<'_>, collection: &str, document: &Doc) -> Result<i64> {
     let path = unit.catalog.version(collection);
     path.map_or(Ok(0), |path| versions::version(document, path))
 }
@@ -309,8 +309,8 @@ fn check_version(unit: &Unit<'_>, collection: &str, at: usize, document: &Doc) -
     if let Some(path) = unit.catalog.version(collection)
         && let Some(current) = unit.document(collection, at)
         // A program whose model declares no version sends none.
-        && let Some(held) = versions::held(document, path)?
-        && held != versions::version(current, path)?
+        && let Some(sent) = versions::version_in(document, path)?
+        && sent != versions::version(current, path)?
     {
         return Err(Error::stale(collection, &id(current).into()));
     }
@@ -362,7 +362,7 @@ async fn upsert_by(
         OnConflict::Keep => WriteSummary::changed(1, Vec::new()),
         OnConflict::Replace => {
             // A caller that sends a new document has read no version.
-            if version_held(unit, collection, document)? > 0 {
+            if sent_version(unit, collection, document)? > 0 {
                 check_version(unit, collection, at, document)?;
             }
             WriteSummary {

@@ -144,7 +144,7 @@ pub(super) async fn divide_off(
     };
     exclude_owner(unit, split, owner);
     let part = split.cold_part(owner.as_raw_bson_ref(), id, value)?;
-    unit.insert_moved(&split.cold, Doc::new(part)).await
+    unit.insert_with_origin(&split.cold, Doc::new(part)).await
 }
 
 /// Excludes other units from a document that gets a cold part, unless it is new: no other unit knows a new document.

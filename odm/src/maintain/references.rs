@@ -45,7 +45,7 @@ pub(super) fn check<'f>(unit: &'f mut Unit<'_>) -> BoxFuture<'f, Result<()>> {
                         let before = if imports {
                             image.before()
                         } else {
-                            image.held()
+                            image.before_or_origin()
                         };
                         before.cloned()
                     };

@@ -128,18 +128,18 @@ pub(super) fn recorded(
         (_, Some(before)) => base(before)? != base(&after)?,
     };
     let stored = |path: &str| -> Option<RawBson> {
-        let before = before.or(image.held().map(|held| &***held))?;
+        let before = before.or(image.before_or_origin().map(|stored| &***stored))?;
         path::get(before, path).map(RawBson::from)
     };
     // A document that was stored elsewhere keeps its recorded writes: storing it here does not change it.
-    let is_moved = image.moved().is_some() && !mutant("times of an import");
-    let is_moved = image.before().is_none() && is_moved;
+    let has_origin = image.origin().is_some() && !mutant("times of an import");
+    let has_origin = image.before().is_none() && has_origin;
     let mut values: Vec<(&str, Option<RawBson>)> = Vec::new();
     if let Some(path) = &fields.version {
-        let version = match (before, image.moved()) {
+        let version = match (before, image.origin()) {
             (None, None) => i64::from(!mutant("first version")),
             (None, Some(_)) if mutant("version of an import") => 1,
-            (None, Some(moved)) => held_elsewhere(moved, path)?,
+            (None, Some(origin)) => origin_version(origin, path)?,
             (Some(before), _) => match (version(before, path)?, is_changed && !mutant("version")) {
                 (version, false) => version,
                 (version, true) => version.checked_add(1).ok_or_else(|| used_up(path))?,
@@ -148,7 +148,7 @@ pub(super) fn recorded(
         values.push((path, Some(integer(&after, path, version))));
     }
     if let Some(path) = &fields.created_at {
-        let created = match image.held() {
+        let created = match image.before_or_origin() {
             None if !mutant("created_at") => Some(time.into()),
             // The time of an insert before the field was declared is not known.
             _ => stored(path),
@@ -156,7 +156,7 @@ pub(super) fn recorded(
         values.push((path, created));
     }
     if let Some(path) = &fields.updated_at {
-        let updated = if is_changed && !is_moved && !mutant("updated_at") {
+        let updated = if is_changed && !has_origin && !mutant("updated_at") {
             Some(time.into())
         } else {
             stored(path)
@@ -217,11 +217,11 @@ fn without<'c>(
 
 /// Reads the version of a stored document: 0 if it is from before the model had a version.
 pub(super) fn version(document: &RawDocument, path: &str) -> Result<i64> {
-    held(document, path).map(Option::unwrap_or_default)
+    version_in(document, path).map(Option::unwrap_or_default)
 }
 
-/// Reads the version that a document holds.
-pub(super) fn held(document: &RawDocument, path: &str) -> Result<Option<i64>> {
+/// Reads the version in a document, if it has one.
+pub(super) fn version_in(document: &RawDocument, path: &str) -> Result<Option<i64>> {
     match path::get(document, path) {
         Some(RawBsonRef::Int64(version)) => Ok(Some(version)),
         Some(RawBsonRef::Int32(version)) => Ok(Some(version.into())),
@@ -234,8 +234,8 @@ pub(super) fn held(document: &RawDocument, path: &str) -> Result<Option<i64>> {
 }
 
 /// The version of a document that was stored elsewhere before. It must have a successor.
-fn held_elsewhere(document: &RawDocument, path: &str) -> Result<i64> {
-    match held(document, path)?.unwrap_or(1) {
+fn origin_version(document: &RawDocument, path: &str) -> Result<i64> {
+    match version_in(document, path)?.unwrap_or(1) {
         version if (0..i64::MAX).contains(&version) => Ok(version),
         version => Err(Error::new(
             ErrorKind::Invalid,

@@ -103,7 +103,8 @@ async fn refresh_whole(
         let positions = unit.load_existing(holder, chunk).await?;
         let images = unit.images(holder);
         let images = positions.iter().map(|&at| images.at(at));
-        let images = images.filter_map(|image| Some((image.now()?.clone(), image.held().cloned())));
+        let images = images
+            .filter_map(|image| Some((image.now()?.clone(), image.before_or_origin().cloned())));
         let (documents, before): (Vec<Doc>, Vec<Option<Doc>>) = images.unzip();
         let wrong = wrong(unit, &group.copies, &documents, &before).await?;
         for (at, fields) in positions.into_iter().zip(wrong) {

@@ -275,7 +275,7 @@ fn kept(
     parent_key: &[u8],
     trusts_stored: bool,
 ) -> Option<(i64, RawBson)> {
-    let held = image.held().filter(|held| {
+    let held = image.before_or_origin().filter(|held| {
         let parent = referenced(held, &sequence.within);
         parent.is_some_and(|parent| key::of(parent.as_raw_bson_ref()) == parent_key)
             || mutant("number of a move")

@@ -39,7 +39,7 @@ impl Unit<'_> {
         &mut self,
         collection: &str,
         document: Doc,
-        is_moved: bool,
+        has_origin: bool,
     ) -> Result<usize> {
         let id = path::get(&document, "_id");
         let id = id.ok_or_else(|| without_id(collection))?;
@@ -51,8 +51,8 @@ impl Unit<'_> {
             Some(reordered) => Doc::new(reordered),
             None => document,
         };
-        if is_moved {
-            self.images_mut(collection).moved(at, document.clone());
+        if has_origin {
+            self.images_mut(collection).set_origin(at, document.clone());
         }
         let image = self.images(collection).at(at);
         let document = versions::recorded(
@@ -68,7 +68,7 @@ impl Unit<'_> {
     }
 
     /// Queues a document whose value was stored elsewhere before: its references and copies are not new.
-    pub(in crate::maintain) async fn insert_moved(
+    pub(in crate::maintain) async fn insert_with_origin(
         &mut self,
         collection: &str,
         document: Doc,

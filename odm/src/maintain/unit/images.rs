@@ -59,7 +59,7 @@ pub(in crate::maintain) struct Image {
     /// It was removed before the batch, so that another document can take its unique keys.
     is_freed: bool,
     /// The value of a new document as it was stored elsewhere before, if it was.
-    moved: Option<Doc>,
+    origin: Option<Doc>,
     /// The write returns the document, so that it is not forgotten.
     is_returned: bool,
     /// The earlier image of the document, if one was forgotten.
@@ -75,13 +75,13 @@ impl Image {
     }
 
     /// The document before the unit, or as it was stored elsewhere: its references and copies are not new.
-    pub(in crate::maintain) fn held(&self) -> Option<&Doc> {
-        self.before.as_ref().or(self.moved.as_ref())
+    pub(in crate::maintain) fn before_or_origin(&self) -> Option<&Doc> {
+        self.before.as_ref().or(self.origin.as_ref())
     }
 
     /// The value of a new document as it was stored elsewhere before, if it was.
-    pub(in crate::maintain) fn moved(&self) -> Option<&Doc> {
-        self.moved.as_ref()
+    pub(in crate::maintain) fn origin(&self) -> Option<&Doc> {
+        self.origin.as_ref()
     }
 
     /// The document with all that the unit has changed in it so far.
@@ -311,8 +311,8 @@ impl Images {
     }
 
     /// Sets the value that a document to be inserted had where it was stored before.
-    pub(super) fn moved(&mut self, at: usize, document: Doc) {
-        self.all[at].moved = Some(document);
+    pub(super) fn set_origin(&mut self, at: usize, document: Doc) {
+        self.all[at].origin = Some(document);
     }
 
     pub(super) fn replaced(&mut self, at: usize) {
