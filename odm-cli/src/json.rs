@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use mongodb::bson::{Bson, Document};
 
-/// How deep a value in a document can lie; what is deeper is shown as `".."`.
+/// How deep a value in a document can lie; a deeper one is shown as `".."`.
 const DEPTH: usize = 200;
 
 /// A document on one line.

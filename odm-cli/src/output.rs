@@ -198,7 +198,7 @@ impl Output {
         Ok(())
     }
 
-    /// Shows what was written until now.
+    /// Shows the output until now.
     pub(crate) fn flush(&mut self) -> Result<()> {
         self.first_rows()?;
         self.lines.flush().map_err(unwritable)

@@ -19,7 +19,7 @@ pub(crate) enum Lines {
 }
 
 impl Lines {
-    /// Writes to the standard output, and on a terminal through a pager what is longer than it.
+    /// Writes to the standard output, on a terminal through a pager if the text is longer than it.
     pub(crate) fn new(is_paged: bool) -> Lines {
         match Term::stdout().size_checked() {
             Some((height, _)) if is_paged => Lines::Held {
@@ -50,7 +50,7 @@ impl Lines {
         }
     }
 
-    /// Shows what was written until now.
+    /// Shows the output until now.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         match self {
             Lines::Direct(stdout) => stdout.flush(),

@@ -481,7 +481,7 @@ impl Opened {
     }
 }
 
-/// The collections of a store, for which nothing happens in the background: what waits stays for the program.
+/// The collections of a store, for which nothing happens in the background: work that waits stays for the program.
 async fn quiet(store: impl Store) -> Result<Collections> {
     let options = OpenOptions::default()
         .refresh_every(None)

@@ -121,7 +121,7 @@ impl Overlay {
         }
     }
 
-    /// Gives a key another value, or removes it. What this does to the number of entries is told by [`grow`](Overlay::grow).
+    /// Gives a key another value, or removes it. [`grow`](Overlay::grow) tells the change of the number of entries.
     pub(super) fn set(&mut self, tree: Tree, key: &[u8], value: Option<&[u8]>) {
         self.change(tree, key, value.map(Into::into), 0);
     }

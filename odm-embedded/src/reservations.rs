@@ -1,7 +1,7 @@
 //! Entries that others leave to a transaction for a short time, so that work that has lost several times gets done.
 //!
-//! A transaction loses if another one has changed what its caller has read, and others may do so each time. So a caller who has lost
-//! [`TRIES`] times begins with a *reservation* of the entries on which it has lost: whoever would change one of them waits until the
+//! A transaction loses if another one has changed entries that its caller has read, and others may do so each time. So a caller who has
+//! lost [`TRIES`] times begins with a *reservation* of the entries on which it has lost: whoever would change one of them waits until the
 //! transaction has ended, or for 50 ms. Nobody waits twice, and whoever has a reservation does not wait.
 
 use std::{

@@ -165,8 +165,8 @@ impl Schema {
         specs.collect()
     }
 
-    /// The collections with their indexes that are in force, in the order of the names of both. A store that is read only has those of other
-    /// rules, too.
+    /// The collections with their indexes that are in force, in the order of the names of both. A store that is read only has those of
+    /// other rules, too.
     pub(super) fn specs(&self) -> Vec<CollectionSpec> {
         let specs = self.collections().map(|collection| {
             let indexes = collection.declared().map(|index| index.spec.clone());
@@ -525,7 +525,7 @@ impl From<&Index> for IndexRecord {
     }
 }
 
-/// A stored collation, and the version of its rules if it is another one than this library's. `of` is what has it, for messages.
+/// A stored collation, and the version of its rules if it is another one than this library's. `of` names its owner in messages.
 fn stored_collation(form: &Document, of: &dyn fmt::Display) -> Result<(Collation, Option<String>)> {
     let mut parsed = form.clone();
     let Some(Bson::String(version)) = parsed.remove(VERSION) else {

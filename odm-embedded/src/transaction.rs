@@ -1,6 +1,6 @@
 //! A transaction: of a unit, which the writer runs, or driven by a caller, on a state of its own.
 //!
-//! A transaction of a caller holds up nobody. It records what it reads, and its commit, in a group of the writer, finds out whether that
+//! A transaction of a caller holds up nobody. It records its reads, and its commit, in a group of the writer, finds out whether that
 //! has changed since it began.
 
 use std::{

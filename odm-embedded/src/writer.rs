@@ -476,7 +476,7 @@ impl Writer {
         Ok((state, open, reservation))
     }
 
-    /// Takes what waits for no reservation any more.
+    /// Takes the requests that wait for no reservation any more.
     fn release(&mut self) {
         let over = self.held.extract_if(.., |(awaited, _)| awaited.is_over());
         self.released.extend(over.map(|(_, request)| request));

@@ -393,7 +393,7 @@ const RETRYABLE: [&str; 5] = [
     "findandmodify",
 ];
 
-/// Checks that a command can be what it is in its session.
+/// Checks that a command can have its role in the session.
 fn check_use(name: &str, session: Option<SessionUse>) -> Result<()> {
     let Some(SessionUse {
         number: Some(_),

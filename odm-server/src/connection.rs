@@ -251,7 +251,7 @@ async fn receive_rest<S: AsyncRead + Unpin>(
     received.map_err(|_| malformed("its rest does not come in time"))?
 }
 
-/// Waits until the client is gone. What it sends before is the start of the next message, which is kept.
+/// Waits until the client is gone. Bytes that it sends before are the start of the next message, which is kept.
 async fn watch_for_end<S: AsyncRead + Unpin>(
     stream: &mut S,
     header: &mut [u8; HEADER],

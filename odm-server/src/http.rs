@@ -21,7 +21,7 @@
 //!
 //! - Without [users](Builder::require_users) only clients on the machine itself, which the page tells by the address of the connection:
 //!   serve it by `into_make_service_with_connect_info::<SocketAddr>()`, else it answers nobody. It also refuses hosts that are no names of
-//!   the loopback, and what has come through a proxy.
+//!   the loopback, and requests that have come through a proxy.
 //! - With users each request has a name and a password (HTTP Basic), where several databases are served `database/name`. After five
 //!   attempts of an address that fail within a minute, it must wait for the rest of the minute. Clients beyond the machine are served only
 //!   if the program says that they come by TLS: [`Page::behind_tls`].
@@ -32,9 +32,9 @@
 //! `POST api/command` has a command with its database as `$db` in canonical or relaxed extended JSON, at most 1 MiB, and answers with the
 //! reply in canonical extended JSON, at most 32 MiB, with the status 200 also if the command has failed: then `ok` is 0, and there are
 //! MongoDB's `code` and `errmsg`. A refused request has another status, and these fields too. `POST api/relations` has the document
-//! `{"$db": ..}`, and answers with [`Relations::to_document`](odm::Relations::to_document) of what the user may read. Both need the type
-//! `application/json`, and answer no page of another site. A command whose client goes away ends. As many requests are answered at a time
-//! as [`Limits::connections`](crate::Limits::connections).
+//! `{"$db": ..}`, and answers with [`Relations::to_document`](odm::Relations::to_document) of the collections that the user may read. Both
+//! need the type `application/json`, and answer no page of another site. A command whose client goes away ends. As many requests are
+//! answered at a time as [`Limits::connections`](crate::Limits::connections).
 
 mod bundle;
 mod guard;

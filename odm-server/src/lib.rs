@@ -1,5 +1,5 @@
 //! MongoDB's wire protocol before the [`Collections`](odm::Collections) of a store: mongosh, Compass and the drivers of all languages read
-//! and write it, beside the program that owns it, and every write keeps what the models derive.
+//! and write it, beside the program that owns it, and every write keeps the derived fields of the models.
 //!
 //! ```
 //! # use odm::derive::examples::{Review, Shop, example};

@@ -89,7 +89,7 @@ impl Limits {
         self
     }
 
-    /// How long a snapshot can be read by its `atClusterTime`, from its first read on, 60 seconds by default. The stores keep what is
+    /// How long a snapshot can be read by its `atClusterTime`, from its first read on, 60 seconds by default. The stores keep data that is
     /// replaced meanwhile. A later read fails with the code 239.
     #[must_use]
     pub fn snapshot_life(mut self, time: Duration) -> Self {

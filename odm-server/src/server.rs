@@ -192,8 +192,8 @@ impl Builder {
 
     /// Listens at an address of TCP, such as `127.0.0.1:27017`, or with the port 0 at a free one. Every process of the machine can connect
     /// to one of the loopback, whoever runs it. Other addresses need [`require_users`](Builder::require_users), and
-    /// should have TLS too: without it others in the network can read what clients read and write, and can try
-    /// passwords at what they have recorded.
+    /// should have TLS too: without it others in the network can read all messages, and can try
+    /// passwords at the messages that they have recorded.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

@@ -146,7 +146,7 @@ impl SessionUse {
         Some(self.part(command, begin, end))
     }
 
-    /// The transaction that the command is in, as a part of what the client sends.
+    /// The transaction that the command is in, as a part of the client's command.
     pub(crate) fn part(self, command: i64, begin: i32, end: i32) -> Retryable {
         let caller = self.id.to_key();
         Retryable {

@@ -47,8 +47,8 @@ impl fmt::Debug for Snapshot {
     }
 }
 
-/// The snapshots that are kept, for the commands that name their time. A kept one holds what the stores have replaced since it began, so
-/// that it ends after a time, and before it if there are too many later ones. Each user has their own: no other can end them.
+/// The snapshots that are kept, for the commands that name their time. A kept one holds the data that the stores have replaced since it
+/// began, so that it ends after a time, and before it if there are too many later ones. Each user has their own: no other can end them.
 #[derive(Debug)]
 pub(crate) struct Snapshots {
     all: Mutex<HashMap<Option<UserDigest>, OfUser>>,

@@ -9,7 +9,7 @@ use crate::StoreId;
 #[non_exhaustive]
 pub struct Capabilities {
     /// The transactions that commit have the effects of some order of them, one after another: [`Transaction`](crate::Transaction) has the
-    /// details. The library then relies on what a unit has read, and takes no locks. Without it, transactions have a snapshot and
+    /// details. The library then relies on the reads of a unit, and takes no locks. Without it, transactions have a snapshot and
     /// [locks](crate::Transaction::locks).
     pub serializable: bool,
     /// Others can write while a transaction is open, so that it may lose a conflict to them. Without it a second writer waits until the

@@ -56,8 +56,8 @@ impl CommitTime {
         }
     }
 
-    /// Whether it was passed over by [`advance`](CommitTime::advance), so that another process has given it, such as an earlier one with the
-    /// same stores: what was committed after it is not known.
+    /// Whether it was passed over by [`advance`](CommitTime::advance), so that another process has given it, such as an earlier one with
+    /// the same stores: later commits are not known.
     pub fn is_passed_over(self) -> bool {
         let passed_over = PASSED_OVER.lock().unwrap_or_else(PoisonError::into_inner);
         passed_over.is_some_and(|(first, last)| first < self.0 && self.0 <= last)

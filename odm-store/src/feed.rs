@@ -38,8 +38,8 @@ use crate::error::{Error, ErrorKind, Result};
 /// they are [complete](FeedChanges::is_complete), [publishes](FeedChanges::publish) them, and answers [`Store::watch`] by
 /// [`watch`](Feed::watch). A clone is the same feed.
 ///
-/// The library records only what is watched at the time of the write. So a transaction that began before a watch may lack changes that the
-/// watch has to show: it runs again.
+/// The library records only the changes of collections that are watched at the time of the write. So a transaction that began before a
+/// watch may lack changes that the watch has to show: it runs again.
 #[derive(Clone, Default)]
 pub struct Feed(Arc<FeedInner>);
 

@@ -349,7 +349,7 @@ pub trait Reader: Send + Sync {
     /// compares marks, and learns without a read whether the documents are still the same.
     ///
     /// The default returns `None`, for a store that cannot tell without a read. A transaction MUST return `None`: a mark would replace a
-    /// read, and its commit checks only what it has read.
+    /// read, and its commit checks only its reads.
     fn mark(&self, collection: &str) -> Option<CollectionMark> {
         let _ = collection;
         None
@@ -496,7 +496,7 @@ pub trait Transaction: Reader {
     }
 
     /// Returns the locks that the transaction is about to take, for the library to add to. A store with [`Capabilities::serializable`]
-    /// MUST return `None`, since what a unit relies on is what it has read; any other store MUST return some.
+    /// MUST return `None`, since a unit relies on its reads alone; any other store MUST return some.
     ///
     /// If two overlapping transactions lock the same, one of them exclusively, a store MUST let only one commit. The other MUST wait before
     /// it reads, or fail with a [retryable](crate::Error::is_retryable) error. Any transaction that writes shares the lock of the whole

@@ -71,7 +71,7 @@ pub(crate) use {unique::StoredKey, value::to_raw};
 /// The bounds of methods on values, fields and documents.
 ///
 /// The methods of fields, filters, updates and queries name these traits, and the kinds of fields, in their bounds. If a type lacks one,
-/// the compiler's error says what is missing. A program names them only in functions that are generic over documents or fields:
+/// the compiler's error names the missing one. A program names them only in functions that are generic over documents or fields:
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {

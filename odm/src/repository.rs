@@ -197,7 +197,7 @@ impl<M: Document> Repository<M> {
     /// for each violation. Nothing is written.
     ///
     /// A document that was stored before the validation was declared, or under the level `moderate` or the
-    /// action `warn`, is not checked until it changes. To see what a stricter model would refuse,
+    /// action `warn`, is not checked until it changes. To find the documents that a stricter model would refuse,
     /// open it with the action
     /// `warn` and call this. All validators in force are checked, also the ones that other databases declare on the collection. Under the
     /// level `off` there is none.

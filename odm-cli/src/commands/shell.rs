@@ -1,4 +1,4 @@
-//! `completions` and `man`: what shells and readers of manuals need.
+//! `completions` and `man`: files for shells, and pages of the manual.
 
 use std::{io, path::Path};
 

@@ -241,8 +241,8 @@ impl Users {
     }
 }
 
-/// What the challenges of names without a user follow from. It is stored: if it were another one after a restart, so would be the
-/// challenges of these names, and not those of users.
+/// The secret from which the challenges of names without a user follow. It is stored: if it were another one after a restart, so would be
+/// the challenges of these names, and not those of users.
 pub(crate) async fn secret(collections: &Collections) -> Result<[u8; 32]> {
     let fresh = random()?;
     let mut made = rawdoc! { "_id": SECRET };

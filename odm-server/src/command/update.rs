@@ -94,7 +94,7 @@ pub(super) struct UpdateStatement<'a> {
 }
 
 impl<'a> UpdateStatement<'a> {
-    /// Takes the fields of a statement. What they mean is looked at when the statement is carried out.
+    /// Takes the fields of a statement. Their values are checked when the statement is carried out.
     pub(super) fn take(mut fields: Arguments<'a>) -> Result<Self> {
         fields.take_collation()?;
         let statement = UpdateStatement {

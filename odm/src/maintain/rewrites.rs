@@ -1,7 +1,7 @@
 //! The writes of a transaction, made again on another state.
 //!
 //! A transaction on a store with snapshots computes its derived data from a state that other commits may have replaced at its own. If its
-//! caller has not seen any of what has changed, only the writes have to be made again: they are recorded with all that they have told the
+//! caller has not seen any of the changes, only the writes have to be made again: they are recorded with all that they have told the
 //! caller, and must tell the same again.
 
 use std::sync::Arc;

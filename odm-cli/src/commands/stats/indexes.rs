@@ -1,4 +1,4 @@
-//! The indexes, with what they take and how often they were used.
+//! The indexes, with their sizes and how often they were used.
 
 use std::collections::BTreeMap;
 

@@ -21,7 +21,7 @@ use super::{
 /// # Errors
 ///
 /// `Migrating` if a database of the source is in a migration; `InvalidImport` if the other store has documents in a collection of the
-/// databases: nobody has computed what follows from them.
+/// databases: nobody has computed their consequences.
 pub(crate) async fn declare_as(
     state: &dyn Reader,
     source: &dyn Store,

@@ -45,7 +45,7 @@ impl InsertDocuments {
     }
 
     /// Stores the documents whatever the [validation rule](Collection::create_validated) of the collection says, as MongoDB's option
-    /// `bypassDocumentValidation` does. What models declare holds nevertheless: schemas, checks, references and derived fields.
+    /// `bypassDocumentValidation` does. The declarations of models hold nevertheless: schemas, checks, references and derived fields.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
