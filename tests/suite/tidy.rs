@@ -396,6 +396,30 @@ fn each_crate_depends_only_on_what_the_map_allows() {
 }
 
 #[test]
+fn no_public_type_of_odm_has_the_name_of_another() {
+    // In `odm::mql`: the form on BSON of a typed item, the error of the language, and the step of a pipeline.
+    let twins = ["Accumulator", "Error", "Filter", "Projection", "Sort", "Step", "Update"];
+    let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for package in ["odm", "odm-embedded", "odm-mongodb", "odm-mql", "odm-store"] {
+        for source in sources_of(package) {
+            for kind in ["struct", "enum", "trait", "type"] {
+                for item in source.code.split(&format!("pub {kind} ")).skip(1) {
+                    let end = item.find(|c: char| !c.is_alphanumeric()).unwrap_or(item.len());
+                    let place = format!("{package}/{}", source.path);
+                    all.entry(item[..end].to_owned()).or_default().insert(place);
+                }
+            }
+        }
+    }
+    for (name, places) in &all {
+        assert!(places.len() == 1 || twins.contains(&&**name), "`{name}`: {places:?}");
+    }
+    for twin in twins {
+        assert!(all[twin].len() > 1, "`{twin}` has one meaning");
+    }
+}
+
+#[test]
 fn no_guard_of_a_std_lock_is_held_across_an_await() {
     let mut wrong = Vec::new();
     for source in sources() {
