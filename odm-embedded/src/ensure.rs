@@ -291,8 +291,8 @@ fn fill_one(
     Ok(is_last)
 }
 
-/// Puts the indexes in these trees in force, once they have all entries, and removes the obsolete ones, and those of other rules, which are
-/// built anew.
+/// Puts the indexes in these trees in force, once they have all entries, and removes the obsolete ones, and the indexes of other rules,
+/// which are built anew.
 pub(super) fn finish(
     work: &mut Work,
     collections: &[CollectionSpec],

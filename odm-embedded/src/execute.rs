@@ -369,7 +369,7 @@ pub(super) async fn count(
     Ok(count)
 }
 
-/// The entries that a query finds, if the entries that pass are exactly those of its documents.
+/// The entries that a query finds, if the entries that pass are exactly the entries of its documents.
 fn counted_entries<'q>(
     view: View<'q>,
     collection: &'q Collection,

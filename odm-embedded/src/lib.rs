@@ -1,8 +1,8 @@
 //! The embedded store: documents in one file, without a server.
 //!
 //! Reads run on the calling task, on a snapshot. So does a write while nobody else writes; a thread of the store runs all others, one after
-//! another, and commits waiting ones together. Each write is one unit: it is stored as a whole or not at all. A second thread syncs the redo
-//! log, which lies beside the file while the store is open, as `NAME.log`.
+//! another, and commits waiting ones together. Each write is one unit: it is stored as a whole or not at all. A second thread syncs the
+//! redo log, which lies beside the file while the store is open, as `NAME.log`.
 //!
 //! ```
 //! # use odm::derive::examples::*; example(async |_| {
@@ -162,8 +162,8 @@ impl Embedded {
     /// its log is missing or another's, or has lost synced records, which [`Builder::salvage`] can open; [`Io`](odm_store::ErrorKind::Io)
     /// if it cannot be opened, its folder does not exist, or a new one would take the place of a file of another store;
     /// [`DuplicateKey`](odm_store::ErrorKind::DuplicateKey) if a unique index with a collation was made by other rules, in another version
-    /// of the library, and documents have the same key by the present ones; [`Schema`](odm_store::ErrorKind::Schema) if the program is built
-    /// without the collation of an index.
+    /// of the library, and documents have the same key by the present ones; [`Schema`](odm_store::ErrorKind::Schema) if the program is
+    /// built without the collation of an index.
     pub async fn open(path: impl AsRef<Path>) -> Result<Embedded> {
         Embedded::builder().open(path).await
     }
@@ -472,7 +472,7 @@ impl Store for Embedded {
     }
 
     /// Reads all pages of the collection and its indexes as of the last checkpoint, on a thread of its own, and looks up the documents and
-    /// entries that have changed since: about a second for a GiB. `bytes` are those of the entries with their keys, and `storage_bytes`
+    /// entries that have changed since: about a second for a GiB. `bytes` is the size of the entries with their keys, and `storage_bytes`
     /// the pages.
     async fn collection_stats(&self, collection: &str) -> Result<Option<CollectionStats>> {
         stats::of(&self.handle.published, collection).await

@@ -61,7 +61,7 @@ pub(super) struct Index {
     /// For each field, whether a document ever had an array at its path. It is set in the unit that
     /// stores the first such document, and never unset.
     pub(super) multikey: Vec<bool>,
-    /// For each field, the types that its values ever had, as `multikey`; those of values beside an array are left out.
+    /// For each field, the types that its values ever had, as `multikey`; the types of values beside an array are left out.
     /// [`Types::ANY`] if they are not known.
     pub(super) types: Vec<Types>,
     /// How far the index is built; `None` once it is in force. Until then exactly the documents up to that point have entries, also
@@ -148,7 +148,7 @@ impl Schema {
         self.collections.values().map(|collection| &**collection)
     }
 
-    /// The collections that have indexes of other versions of the rules of collations, with those that are to be built anew.
+    /// The collections that have indexes of other versions of the rules of collations, with the indexes that are to be built anew.
     pub(super) fn of_other_rules(&self) -> Vec<CollectionSpec> {
         let is_other = |index: &&Index| index.other_rules.is_some();
         let collections = self.collections();

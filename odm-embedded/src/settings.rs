@@ -23,7 +23,7 @@ pub(super) struct Settings {
     pub(super) group_memory: usize,
     /// The memory that the changes of a unit that runs by itself may take, in bytes.
     pub(super) spill_memory: usize,
-    /// The memory from which on the changes of an eventual group are those of a load, in bytes.
+    /// The memory from which on an eventual group counts as a load, in bytes.
     pub(super) load_size: usize,
     /// How long others wait for a reservation.
     pub(super) reservation: Duration,

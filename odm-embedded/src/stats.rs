@@ -89,7 +89,7 @@ fn entries(snapshot: &Snapshot, tree: Tree) -> Result<u64> {
     Ok(snapshot.view().len(tree)?.unwrap_or_default())
 }
 
-/// The bytes of the keys and the values of a tree: those that the engine has as of the last checkpoint, with the changes since then.
+/// The bytes of the keys and the values of a tree: as the engine has them at the last checkpoint, with the changes since then.
 fn bytes(snapshot: &Snapshot, tree: Tree) -> Result<u64> {
     let mut bytes = snapshot.base.size(tree)?.entries;
     // The tables are read from the newest to the oldest.

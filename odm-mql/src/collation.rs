@@ -28,7 +28,7 @@ use crate::Error;
 /// - `normalization` has no effect: texts are always compared as if they were normalized.
 /// - `backwards` is that of the locale, which is true for `fr_CA` alone.
 /// - The variants `big5han`, `gb2312han`, `phonetic`, `search` and `searchjl` of locales are refused.
-/// - The rules are those of another version of ICU than MongoDB's.
+/// - The rules come from another version of ICU than MongoDB's.
 ///
 /// ```
 /// # #[cfg(feature = "collation")] {

@@ -398,7 +398,7 @@ pub(super) fn half_to_even(dropped: Dropped, _: bool, is_odd: bool) -> bool {
 /// Beyond the exponents of all decimals.
 const MOST: i128 = 1_000_000_000;
 
-/// An exponent after its `e`. The exponents beyond those of all decimals are the same.
+/// An exponent after its `e`. All exponents out of the range of decimals are the same.
 fn exponent(text: &str) -> Option<i128> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {

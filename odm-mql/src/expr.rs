@@ -49,9 +49,9 @@ use crate::{
 /// The documentation of [`mql`](crate) lists the operators. A path through an array gives the values in the elements that are documents; a
 /// number in a path is a name.
 ///
-/// Operands are evaluated in order; `$and`, `$or`, `$cond`, `$ifNull` and `$switch` evaluate only the operands that they need, `$concat` and
-/// `$concatArrays` those up to the first null. MongoDB's optimizer evaluates operands that read no field before all others: where `a` is 0,
-/// `{ $or: [{ $divide: [1, "$a"] }, true] }` fails here, and `{ $ifNull: ["$a", { $divide: [1, 0] }] }` there.
+/// Operands are evaluated in order; `$and`, `$or`, `$cond`, `$ifNull` and `$switch` evaluate only the operands that they need, `$concat`
+/// and `$concatArrays` those up to the first null. MongoDB's optimizer evaluates operands that read no field before all others: where `a`
+/// is 0, `{ $or: [{ $divide: [1, "$a"] }, true] }` fails here, and `{ $ifNull: ["$a", { $divide: [1, 0] }] }` there.
 ///
 /// `$convert` and its short forms convert as MongoDB 8.0 does, with these differences:
 ///
@@ -67,7 +67,7 @@ use crate::{
 ///
 /// Operators on dates have the time zones of IANA with the feature `time-zones`, as of the version of the library, and offsets from UTC
 /// without it. `$dateFromString` without a format reads what `$convert` reads. Powers and logarithms of decimals are right to the last of
-/// their 34 digits, where those of MongoDB can be one off. Trigonometry refuses decimals, which MongoDB has, but for the conversion of
+/// their 34 digits, where MongoDB's can be one off. Trigonometry refuses decimals, which MongoDB has, but for the conversion of
 /// angles: the sine of a number of 6,144 digits needs as many of pi. A set is in the order in which its elements were met. The operators
 /// with regular expressions search with a bounded number of steps for a document, and the evaluation of an expression for a document has a
 /// bound on its steps, with the code of an expired time, and on the memory of its values.

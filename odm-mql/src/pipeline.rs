@@ -28,7 +28,7 @@ pub use update::UpdatePipeline;
 /// An aggregation pipeline: stages, each of which turns the documents of the stage before into others.
 ///
 /// The documentation of [`mql`](crate) lists the stages. A pipeline does no I/O: a [run](Pipeline::begin) is given the documents of a
-/// collection, and asks for those of others.
+/// collection, and asks for the documents of others.
 ///
 /// The stages have the meaning of MongoDB, with these differences: groups come in the order of their first documents, and documents that
 /// are equal in the order of `$sort` keep theirs; a document between two stages has at most 64 MiB and 200 levels. `$$NOW` is the time at
@@ -167,7 +167,7 @@ impl Pipeline {
         (query, Pipeline { stages: rest })
     }
 
-    /// Returns a pipeline of these stages, and then those of another one.
+    /// Returns a pipeline of these stages, and then the stages of another one.
     ///
     /// ```
     /// use odm_mql::{Pipeline, Variables, bson::doc};
@@ -189,7 +189,7 @@ impl Pipeline {
         self.stages.is_empty()
     }
 
-    /// Returns the collections that its stages read besides its own: those of each `$lookup` and `$unionWith`, also
+    /// Returns the collections that its stages read besides its own: of each `$lookup` and `$unionWith`, also
     /// within other stages.
     ///
     /// ```

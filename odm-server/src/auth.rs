@@ -74,7 +74,7 @@ pub(crate) struct Authentication(Mutex<Proofs>);
 #[derive(Debug, Default)]
 struct Proofs {
     user: Option<Arc<ProvenUser>>,
-    /// The place of the connection among those that have never authenticated.
+    /// The place of the connection among the ones that have never authenticated.
     place: Option<OwnedSemaphorePermit>,
     /// The attempt that has begun, of which a connection has one.
     attempt: Option<Attempt>,

@@ -153,7 +153,7 @@ impl Documents {
 pub(crate) struct Cursors {
     open: Mutex<HashMap<i64, Slot>>,
     limit: usize,
-    /// Tells those who read cursors that some were closed.
+    /// Tells the readers of cursors that some were closed.
     killed: Notify,
 }
 

@@ -192,7 +192,7 @@ impl Page {
         })
     }
 
-    /// Lets clients run all commands, as their rights allow. Without it those that could change something are refused, with the code 20.
+    /// Lets clients run all commands, as their rights allow. Without it commands that could change something are refused, with the code 20.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {

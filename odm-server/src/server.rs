@@ -232,7 +232,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// As those of [`listen`](Builder::listen); `Io` also if another process listens there; `InvalidQuery` also with TLS, which such a
+    /// The errors of [`listen`](Builder::listen); `Io` also if another process listens there; `InvalidQuery` also with TLS, which such a
     /// socket does not need.
     #[cfg(unix)]
     pub async fn listen_unix(self, path: impl AsRef<std::path::Path>) -> Result<Server> {

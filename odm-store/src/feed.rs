@@ -46,9 +46,10 @@ pub struct Feed(Arc<FeedInner>);
 struct FeedInner {
     /// Tells the tokens of this feed from the tokens of other feeds, such as an earlier one of the same file.
     id: u64,
-    /// The number of collections whose commits are kept, and one more if those of all are, so that the lock is not taken while it is zero.
+    /// The number of collections whose commits are kept, and one more if the commits of all are, so that the lock is not taken while it is
+    /// zero.
     watched: AtomicUsize,
-    /// Whether those of all are kept.
+    /// Whether the commits of all collections are kept.
     has_history: AtomicBool,
     /// The time of the last commit that no history has recorded, or else that of the begin.
     unrecorded: AtomicU64,
@@ -138,7 +139,7 @@ impl Feed {
 
     /// Watches all collections of the feed's store, as [`watch`](Feed::watch) does one.
     ///
-    /// From the first such watch on the commits are kept in memory: those of the last five minutes, up to 64 MiB of documents. It ends five
+    /// From the first such watch on, the commits of the last five minutes are kept in memory, up to 64 MiB of documents. It ends five
     /// minutes after the last watch. A commit that has more than 64 MiB of documents alone is not kept: all watches have missed it.
     ///
     /// # Errors

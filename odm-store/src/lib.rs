@@ -263,8 +263,8 @@ pub trait Store: Send + Sync + 'static {
         ))
     }
 
-    /// Watches all collections, those that do not exist yet included: shows whole commits, from this call on, or from the first one after a
-    /// time. The rules are those of [`watch`](Store::watch). So is the default, and a store that has a [`Feed`] MUST answer by its
+    /// Watches all collections, including later ones: shows whole commits, from this call on, or from the first one after a
+    /// time. The rules of [`watch`](Store::watch) hold, and its default. A store that has a [`Feed`] MUST answer by its
     /// [`watch_commits`](Feed::watch_commits).
     ///
     /// # Errors

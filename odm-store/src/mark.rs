@@ -6,7 +6,7 @@ use std::{
 };
 
 /// A mark of the documents that a collection has in a state, from [`Reader::mark`](crate::Reader::mark). Two equal marks of readers of one
-/// store are those of the same documents. The documents can be the same under other marks, too.
+/// store mark the same documents. The documents can be the same under other marks, too.
 ///
 /// ```
 /// use std::sync::Arc;

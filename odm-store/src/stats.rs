@@ -18,8 +18,8 @@ pub struct CollectionStats {
     pub documents: u64,
     /// The bytes of its documents, as BSON. A store MAY count the keys under which it has them, too.
     pub bytes: u64,
-    /// The bytes of the pages or blocks that hold the documents, without those of the indexes. Documents that are not written there yet do
-    /// not count.
+    /// The bytes of the pages or blocks that hold the documents, without the pages of the indexes. Documents that are not written there yet
+    /// do not count.
     pub storage_bytes: u64,
     /// Its indexes in the order of their names, with that on `_id`, whose name is `_id_`, as the first one.
     pub indexes: Vec<IndexStats>,

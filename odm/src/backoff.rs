@@ -5,7 +5,7 @@ use std::time::Duration;
 const FIRST: Duration = Duration::from_millis(5);
 const LONGEST: Duration = Duration::from_millis(500);
 
-/// Growing random waits, so that the losers of a conflict do not collide again. The waits are those of `withTransaction` in MongoDB's
+/// Growing random waits, so that the losers of a conflict do not collide again. The waits are as long as in `withTransaction` of MongoDB's
 /// specification.
 #[derive(Debug)]
 pub(crate) struct Backoff {

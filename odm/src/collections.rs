@@ -120,7 +120,7 @@ impl Collections {
     }
 
     /// Opens the collections of a store with other options, of which those for models have no meaning. The workers that delete expired
-    /// documents and refresh deferred fields run as those of a database do, if the store has such declarations when it is opened.
+    /// documents and refresh deferred fields run as a database's tasks do, if the store has such declarations when it is opened.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |_| {

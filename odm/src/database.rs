@@ -210,7 +210,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// The closure receives the same repositories, bound to the transaction. It is run again if it has lost a conflict to another
     /// transaction, at the latest when it commits, for up to two minutes and after waits that grow to half a second, and if it runs out of
-    /// time, up to four times. It can borrow from its surroundings but not change them, so that each run starts afresh. Nobody waits for it.
+    /// time, up to four times. It can borrow from its surroundings but not change them, so that each run starts afresh. Nobody waits for
+    /// it.
     ///
     /// Reads in it see its own writes, and else the state at its begin. On a serializable store it commits only if nothing that it has read
     /// has changed. An error from
@@ -468,7 +469,7 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
         Box::pin(async move { expiry::delete_expired(&session).await })
     }
 
-    /// Returns the deferred refreshes, those of fields with `refresh = "later"`: how many wait for a worker, and since when, and which have
+    /// Returns the deferred refreshes, of fields with `refresh = "later"`: how many wait for a worker, and since when, and which have
     /// failed.
     ///
     /// ```
@@ -573,8 +574,8 @@ pub trait Database: Clone + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// `Io` if commits could not be made durable, or if all are and the file could not be closed; `OutsideTransaction` inside a transaction,
-    /// which cannot wait for itself. Every later call fails with `Closed`.
+    /// `Io` if commits could not be made durable, or if all are and the file could not be closed; `OutsideTransaction` inside a
+    /// transaction, which cannot wait for itself. Every later call fails with `Closed`.
     fn close(&self) -> impl Future<Output = Result<()>> + Send {
         async move { self.session().close().await }
     }

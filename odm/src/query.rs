@@ -54,7 +54,7 @@ pub fn fold_case(text: &str) -> String {
     odm_mql::fold::text(text).into_owned()
 }
 
-/// The distinct words of a text, folded as by [`fold_case`], in the order of their bytes. Words are those of Unicode (UAX #29): letters and
+/// The distinct words of a text, folded as by [`fold_case`], in the order of their bytes. A word is as in Unicode (UAX #29): letters and
 /// digits, with an apostrophe or a point between them; without spaces between them, each ideograph is a word.
 ///
 /// In a [computed field](crate::Document#computed-fields) with an index they are what [`matches`](crate::model::Field::matches) searches.

@@ -307,7 +307,7 @@ struct KeyBounds<'f> {
     range: Option<Vec<Interval>>,
     /// The tests of the keys within the bounds.
     tests: Vec<KeyTest>,
-    /// How many constraints, except those that the source fulfills, are fulfilled by all keys that are within the bounds and pass the
+    /// How many constraints, except the ones that the source fulfills, are fulfilled by all keys that are within the bounds and pass the
     /// tests.
     exact: usize,
 }
@@ -423,7 +423,7 @@ fn has_all(source: &Source<'_>, constraints: &Constraints<'_>) -> bool {
 struct FieldBounds<'f> {
     /// The tests that are used.
     tests: Vec<&'f Test>,
-    /// How many of the tests, except those that the source fulfills, pass exactly the values within the bounds.
+    /// How many of the tests, except the ones that the source fulfills, pass exactly the values within the bounds.
     exact: usize,
     intervals: Vec<Interval>,
 }

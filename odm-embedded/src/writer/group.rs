@@ -284,8 +284,8 @@ impl Writer {
         }
     }
 
-    /// Adds the changes of a transaction to a group, if its reads are those of the newest state. Returns a unit that makes its writes again
-    /// if only these have read anything that has changed.
+    /// Adds the changes of a transaction to a group, if its reads have the same results in the newest state. Returns a unit that makes its
+    /// writes again if only these have read anything that has changed.
     fn check_reads(
         &mut self,
         group: &mut Group,
@@ -358,7 +358,7 @@ impl Writer {
         lost(changed, pending.lost.as_deref(), began)
     }
 
-    /// Whether the reads of a transaction are those of the newest state with the changes of a group.
+    /// Whether the reads of a transaction have the same results in the newest state with the changes of a group.
     pub(super) fn checked(
         &self,
         pending: &PendingCommit,

@@ -105,7 +105,7 @@ fn union(
     Ok(Some(RawBson::Array(all)))
 }
 
-/// The elements that pass, without repetitions and without those of `removed`.
+/// The elements that pass, without repetitions and without the elements of `removed`.
 fn distinct(
     array: &RawArray,
     removed: SetKeys,

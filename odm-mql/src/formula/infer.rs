@@ -16,8 +16,8 @@ fn within(ty: &ValueType) -> Option<NumberType> {
     }
 }
 
-/// The type of the number, or of the numbers in the value, if something other than a literal tells it. The parameters have those of their
-/// values.
+/// The type of the number, or of the numbers in the value, if something other than a literal tells it. The parameters have the types of
+/// their values.
 fn number_of(
     expression: &Expression,
     parameters: &mut Vec<Option<NumberType>>,

@@ -96,7 +96,7 @@ impl<'a> RawField<'a> {
     }
 }
 
-/// The elements of an array, except those that cannot be read.
+/// The elements of an array, except unreadable ones.
 #[doc(hidden)]
 pub fn elements(array: &RawArray) -> impl Iterator<Item = RawBsonRef<'_>> {
     Fields::of(array.as_bytes()).map(|(_, value)| value)

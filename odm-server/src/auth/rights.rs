@@ -13,7 +13,7 @@ pub(crate) fn is_secret(collection: &str) -> bool {
 
 /// A right of a user, on one collection of their database or on all of them.
 ///
-/// The names are those of MongoDB's roles, `read` and `readWrite`. The latter includes the former, and the management of the collection:
+/// The names are MongoDB's, `read` and `readWrite`. The latter includes the former, and the management of the collection:
 /// to create it, to drop or rename it, and its indexes.
 ///
 /// ```
@@ -54,7 +54,7 @@ impl Right {
         }
     }
 
-    /// The right to read all collections, including those that are created later, and the state of the server.
+    /// The right to read all collections, including later ones, and the state of the server.
     ///
     /// ```
     /// assert_eq!(odm_server::Right::read_all().role(), "read");
@@ -66,7 +66,7 @@ impl Right {
         }
     }
 
-    /// The right to read, change and manage all collections, including those that are created later.
+    /// The right to read, change and manage all collections, including later ones.
     ///
     /// ```
     /// assert_eq!(odm_server::Right::read_write_all().role(), "readWrite");

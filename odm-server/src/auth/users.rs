@@ -16,7 +16,7 @@ use super::{
 /// The longest name of a user.
 const MAX_NAME: usize = 256;
 
-/// The `_id` of the document beside those of users that has the secret of [`secret`]: no user has an empty name.
+/// The `_id` of the document with the secret of [`secret`], beside the users' documents: no user has an empty name.
 const SECRET: &str = "";
 
 /// The users of a database, which a server with [`require_users`](crate::Builder::require_users) lets in.
@@ -242,7 +242,7 @@ impl Users {
 }
 
 /// The secret from which the challenges of names without a user follow. It is stored: if it were another one after a restart, so would be
-/// the challenges of these names, and not those of users.
+/// the challenges of these names, and not the challenges of users.
 pub(crate) async fn secret(collections: &Collections) -> Result<[u8; 32]> {
     let fresh = random()?;
     let mut made = rawdoc! { "_id": SECRET };

@@ -85,7 +85,7 @@ async fn sync(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawD
     Ok(rawdoc! { "numFiles": 1 })
 }
 
-/// Tells that no command is profiled. The events of the server are those of the program that it is in.
+/// Tells that no command is profiled. The events of the server are events of the program that it is in.
 fn profile(mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
     let level: i64 = arguments.required("profile")?;
     for name in ["slowms", "sampleRate"] {
@@ -182,7 +182,7 @@ fn host_info() -> RawDocumentBuf {
     }
 }
 
-/// The log has the slow commands alone: the other events of the server are those of the program that it is in.
+/// The log has the slow commands alone: the other events of the server are events of the program that it is in.
 fn get_log(context: Context<'_>, mut arguments: Arguments<'_>) -> Result<RawDocumentBuf> {
     check_admin(context, "getLog")?;
     let log: &str = arguments.required("getLog")?;

@@ -1,4 +1,4 @@
-//! Which requests are answered: those of a page of this server, by a client that may be here.
+//! The check of requests: only a page of this server sends them, from a client that may be here.
 
 use std::net::{IpAddr, SocketAddr};
 

@@ -36,7 +36,7 @@ pub struct ValidationRule {
 impl Eq for ValidationRule {}
 
 impl ValidationRule {
-    /// A rule for all documents that a write names, which refuses those that do not match the filter.
+    /// A rule for all documents that a write names, which refuses documents that do not match the filter.
     ///
     /// ```
     /// use odm::{bson::rawdoc, collections::ValidationRule};

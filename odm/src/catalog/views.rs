@@ -127,7 +127,7 @@ impl Catalog {
 pub(crate) struct ParsedViews(HashMap<String, (String, Pipeline)>);
 
 impl ParsedViews {
-    /// The collection that a pipeline reads, if it is one of a view, and the pipeline with those of the views before it.
+    /// The collection that a pipeline reads, if it is one of a view, and the pipeline after the pipelines of the views before it.
     pub(crate) fn through(
         &mut self,
         catalog: &Catalog,

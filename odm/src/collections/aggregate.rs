@@ -74,7 +74,7 @@ impl AggregateDocuments {
         self
     }
 
-    /// Returns the collection whose documents are read, and the query that finds them: those of the view and its pipeline, if it is one.
+    /// Returns the collection whose documents are read, and the query that finds them: of the view and its pipeline, if it is one.
     /// The other stages follow.
     ///
     /// ```

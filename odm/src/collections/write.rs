@@ -39,8 +39,8 @@ use crate::{
 pub enum DocumentUpdate {
     /// Changes of fields by their paths.
     Update(Update),
-    /// The fields of a whole document, which replace those of the first document that matches. Its `_id` stays. Derived fields of the new
-    /// document count for nothing: they are computed.
+    /// The fields of a whole document, which replace the fields of the first document that matches. Its `_id` stays. Derived fields of the
+    /// new document count for nothing: they are computed.
     Replace(RawDocumentBuf),
     /// The stages of a pipeline, which compute the new document from the stored one, in which [pending](crate::Database::pending_backfills)
     /// fields may be missing. They can name and read no cold part.

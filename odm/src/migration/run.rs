@@ -289,7 +289,7 @@ pub(super) fn with_same_id(
     }
 }
 
-/// Writes documents as they are: the relations of the new version are not in force yet, and those of the version before no longer.
+/// Writes documents as they are: the relations of the new version are not in force yet, and the relations of the version before no longer.
 async fn apply<const N: usize>(
     transaction: &mut dyn Transaction,
     writes: [(&str, Vec<DocumentWrite<'_>>); N],

@@ -124,7 +124,7 @@ pub(crate) async fn change_whole(
     store.run(Arc::new(change), Durability::Immediate).await
 }
 
-/// Removes all collections and views but the library's own as one unit, and tells those who watch all collections that they were all.
+/// Removes all collections and views but the library's own as one unit, and tells the watches of all collections that they were all.
 ///
 /// # Errors
 ///
@@ -232,7 +232,7 @@ fn refused_index(name: &str, what: &str) -> Error {
         .at(name, None, None)
 }
 
-/// Changes whole collections with their rules, and tells those who watch all collections. A collection that a migration has built beside is
+/// Changes whole collections with their rules, and tells the watches of all collections. A collection that a migration has built beside is
 /// not one that was renamed: for them the one that it replaces is removed.
 pub(super) async fn change_collections(
     transaction: &mut dyn Transaction,

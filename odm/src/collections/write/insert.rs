@@ -131,7 +131,7 @@ impl WriteBuilder for InsertDocuments {
     }
 }
 
-/// The `_id`s of inserted documents, in which those of a sequence come once the unit has stored them.
+/// The `_id`s of inserted documents: an `_id` of a sequence comes once the unit has stored the document.
 #[derive(Debug, Clone)]
 struct InsertedIds(Arc<Mutex<Vec<RawBson>>>);
 

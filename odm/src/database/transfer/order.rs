@@ -75,7 +75,7 @@ pub(super) fn targets(document: &RawDocument, path: &str) -> Vec<RawBson> {
     targets
 }
 
-/// Puts each after all that it names, and otherwise keeps the order. Cycles are broken at some place.
+/// Sorts topologically: each comes after all that it names, and otherwise the order stays. Cycles are broken at some place.
 fn sources_first(order: &[usize], named: &dyn Fn(usize) -> Vec<usize>) -> Vec<usize> {
     fn visit(
         at: usize,

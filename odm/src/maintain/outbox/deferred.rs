@@ -18,7 +18,7 @@ use crate::{
     model::DateTime,
 };
 
-/// The refreshes of fields with `refresh = "later"` that a worker has not done yet, and those that have failed.
+/// The refreshes of fields with `refresh = "later"` that a worker has not done yet, and the failed ones.
 ///
 /// ```
 /// # use odm::derive::examples::*; example(async |shop| {

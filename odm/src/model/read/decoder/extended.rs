@@ -1,4 +1,4 @@
-//! Values for which serde has no type, in the forms of `bson`: maps like those of extended JSON.
+//! Values for which serde has no type, in the forms of `bson`: maps as in extended JSON.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use bson::{oid::ObjectId, spec::BinarySubtype};
