@@ -6,8 +6,8 @@ use bson::Document;
 use odm_store::{CollectionSpec, Result};
 
 use super::{
-    Along, Cardinality, Catalog, DeclaredCollection, DerivedField, Edge, ExtremeDefinition,
-    FromDerived, OnDelete, Relations, SequenceDefinition, Split, SubsetDefinition, counters,
+    Cardinality, Catalog, DeclaredCollection, DerivedField, Edge, ExtremeDefinition, FromDerived,
+    OnDelete, Relations, SequenceDefinition, Split, SubsetDefinition, counters,
     indexes::{
         DeclaredIndex, add_sequence, cold_indexes, declared, index_of_first, index_of_subset,
         index_on, indexes_of, least_value,
@@ -127,23 +127,20 @@ struct CollectionPart {
 /// The lists of ancestors in documents of a collection, and the copies of such lists by which other documents find them.
 fn named_lists(relations: &Relations, part: &CollectionPart) -> Vec<String> {
     let lists = relations.derived.iter().filter_map(|field| match field {
-        DerivedField::Ancestors(ancestors) => Some((&ancestors.holder, &ancestors.path)),
-        DerivedField::Copy(copy) => match &copy.along {
-            Along::Reverse(path) => Some((&copy.source, path)),
-            Along::Local(_) => None,
-        },
-        DerivedField::Subset(subset) => Some((&subset.child, &subset.reference)),
+        DerivedField::Ancestors(_) => Some((field.holder(), field.path())),
         _ => {
-            let children = field.children()?;
-            Some((&children.child, &children.reference))
+            let reference = field
+                .reference()
+                .filter(|reference| reference.is_in_source)?;
+            Some((field.source(), reference.path))
         }
     });
     let lists = lists.filter(|(collection, path)| {
         let mut references = part.references.iter();
-        **collection == part.collection && references.all(|reference| reference.path != **path)
+        *collection == part.collection && references.all(|reference| reference.path != **path)
     });
-    let lists: BTreeSet<&String> = lists.map(|(_, path)| path).collect();
-    lists.into_iter().cloned().collect()
+    let lists: BTreeSet<String> = lists.map(|(_, path)| path.into_owned()).collect();
+    lists.into_iter().collect()
 }
 
 fn add_model(

@@ -45,6 +45,9 @@ pub(crate) trait FieldDefinition {
     /// The collection of the documents from which the field is computed.
     fn source(&self) -> &str;
 
+    /// The reference between the holder and the source. `None` if they are one document.
+    fn reference(&self) -> Option<SourceReference<'_>>;
+
     /// The paths that the definition reads. Each is a dependency in the graph.
     fn reads(&self) -> Vec<FieldRead<'_>>;
 
@@ -74,6 +77,30 @@ pub(crate) enum EmptyValue {
     Absent,
     /// No valid value: the document cannot be read.
     None,
+}
+
+/// The reference between the holder of a derived field and its source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SourceReference<'a> {
+    pub(crate) path: Cow<'a, str>,
+    /// Whether the source has the reference, and not the holder.
+    pub(crate) is_in_source: bool,
+}
+
+impl<'a> SourceReference<'a> {
+    fn in_holder(path: impl Into<Cow<'a, str>>) -> Self {
+        SourceReference {
+            path: path.into(),
+            is_in_source: false,
+        }
+    }
+
+    fn in_source(path: &'a str) -> Self {
+        SourceReference {
+            path: path.into(),
+            is_in_source: true,
+        }
+    }
 }
 
 /// A path that a definition reads.
@@ -106,14 +133,14 @@ pub(crate) trait FromDerived: FieldDefinition + Sized {
     fn from_derived(derived: &DerivedField) -> Option<&Self>;
 }
 
-/// Declares the list of all kinds. The name of a kind is also the name of its entries in the stored catalog.
+/// Declares the list of all kinds. The name of a kind is the name of its entries in the stored catalog.
 macro_rules! kinds {
-    ($($kind:ident($definition:ty)),+ $(,)?) => {
+    ($($name:literal => $kind:ident($definition:ty)),+ $(,)?) => {
         /// A derived field of any kind.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-        #[serde(rename_all = "snake_case")]
         pub(crate) enum DerivedField {
             $(
+                #[serde(rename = $name)]
                 $kind($definition),
             )+
         }
@@ -136,6 +163,16 @@ macro_rules! kinds {
         }
 
         impl DerivedField {
+            /// The number of kinds.
+            pub(crate) const KINDS: usize = [$($name),+].len();
+
+            /// The name of its kind.
+            pub(super) fn kind(&self) -> &'static str {
+                match self {
+                    $(DerivedField::$kind(_) => $name,)+
+                }
+            }
+
             fn set_deferred(&mut self, deferred: bool) {
                 match self {
                     $(DerivedField::$kind(definition) => definition.set_deferred(deferred),)+
@@ -192,20 +229,8 @@ impl DerivedField {
         }
     }
 
-    /// The children that it is computed from, unless it shows them.
-    pub(super) fn children(&self) -> Option<&Children> {
-        match self {
-            DerivedField::Count(CountDefinition(children))
-            | DerivedField::Exists(ExistsDefinition(children))
-            | DerivedField::Max(ExtremeDefinition { children, .. })
-            | DerivedField::Min(ExtremeDefinition { children, .. })
-            | DerivedField::Sum(SumDefinition { children, .. }) => Some(children),
-            _ => None,
-        }
-    }
-
-    /// Whether its value follows from the history of the documents, and not from their state, so that an import takes the value that a document
-    /// brings.
+    /// Whether its value follows from the history of the documents, and not from their state, so that an import takes the value that a
+    /// document brings.
     pub(crate) fn is_of_history(&self) -> bool {
         match self {
             DerivedField::Sequence(_) => true,
@@ -226,14 +251,14 @@ fn is_false(value: &bool) -> bool {
 }
 
 kinds!(
-    Ancestors(AncestorsDefinition),
-    Computed(ComputedDefinition),
-    Copy(CopyDefinition),
-    Count(CountDefinition),
-    Exists(ExistsDefinition),
-    Max(MaxDefinition),
-    Min(MinDefinition),
-    Sequence(SequenceDefinition),
-    Subset(SubsetDefinition),
-    Sum(SumDefinition),
+    "ancestors" => Ancestors(AncestorsDefinition),
+    "computed" => Computed(ComputedDefinition),
+    "copy" => Copy(CopyDefinition),
+    "count" => Count(CountDefinition),
+    "exists" => Exists(ExistsDefinition),
+    "max" => Max(MaxDefinition),
+    "min" => Min(MinDefinition),
+    "sequence" => Sequence(SequenceDefinition),
+    "subset" => Subset(SubsetDefinition),
+    "sum" => Sum(SumDefinition),
 );

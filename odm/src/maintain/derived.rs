@@ -46,7 +46,7 @@ pub(crate) use subset::{children_of, shown};
 pub(super) use tally::{Tallies, changes};
 
 /// All kinds, as they are computed.
-const KINDS: [&dyn Derivation; 10] = [
+const KINDS: [&dyn Derivation; DerivedField::KINDS] = [
     &ancestors::AncestorLists,
     &computed::ComputedFields,
     &copy::Copies,

@@ -6,7 +6,7 @@ use bson::RawArrayBuf;
 use odm_store::Result;
 use serde::{Deserialize, Serialize};
 
-use super::{DerivedField, EmptyValue, FieldDefinition, FieldRead, is_false};
+use super::{DerivedField, EmptyValue, FieldDefinition, FieldRead, SourceReference, is_false};
 use crate::{
     catalog::{Catalog, join},
     model::derived::AncestorsShape,
@@ -111,6 +111,10 @@ impl FieldDefinition for AncestorsDefinition {
     }
 
     /// The lists of one tree are one node of the graph.
+    fn reference(&self) -> Option<SourceReference<'_>> {
+        Some(SourceReference::in_holder(&*self.reference))
+    }
+
     fn reads(&self) -> Vec<FieldRead<'_>> {
         let mut reads = vec![FieldRead::new(&self.holder, &*self.reference)];
         if !self.is_of_tree() {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use odm_store::Result;
 use serde::{Deserialize, Serialize};
 
-use super::{EmptyValue, FieldDefinition, FieldRead, is_false};
+use super::{EmptyValue, FieldDefinition, FieldRead, SourceReference, is_false};
 use crate::{
     catalog::{join, stored_form::ChildFilter},
     model::derived::ChildrenShape,
@@ -78,6 +78,10 @@ impl<T: OfChildren> FieldDefinition for T {
 
     fn source(&self) -> &str {
         &self.children().child
+    }
+
+    fn reference(&self) -> Option<SourceReference<'_>> {
+        Some(SourceReference::in_source(&self.children().reference))
     }
 
     fn reads(&self) -> Vec<FieldRead<'_>> {

@@ -6,7 +6,7 @@ use odm_mql::formula::Formula;
 use odm_store::Result;
 use serde::{Deserialize, Serialize};
 
-use super::{EmptyValue, FieldDefinition, FieldRead};
+use super::{EmptyValue, FieldDefinition, FieldRead, SourceReference};
 use crate::{
     catalog::{join, schema},
     model::derived::ComputedShape,
@@ -59,6 +59,10 @@ impl FieldDefinition for ComputedDefinition {
 
     fn source(&self) -> &str {
         &self.holder
+    }
+
+    fn reference(&self) -> Option<SourceReference<'_>> {
+        None
     }
 
     fn reads(&self) -> Vec<FieldRead<'_>> {

@@ -6,7 +6,7 @@ use bson::RawArrayBuf;
 use odm_store::Result;
 use serde::{Deserialize, Serialize};
 
-use super::{EmptyValue, FieldDefinition, FieldRead, is_false};
+use super::{EmptyValue, FieldDefinition, FieldRead, SourceReference, is_false};
 use crate::{
     catalog::join,
     model::derived::{CopyShape, Via},
@@ -89,6 +89,13 @@ impl FieldDefinition for CopyDefinition {
 
     fn source(&self) -> &str {
         &self.source
+    }
+
+    fn reference(&self) -> Option<SourceReference<'_>> {
+        Some(match &self.along {
+            Along::Local(name) => SourceReference::in_holder(join(&self.within, name)),
+            Along::Reverse(path) => SourceReference::in_source(path),
+        })
     }
 
     fn reads(&self) -> Vec<FieldRead<'_>> {

@@ -6,7 +6,7 @@ use bson::RawBson;
 use odm_store::{Result, show};
 use serde::{Deserialize, Serialize};
 
-use super::{EmptyValue, FieldDefinition, FieldRead, FromDerived};
+use super::{EmptyValue, FieldDefinition, FieldRead, FromDerived, SourceReference};
 use crate::{
     catalog::{Catalog, join, schema},
     model::derived::SequenceShape,
@@ -103,6 +103,10 @@ impl FieldDefinition for SequenceDefinition {
 
     fn source(&self) -> &str {
         &self.holder
+    }
+
+    fn reference(&self) -> Option<SourceReference<'_>> {
+        Some(SourceReference::in_holder(&*self.within))
     }
 
     fn reads(&self) -> Vec<FieldRead<'_>> {

@@ -7,7 +7,7 @@ use odm_mql::Sort;
 use odm_store::Result;
 use serde::{Deserialize, Serialize};
 
-use super::{EmptyValue, FieldDefinition, FieldRead, is_false};
+use super::{EmptyValue, FieldDefinition, FieldRead, SourceReference, is_false};
 use crate::{
     catalog::{
         join,
@@ -82,6 +82,10 @@ impl FieldDefinition for SubsetDefinition {
 
     fn source(&self) -> &str {
         &self.child
+    }
+
+    fn reference(&self) -> Option<SourceReference<'_>> {
+        Some(SourceReference::in_source(&self.reference))
     }
 
     fn reads(&self) -> Vec<FieldRead<'_>> {

@@ -3,11 +3,7 @@
 use bson::{Bson, Document, doc};
 
 use super::Relations;
-use crate::catalog::{
-    Cardinality, DerivedField, Edge,
-    derived::{Along, FieldRead},
-    join,
-};
+use crate::catalog::{Cardinality, DerivedField, Edge, derived::FieldRead};
 
 impl Relations {
     /// The relations as a document, for a program that shows them. It has a list of documents for each of
@@ -15,10 +11,11 @@ impl Relations {
     /// - `collections`: their `name`;
     /// - `references`: from the `path` in documents `from` a collection `to` another one, whether there are `many` at the path, whether it
     ///   may dangle (`unchecked`), and the `inverse`;
-    /// - `derived` fields: their `kind`, the collection of the `holder` and the `path` in it, the collection of the `source`, the paths that
-    ///   are `read` in it, and where the kind has them `via`, the path of the reference between the two, `reverse` if that is in the source,
-    ///   and the `filter` of the sources that count; whether the refresh is `deferred`, and whether a copy is `frozen`;
-    /// - `splits`: the `path` in documents of the collection `hot`, whose value is a document of the collection `cold` that names it by `key`.
+    /// - `derived` fields: their `kind`, the collection of the `holder` and the `path` in it, the collection of the `source`, the paths
+    ///   that are `read` in it, and where the kind has them `via`, the path of the reference between the two, `reverse` if that is in the
+    ///   source, and the `filter` of the sources that count; whether the refresh is `deferred`, and whether a copy is `frozen`;
+    /// - `splits`: the `path` in documents of the collection `hot`, whose value is a document of the collection `cold` that names it by
+    ///   `key`.
     ///
     /// ```
     /// # use odm::derive::examples::*; example(async |shop| {
@@ -58,29 +55,11 @@ fn reference(edge: &Edge) -> Document {
 }
 
 fn derived(field: &DerivedField) -> Document {
-    let (kind, via) = match field {
-        DerivedField::Ancestors(field) => ("ancestors", Some(field.reference.clone())),
-        DerivedField::Computed(_) => ("computed", None),
-        DerivedField::Copy(copy) => match &copy.along {
-            Along::Local(name) => ("copy", Some(join(&copy.within, name))),
-            Along::Reverse(path) => ("copy", Some(path.clone())),
-        },
-        DerivedField::Count(field) => ("count", Some(field.0.reference.clone())),
-        DerivedField::Exists(field) => ("exists", Some(field.0.reference.clone())),
-        DerivedField::Max(field) => ("max", Some(field.children.reference.clone())),
-        DerivedField::Min(field) => ("min", Some(field.children.reference.clone())),
-        DerivedField::Sequence(field) => ("sequence", Some(field.within.clone())),
-        DerivedField::Subset(field) => ("subset", Some(field.reference.clone())),
-        DerivedField::Sum(field) => ("sum", Some(field.children.reference.clone())),
-    };
-    let is_reverse = match field {
-        DerivedField::Copy(copy) => matches!(copy.along, Along::Reverse(_)),
-        DerivedField::Subset(_) => true,
-        other => other.children().is_some(),
-    };
+    let reference = field.reference();
     let source = field.source();
     let is_read = |read: &FieldRead<'_>| {
-        read.collection == source && !read.path.is_empty() && via.as_deref() != Some(&*read.path)
+        let is_reference = reference.as_ref().is_some_and(|one| one.path == read.path);
+        read.collection == source && !read.path.is_empty() && !is_reference
     };
     let mut read: Vec<String> = Vec::new();
     for one in field.reads().into_iter().filter(is_read) {
@@ -89,11 +68,11 @@ fn derived(field: &DerivedField) -> Document {
             read.push(path);
         }
     }
-    let mut document = doc! { "kind": kind, "holder": field.holder(), "path": field.path().into_owned(), "source": source };
+    let mut document = doc! { "kind": field.kind(), "holder": field.holder(), "path": field.path().into_owned(), "source": source };
     document.insert("read", read);
-    if let Some(via) = via {
-        document.insert("via", via);
-        document.insert("reverse", is_reverse);
+    if let Some(reference) = reference {
+        document.insert("via", reference.path.into_owned());
+        document.insert("reverse", reference.is_in_source);
     }
     if let Some(filter) = field.filter() {
         document.insert("filter", filter.to_document());
