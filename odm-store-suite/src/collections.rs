@@ -182,7 +182,9 @@ pub async fn a_collection_keeps_its_default_collation(store: impl Store) {
     assert_eq!(default().await, of("de"));
     assert_fails(store.ensure(&[spec(of("sv"))]).await, ErrorKind::Schema);
     insert_all(&store, [doc! { "_id": 1 }]).await;
-    assert_eq!(store.collections().await.unwrap(), [spec(of("de"))]);
+    if let Some(listed) = listed(&store).await {
+        assert_eq!(listed, [spec(of("de"))]);
+    }
     assert_eq!(default().await, of("de"));
     if !store.capabilities().changes_collections {
         return;

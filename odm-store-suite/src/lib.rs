@@ -17,7 +17,8 @@
 //! }
 //! ```
 //!
-//! Promises that only some stores make are tested if the [capabilities](odm_store::Capabilities) say so.
+//! Promises that only some stores make are tested if the [capabilities](odm_store::Capabilities) say so, and the list of collections if
+//! the store does not refuse it.
 
 #![deny(missing_docs)]
 #![warn(missing_debug_implementations)]

@@ -28,6 +28,14 @@ pub(super) fn sort(sort: Document) -> Sort {
     Sort::parse(&sort).expect("the sort is valid")
 }
 
+/// The collections of a store, and `None` if it does not list them.
+pub(super) async fn listed(store: &impl Store) -> Option<Vec<CollectionSpec>> {
+    match store.collections().await {
+        Err(error) if error.kind() == ErrorKind::InvalidQuery => None,
+        collections => Some(collections.expect("they are listed")),
+    }
+}
+
 /// A query of `things`.
 pub(super) fn query(matching: Document) -> Find {
     Find {
