@@ -176,7 +176,7 @@ impl Authentication {
         failed()
     }
 
-    /// Begins an attempt with the first message of the client, in the place of one that was begun before.
+    /// Begins an attempt with the first message of the client, in the place of an earlier one.
     pub(crate) async fn begin(
         &self,
         state: &ServerState,

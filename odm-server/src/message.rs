@@ -9,7 +9,7 @@ use crate::error::{CommandError, code};
 /// The longest message.
 pub(crate) const MAX_MESSAGE: usize = 48_000_000;
 
-/// The largest document of a command, which has 16 KiB more than one that is stored.
+/// The largest document of a command, which has 16 KiB more than a stored one.
 const MAX_COMMAND: usize = (16 << 20) + (16 << 10);
 
 /// The length of a header.

@@ -209,7 +209,7 @@ impl Error {
         self
     }
 
-    /// Marks the error as one that ends the transaction of the operation, if there is one.
+    /// Marks that the error ends the transaction of the operation, if there is one.
     #[doc(hidden)]
     pub fn ending_transaction(mut self) -> Self {
         Arc::make_mut(&mut self.0).ends_transaction = true;

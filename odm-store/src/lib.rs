@@ -479,7 +479,7 @@ pub trait Transaction: Reader {
         ))
     }
 
-    /// Returns whether a collection is one that the transaction has made: it was not there when the transaction began.
+    /// Returns whether the transaction has made a collection: it was not there when the transaction began.
     ///
     /// The library calls it only on a store with [`Capabilities::changes_collections`]. The default refuses it.
     async fn has_made(&self, collection: &str) -> Result<bool> {

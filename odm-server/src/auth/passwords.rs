@@ -141,7 +141,7 @@ impl Passwords {
         hashing.await.map_err(failed)
     }
 
-    /// Counts an attempt as one that has failed. Returns false if there are too many of the address.
+    /// Counts a failed attempt. Returns false if there are too many of the address.
     fn begin_attempt(&self, address: Option<IpAddr>) -> bool {
         with(&self.failures, |failures| {
             let now = Instant::now();

@@ -1,6 +1,6 @@
 //! `usersInfo`, and the commands that would change users.
 //!
-//! No right of a user is one to change users, and whoever reaches a server without users is nobody. So the program that serves changes its
+//! No user has the right to change users, and a client of a server without users is nobody. So the program that serves changes its
 //! users, and no client does: a client that could would need a right above all others, which no database has to give.
 
 use odm::bson::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, raw::cstr, rawdoc};

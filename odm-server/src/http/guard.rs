@@ -37,7 +37,7 @@ fn host(parts: &Parts) -> Option<&str> {
     text(&parts.headers, HOST.as_str()).or_else(of_uri)
 }
 
-/// Whether a name, with a port or without, is one that leads to the machine itself, whoever looks it up.
+/// Whether a name, with a port or without, leads to the machine itself for every resolver.
 fn is_loopback_name(host: &str) -> bool {
     let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, _)) => address,
@@ -100,7 +100,7 @@ pub(super) fn check_client(
     }
 }
 
-/// Checks that a request is not one that a page of another site has made, and has the type of JSON.
+/// Checks that no page of another site has made a request, and that it has the type of JSON.
 pub(super) fn check_call(parts: &Parts) -> Result<(), Refusal> {
     let headers = &parts.headers;
     let is_own = match (text(headers, "sec-fetch-site"), headers.get(ORIGIN)) {

@@ -45,7 +45,7 @@ pub(crate) trait FieldDefinition {
     /// The collection of the documents from which the field is computed.
     fn source(&self) -> &str;
 
-    /// The reference between the holder and the source. `None` if they are one document.
+    /// The reference between the holder and the documents that the field follows from. `None` if it follows from its own document alone.
     fn reference(&self) -> Option<SourceReference<'_>>;
 
     /// The paths that the definition reads. Each is a dependency in the graph.
@@ -79,11 +79,11 @@ pub(crate) enum EmptyValue {
     None,
 }
 
-/// The reference between the holder of a derived field and its source.
+/// The reference between the holder of a derived field and the documents that the field follows from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SourceReference<'a> {
     pub(crate) path: Cow<'a, str>,
-    /// Whether the source has the reference, and not the holder.
+    /// Whether the sources have it, and not the holder.
     pub(crate) is_in_source: bool,
 }
 

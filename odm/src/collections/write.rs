@@ -152,7 +152,7 @@ impl UpdateDocuments {
         self
     }
 
-    /// Changes the documents whatever the [validation rule](Collection::create_validated) of the collection says, as MongoDB's option
+    /// Changes the documents even against the [validation rule](Collection::create_validated) of the collection, as MongoDB's option
     /// `bypassDocumentValidation` does. The declarations of models hold nevertheless: schemas, checks, references and derived fields.
     ///
     /// ```

@@ -44,7 +44,7 @@ impl InsertDocuments {
         }
     }
 
-    /// Stores the documents whatever the [validation rule](Collection::create_validated) of the collection says, as MongoDB's option
+    /// Stores the documents even against the [validation rule](Collection::create_validated) of the collection, as MongoDB's option
     /// `bypassDocumentValidation` does. The declarations of models hold nevertheless: schemas, checks, references and derived fields.
     ///
     /// ```

@@ -6,7 +6,7 @@ use odm_mql::{Filter, Operation, Test, Update, is_scalar};
 use crate::catalog::{Along, Cardinality, Catalog, CopyDefinition};
 
 /// Whether an update of all referrers of a source can set the copies: each referrer has one such copy, which gets the value of
-/// the source whatever it held.
+/// the source in place of any earlier value.
 pub(super) fn can_update(catalog: &Catalog, copy: &CopyDefinition) -> bool {
     let Along::Local(reference) = &copy.along else {
         return false;

@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// After a new child there is one, whatever was before.
+/// After a new child there is one, in any case.
 impl Remote for Tallies<ExistsDefinition> {
     fn can_update(&self, _: &Unit<'_>, field: &DerivedField) -> bool {
         ExistsDefinition::from_derived(field).is_some()
