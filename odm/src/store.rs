@@ -1,7 +1,7 @@
 //! The stores, their settings and guarantees.
 //!
-//! A program opens a store, and a database on it: [`Embedded`](crate::Embedded), or [`MongoDb`](mongodb::MongoDb) with the
-//! feature `mongodb`. The [`contract`] is for authors of other stores.
+//! A program opens a store, and a database on it: [`Embedded`](crate::Embedded), or `MongoDb` with the feature `mongodb`. The [`contract`]
+//! is for authors of other stores.
 //!
 //! ```
 //! # use odm::derive::examples::*; example(async |_| {
