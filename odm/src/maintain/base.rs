@@ -301,7 +301,7 @@ async fn replace_statement(
 /// The version in a document that a caller sends: 0 if the caller has not read the document.
 fn sent_version(unit: &Unit<'_>, collection: &str, document: &Doc) -> Result<i64> {
     let path = unit.catalog.version(collection);
-    path.map_or(Ok(0), |path| versions::version(document, path))
+    path.map_or(Ok(0), |path| versions::version(collection, document, path))
 }
 
 /// Refuses a document whose version differs from the version of the loaded document that it replaces.
@@ -309,8 +309,8 @@ fn check_version(unit: &Unit<'_>, collection: &str, at: usize, document: &Doc) -
     if let Some(path) = unit.catalog.version(collection)
         && let Some(current) = unit.document(collection, at)
         // A program whose model declares no version sends none.
-        && let Some(sent) = versions::version_in(document, path)?
-        && sent != versions::version(current, path)?
+        && let Some(sent) = versions::version_in(collection, document, path)?
+        && sent != versions::version(collection, current, path)?
     {
         return Err(Error::stale(collection, &id(current).into()));
     }

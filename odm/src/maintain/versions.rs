@@ -139,10 +139,16 @@ pub(super) fn recorded(
         let version = match (before, image.origin()) {
             (None, None) => i64::from(!mutant("first version")),
             (None, Some(_)) if mutant("version of an import") => 1,
-            (None, Some(origin)) => origin_version(origin, path)?,
-            (Some(before), _) => match (version(before, path)?, is_changed && !mutant("version")) {
+            (None, Some(origin)) => origin_version(collection, origin, path)?,
+            (Some(before), _) => match (
+                version(collection, before, path)?,
+                is_changed && !mutant("version"),
+            ) {
                 (version, false) => version,
-                (version, true) => version.checked_add(1).ok_or_else(|| used_up(path))?,
+                (version, true) => {
+                    let next = version.checked_add(1);
+                    next.ok_or_else(|| used_up(collection, &after, path))?
+                }
             },
         };
         values.push((path, Some(integer(&after, path, version))));
@@ -216,46 +222,71 @@ fn without<'c>(
 }
 
 /// Reads the version of a stored document: 0 if it is from before the model had a version.
-pub(super) fn version(document: &RawDocument, path: &str) -> Result<i64> {
-    version_in(document, path).map(Option::unwrap_or_default)
+pub(super) fn version(collection: &str, document: &RawDocument, path: &str) -> Result<i64> {
+    version_in(collection, document, path).map(Option::unwrap_or_default)
 }
 
 /// Reads the version in a document, if it has one.
-pub(super) fn version_in(document: &RawDocument, path: &str) -> Result<Option<i64>> {
+pub(super) fn version_in(
+    collection: &str,
+    document: &RawDocument,
+    path: &str,
+) -> Result<Option<i64>> {
     match path::get(document, path) {
         Some(RawBsonRef::Int64(version)) => Ok(Some(version)),
         Some(RawBsonRef::Int32(version)) => Ok(Some(version.into())),
         None => Ok(None),
-        Some(_) => Err(Error::new(
-            ErrorKind::Decode,
-            format!("unreadable version: `{path}` of a document is no integer; set it to one"),
-        )),
+        Some(_) => {
+            let message =
+                format!("unreadable version: `{path}` of a document is no integer; set it to one");
+            Err(located(
+                Error::new(ErrorKind::Decode, message),
+                collection,
+                document,
+                path,
+            ))
+        }
     }
 }
 
 /// The version of a document that was stored elsewhere before. It must have a successor.
-fn origin_version(document: &RawDocument, path: &str) -> Result<i64> {
-    match version_in(document, path)?.unwrap_or(1) {
+fn origin_version(collection: &str, document: &RawDocument, path: &str) -> Result<i64> {
+    match version_in(collection, document, path)?.unwrap_or(1) {
         version if (0..i64::MAX).contains(&version) => Ok(version),
-        version => Err(Error::new(
-            ErrorKind::Invalid,
-            format!(
+        version => {
+            let message = format!(
                 "invalid version: `{path}` is {version}; set it to a number from 1 to {}",
                 i64::MAX - 1
-            ),
-        )),
+            );
+            Err(located(
+                Error::new(ErrorKind::Invalid, message),
+                collection,
+                document,
+                path,
+            ))
+        }
     }
 }
 
 /// The error of a change of a document whose version has no successor.
 #[cold]
-fn used_up(path: &str) -> Error {
+fn used_up(collection: &str, document: &RawDocument, path: &str) -> Error {
     let message = format!(
         "version used up: `{path}` of the document is {}, and no greater one can be stored; export the document, set its \
          version to a lower one, and import it in its place",
         i64::MAX
     );
-    Error::new(ErrorKind::Limit, message)
+    located(
+        Error::new(ErrorKind::Limit, message),
+        collection,
+        document,
+        path,
+    )
+}
+
+fn located(error: Error, collection: &str, document: &RawDocument, path: &str) -> Error {
+    let id = path::get(document, "_id").map(RawBson::from);
+    error.at(collection, Some(path), id)
 }
 
 /// A version as an integer of the type that the document holds.

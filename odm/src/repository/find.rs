@@ -448,21 +448,22 @@ impl<M: Document, J: Joins<T>, T: DeserializeOwned + Send + 'static> Query<M, J,
         let filter = query.find.filter.clone();
         let mut rows = rows::find(&two.session, query, &two.load, &two.joins).await?;
         let filter = || filter.to_document();
-        match (rows.pop(), rows.is_empty()) {
-            (Some(row), true) => Ok(row),
-            (None, _) => Err(Error::new(
+        let error = match (rows.pop(), rows.is_empty()) {
+            (Some(row), true) => return Ok(row),
+            (None, _) => Error::new(
                 ErrorKind::NotFound,
                 format!("no document of `{}` matches {}", M::COLLECTION, filter()),
-            )),
-            (Some(_), false) => Err(Error::new(
+            ),
+            (Some(_), false) => Error::new(
                 ErrorKind::NotUnique,
                 format!(
                     "several documents of `{}` match {}",
                     M::COLLECTION,
                     filter()
                 ),
-            )),
-        }
+            ),
+        };
+        Err(error.at(M::COLLECTION, None, None))
     }
 
     /// Reads a page of at most `size` documents, with the positions of the next and the previous one. If an

@@ -237,14 +237,14 @@ impl Chunks {
         let collection = &self.find.collection;
         match self.held.take() {
             Some((view, since)) if since.elapsed() < SNAPSHOT_LIFE => Ok((view, since)),
-            Some(_) if snapshot => Err(Error::new(
-                ErrorKind::Limit,
-                format!(
+            Some(_) if snapshot => {
+                let message = format!(
                     "stream of `{collection}` took longer than the {} s for which one state of \
                      the data is kept: read faster, or without `snapshot`",
                     SNAPSHOT_LIFE.as_secs()
-                ),
-            )),
+                );
+                Err(Error::new(ErrorKind::Limit, message).at(collection, None, None))
+            }
             _ => {
                 let view = self.session.committed_view(collection, &self.load)?;
                 self.is_resolved = self.semi_joins.is_empty();

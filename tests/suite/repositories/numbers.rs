@@ -216,6 +216,9 @@ on_every_store! {
         for error in [typed, raw, replaced, upserted, modified, many] {
             assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
             assert!(error.to_string().contains("version used up: `version`"), "{error}");
+            let location = error.location().unwrap();
+            assert_eq!((&*location.collection, location.path.as_deref()), ("notes", Some("version")));
+            assert!(location.id.is_some());
         }
         // A write that changes nothing, or derived fields alone, does not count as a change.
         db.notes.update(0).set(note.tags, vec!["a".to_owned(), "b".to_owned()]).await.unwrap();
@@ -243,6 +246,7 @@ on_every_store! {
             let error = new().await.import(hostile.as_bytes()).await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
             assert!(error.to_string().contains(&format!("invalid version: `version` is {version}")), "{error}");
+            assert_eq!(error.location().unwrap().collection, "notes");
         }
         let last = lines.replacen(held, &held.replace('1', &(i64::MAX - 1).to_string()), 1);
         let db = new().await;

@@ -107,8 +107,10 @@ on_every_store! {
         let error = kind("cog").one().await.unwrap_err();
         assert!(error.is_not_found());
         assert!(error.to_string().contains("cog"), "the filter is not shown: {error}");
+        assert_eq!(error.location().unwrap().collection, "items");
         let error = kind("nut").one().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotUnique);
+        assert_eq!(error.location().unwrap().collection, "items");
         assert!(error.to_string().contains("nut"), "the filter is not shown: {error}");
 
         assert!(kind("nut").exists().await.unwrap());
