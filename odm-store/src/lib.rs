@@ -374,6 +374,12 @@ pub trait StoreSession: Send + Sync {
 pub trait UnitOfWork: Send + Sync {
     /// Applies the writes. An error rolls all of them back.
     async fn run(&self, transaction: &mut dyn Transaction) -> Result<()>;
+
+    /// About how many documents it writes, as far as that is known before it runs. A store MAY run a large unit in another place than a small
+    /// one.
+    fn documents(&self) -> u64 {
+        0
+    }
 }
 
 /// Writes, and reads that see them.

@@ -171,6 +171,10 @@ impl UnitOfWork for StagedUnit {
         };
         self.unit.run(&mut staged).await
     }
+
+    fn documents(&self) -> u64 {
+        self.unit.documents()
+    }
 }
 
 struct StagedTransaction<'t> {

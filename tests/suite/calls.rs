@@ -74,6 +74,17 @@ fn an_insert_of_a_sale_with_a_sum_an_extreme_and_an_existence() {
     tests::run(at_most(4, async |shop: &Shop| shop.sales.insert(sale(50, 3)).await));
 }
 
+/// A unit that turns out to be too large for the task of its caller runs twice, unless its size is known before.
+#[test]
+fn writes_of_many_documents_run_once() {
+    tests::run(at_most(4, async |shop: &Shop| {
+        shop.sales.insert_many((100..400).map(|id| sale(id, 3))).await
+    }));
+    tests::run(at_most(4, async |shop: &Shop| {
+        shop.sales.upsert_many((5..305).map(|id| sale(id, 3))).await
+    }));
+}
+
 #[test]
 fn an_insert_into_a_tree() {
     tests::run(at_most(4, async |shop: &Shop| shop.folders.insert(folder(200, Some(6))).await));

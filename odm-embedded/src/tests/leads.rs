@@ -26,6 +26,8 @@ enum Beside {
     ReadsAll,
     /// It inserts documents of this many bytes in all.
     Inserts(usize),
+    /// It says before that it writes this many documents.
+    Announces(u64),
 }
 
 /// A unit that notes on which threads it has run.
@@ -42,7 +44,7 @@ impl UnitOfWork for Noting {
             .expect("no panic")
             .push(thread::current().id());
         match self.beside {
-            Beside::Nothing => {}
+            Beside::Nothing | Beside::Announces(_) => {}
             Beside::Waits => yield_now().await,
             Beside::ReadsAll => {
                 let each = &mut |_, _: &bson::RawDocument| Ok(ControlFlow::Continue(()));
@@ -55,6 +57,13 @@ impl UnitOfWork for Noting {
             }
         }
         apply(transaction, &Write::Insert(vec![doc! { "_id": "last" }])).await
+    }
+
+    fn documents(&self) -> u64 {
+        match self.beside {
+            Beside::Announces(number) => number,
+            _ => 1,
+        }
     }
 }
 
@@ -82,7 +91,10 @@ async fn a_unit_runs_on_the_thread_of_its_caller_unless_it_waits_or_is_too_much_
         Beside::Inserts(5 << 20),
     ];
     let moved = moved.map(|beside| (beside, vec![true, false]));
-    for (beside, expected) in all_here.into_iter().chain(moved) {
+    // The number of a unit's documents can tell before.
+    let announced = [(256, true), (257, false)];
+    let announced = announced.map(|(number, here)| (Beside::Announces(number), vec![here]));
+    for (beside, expected) in all_here.into_iter().chain(moved).chain(announced) {
         let store = things(vec![]).await;
         let many = (0..3000).map(|n| doc! { "_id": n.to_string() }).collect();
         insert(&store, many).await.expect("an insert");

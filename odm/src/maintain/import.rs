@@ -62,6 +62,10 @@ impl Work for ImportedDocuments {
         }
     }
 
+    fn documents(&self) -> u64 {
+        self.documents.len() as u64
+    }
+
     fn step(&self) -> String {
         "import".to_owned()
     }

@@ -57,6 +57,11 @@ pub(crate) trait Work: Send + Sync + 'static {
         false
     }
 
+    /// The number of documents that the caller sends.
+    fn documents(&self) -> u64 {
+        0
+    }
+
     /// The name of its first step.
     fn step(&self) -> String;
 

@@ -24,6 +24,9 @@ pub(crate) trait Job: Send + Sync + 'static {
     /// The result for the caller.
     type Outcome: Send;
 
+    /// The number of documents that the caller sends.
+    fn documents(&self) -> u64;
+
     /// Whether refreshes are left to the worker of the outbox.
     fn has_queued(outcome: &Self::Outcome) -> bool;
 
@@ -50,6 +53,10 @@ pub(crate) trait Job: Send + Sync + 'static {
 
 impl<W: Work> Job for W {
     type Outcome = W::Outcome;
+
+    fn documents(&self) -> u64 {
+        Work::documents(self)
+    }
 
     fn has_queued(outcome: &W::Outcome) -> bool {
         W::has_queued(outcome)
@@ -89,6 +96,11 @@ pub(crate) struct NamedWrite {
 /// Several writes; all consequences of a write come before the next write.
 impl Job for Vec<NamedWrite> {
     type Outcome = Vec<WriteOutcome>;
+
+    fn documents(&self) -> u64 {
+        let writes = self.iter().map(|named| Work::documents(&named.write));
+        writes.sum()
+    }
 
     fn has_queued(outcomes: &Vec<WriteOutcome>) -> bool {
         outcomes.iter().any(|outcome| outcome.has_queued)
@@ -218,5 +230,9 @@ impl<W: Job> UnitOfWork for WriteUnit<W> {
         }
         *self.ran.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
         Ok(())
+    }
+
+    fn documents(&self) -> u64 {
+        self.work.documents()
     }
 }

@@ -152,6 +152,10 @@ impl StoredRetries {
 impl Job for RetryableWrites {
     type Outcome = RetriedOutcome;
 
+    fn documents(&self) -> u64 {
+        self.writes.documents()
+    }
+
     fn has_queued(outcome: &RetriedOutcome) -> bool {
         outcome.has_queued
     }

@@ -85,6 +85,10 @@ impl UnitOfWork for LoggedUnit {
         let mut logged = LoggedCalls { transaction, log: self.log.clone() };
         self.unit.run(&mut logged).await
     }
+
+    fn documents(&self) -> u64 {
+        self.unit.documents()
+    }
 }
 
 /// A transaction of a caller.

@@ -67,6 +67,16 @@ impl Work for Write {
         }
     }
 
+    fn documents(&self) -> u64 {
+        match self {
+            Write::Insert { documents, .. } | Write::Replace { documents, .. } => {
+                documents.len() as u64
+            }
+            Write::UpsertBy { .. } | Write::Modify { .. } => 1,
+            Write::Update { .. } | Write::Delete { .. } | Write::Repair { .. } => 0,
+        }
+    }
+
     fn step(&self) -> String {
         format!("{} in `{}`", self.name(), self.collection())
     }
