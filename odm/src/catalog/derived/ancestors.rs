@@ -110,11 +110,11 @@ impl FieldDefinition for AncestorsDefinition {
         &self.tree
     }
 
-    /// The lists of one tree are one node of the graph.
     fn reference(&self) -> Option<SourceReference<'_>> {
         Some(SourceReference::in_holder(&*self.reference))
     }
 
+    /// The lists of one tree are one node of the graph.
     fn reads(&self) -> Vec<FieldRead<'_>> {
         let mut reads = vec![FieldRead::new(&self.holder, &*self.reference)];
         if !self.is_of_tree() {
