@@ -90,7 +90,9 @@ pub use expr::Expr;
 pub use filter::{Bits, Filter, Pattern, Test, Values};
 pub use group::Group;
 pub use odm_pattern::Error as PatternError;
-pub use pipeline::{Pipeline, PipelineRun, QueryPrefix, SourceRequest, Step, UpdatePipeline};
+pub use pipeline::{
+    Pipeline, PipelineRun, PipelineStep, QueryPrefix, SourceRequest, UpdatePipeline,
+};
 pub use project::Projection;
 pub use schema::{Schema, Violation};
 pub use sort::{Direction, Sort};

@@ -22,7 +22,7 @@ use self::{
 };
 use crate::{Collation, Error, Expr, Filter, Projection, Sort, Variables};
 
-pub use run::{PipelineRun, SourceRequest, Step};
+pub use run::{PipelineRun, PipelineStep, SourceRequest};
 pub use update::UpdatePipeline;
 
 /// An aggregation pipeline: stages, each of which turns the documents of the stage before into others.
@@ -35,7 +35,7 @@ pub use update::UpdatePipeline;
 /// which the pipeline is parsed, in the pipelines in it too.
 ///
 /// ```
-/// use odm_mql::{Pipeline, Step, Variables, bson::{doc, rawdoc}};
+/// use odm_mql::{Pipeline, PipelineStep, Variables, bson::{doc, rawdoc}};
 ///
 /// let stages = [
 ///     doc! { "$match": { "size": "medium" } },
@@ -49,7 +49,7 @@ pub use update::UpdatePipeline;
 ///     rawdoc! { "name": "Vegan", "size": "medium", "quantity": 30 },
 /// ]);
 /// run.end();
-/// let Step::Documents(groups) = run.step()? else {
+/// let PipelineStep::Documents(groups) = run.step()? else {
 ///     unreachable!("the pipeline has no `$lookup`, and there is a group");
 /// };
 /// assert_eq!(groups, [rawdoc! { "_id": "Vegan", "pizzas": 40 }]);
@@ -111,7 +111,7 @@ impl Pipeline {
     ///
     /// ```
     /// # #[cfg(feature = "collation")] {
-    /// use odm_mql::{Collation, Pipeline, Step, Variables, bson::{doc, rawdoc}};
+    /// use odm_mql::{Collation, Pipeline, PipelineStep, Variables, bson::{doc, rawdoc}};
     ///
     /// let collation = Collation::parse(&doc! { "locale": "en", "strength": 2 })?;
     /// let stages = [doc! { "$group": { "_id": "$name", "n": { "$sum": 1 } } }];
@@ -119,7 +119,7 @@ impl Pipeline {
     /// let mut run = pipeline.begin(Pipeline::MEMORY_LIMIT);
     /// run.push(vec![rawdoc! { "name": "Vegan" }, rawdoc! { "name": "vegan" }]);
     /// run.end();
-    /// assert_eq!(run.step()?, Step::Documents(vec![rawdoc! { "_id": "Vegan", "n": 2 }]));
+    /// assert_eq!(run.step()?, PipelineStep::Documents(vec![rawdoc! { "_id": "Vegan", "n": 2 }]));
     /// # }
     /// # Ok::<_, odm_mql::Error>(())
     /// ```

@@ -185,8 +185,8 @@ proptest! {
             let mut run = pipeline.begin(Pipeline::MEMORY_LIMIT);
             run.push(vec![document.clone()]);
             run.end();
-            while let Ok(step @ (Step::Documents(_) | Step::Lookup(_))) = run.step() {
-                if let Step::Lookup(_) = step {
+            while let Ok(step @ (PipelineStep::Documents(_) | PipelineStep::Lookup(_))) = run.step() {
+                if let PipelineStep::Lookup(_) = step {
                     run.answer(vec![other.clone()]);
                 }
             }

@@ -11,7 +11,7 @@ use futures_util::future::{self, FutureExt};
 use odm::{
     Collections, ErrorKind,
     bson::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf},
-    mql::{self, Pipeline, PipelineRun, Step},
+    mql::{self, Pipeline, PipelineRun, PipelineStep},
     store::contract::{CollectionChange, CommitTime, CommitWatch, CommittedChange, StoreCommit},
 };
 
@@ -363,9 +363,9 @@ impl ChangeStream {
         let mut passed = None;
         loop {
             match self.stages.step_of_any_size()? {
-                Step::Documents(documents) => passed = documents.into_iter().next_back(),
-                Step::Read | Step::Done => break,
-                Step::Lookup(_) | Step::Union(_) | Step::MoreOfUnion => {
+                PipelineStep::Documents(documents) => passed = documents.into_iter().next_back(),
+                PipelineStep::Read | PipelineStep::Done => break,
+                PipelineStep::Lookup(_) | PipelineStep::Union(_) | PipelineStep::MoreOfUnion => {
                     let message = "a stage that reads collections is not permitted in a $changeStream pipeline";
                     return Err(CommandError::new(code::ILLEGAL_OPERATION, message));
                 }

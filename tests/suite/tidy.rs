@@ -397,8 +397,8 @@ fn each_crate_depends_only_on_what_the_map_allows() {
 
 #[test]
 fn no_public_type_of_odm_has_the_name_of_another() {
-    // In `odm::mql`: the form on BSON of a typed item, the error of the language, and the step of a pipeline.
-    let twins = ["Accumulator", "Error", "Filter", "Projection", "Sort", "Step", "Update"];
+    // In `odm::mql`: the form on BSON of a typed item, and the error of the language.
+    let twins = ["Accumulator", "Error", "Filter", "Projection", "Sort", "Update"];
     let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for package in ["odm", "odm-embedded", "odm-mongodb", "odm-mql", "odm-store"] {
         for source in sources_of(package) {

@@ -3,7 +3,7 @@
 use fuzz::{Choices, check};
 use odm::{
     bson::{Document, RawDocumentBuf},
-    mql::{Error, Pipeline, Step, UpdatePipeline, Variables},
+    mql::{Error, Pipeline, PipelineStep, UpdatePipeline, Variables},
 };
 
 /// Runs a pipeline on documents that come in chunks. Each other collection has the same documents.
@@ -16,16 +16,16 @@ fn run(
     let (mut passed, mut chunks) = (Vec::new(), documents.chunks(chunk));
     loop {
         match run.step()? {
-            Step::Read => match chunks.next() {
+            PipelineStep::Read => match chunks.next() {
                 Some(chunk) => run.push(chunk.to_vec()),
                 None => run.end(),
             },
-            Step::Lookup(request) | Step::Union(request) => {
+            PipelineStep::Lookup(request) | PipelineStep::Union(request) => {
                 run.answer(self::run(request.pipeline, documents, chunk)?);
             }
-            Step::MoreOfUnion => run.answer(Vec::new()),
-            Step::Documents(some) => passed.extend(some),
-            Step::Done => return Ok(passed),
+            PipelineStep::MoreOfUnion => run.answer(Vec::new()),
+            PipelineStep::Documents(some) => passed.extend(some),
+            PipelineStep::Done => return Ok(passed),
         }
     }
 }

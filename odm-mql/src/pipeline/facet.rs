@@ -7,7 +7,7 @@ use bson::{RawArrayBuf, RawBsonRef, RawDocumentBuf, raw::CString};
 use super::{
     Pipeline,
     bounds::{Memory, made},
-    run::{PipelineRun, Step},
+    run::{PipelineRun, PipelineStep},
 };
 use crate::{Error, write::malformed};
 
@@ -48,7 +48,7 @@ impl FacetRun {
         &mut self,
         documents: &mut VecDeque<RawDocumentBuf>,
         ends: bool,
-    ) -> Result<Option<Step>, Error> {
+    ) -> Result<Option<PipelineStep>, Error> {
         loop {
             if let Some(request) = self.drive()? {
                 return Ok(Some(request));
@@ -67,22 +67,24 @@ impl FacetRun {
         }
     }
 
-    fn drive(&mut self) -> Result<Option<Step>, Error> {
+    fn drive(&mut self) -> Result<Option<PipelineStep>, Error> {
         for (at, facet) in self.facets.iter_mut().enumerate() {
             loop {
                 match facet.run.step()? {
-                    Step::Documents(documents) => {
+                    PipelineStep::Documents(documents) => {
                         for document in documents {
                             self.memory.take(document.as_bytes().len())?;
                             facet.results.push(RawBsonRef::Document(&document));
                         }
                     }
-                    request @ (Step::Lookup(_) | Step::Union(_) | Step::MoreOfUnion) => {
+                    request @ (PipelineStep::Lookup(_)
+                    | PipelineStep::Union(_)
+                    | PipelineStep::MoreOfUnion) => {
                         self.interrupted = Some(at);
                         return Ok(Some(request));
                     }
-                    Step::Read => break,
-                    Step::Done => {
+                    PipelineStep::Read => break,
+                    PipelineStep::Done => {
                         facet.is_done = true;
                         break;
                     }

@@ -27,7 +27,7 @@ pub struct SourceRequest {
 
 /// The next step of a run.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Step {
+pub enum PipelineStep {
     /// It needs more documents: [`push`](PipelineRun::push) or [`end`](PipelineRun::end) goes before the next step.
     Read,
     /// It needs all documents of a request: [`answer`](PipelineRun::answer) goes before the next step.
@@ -50,7 +50,7 @@ pub enum Step {
 ///
 /// ```
 /// # use std::collections::HashMap;
-/// use odm_mql::{Error, Pipeline, Step, Variables, bson::{RawDocumentBuf, doc, rawdoc}};
+/// use odm_mql::{Error, Pipeline, PipelineStep, Variables, bson::{RawDocumentBuf, doc, rawdoc}};
 ///
 /// type Collections = HashMap<String, Vec<RawDocumentBuf>>;
 ///
@@ -64,20 +64,20 @@ pub enum Step {
 ///     let mut results = Vec::new();
 ///     loop {
 ///         match run.step()? {
-///             Step::Read => match chunks.next() {
+///             PipelineStep::Read => match chunks.next() {
 ///                 Some(chunk) => run.push(chunk.to_vec()),
 ///                 None => run.end(),
 ///             },
-///             Step::Lookup(request) => {
+///             PipelineStep::Lookup(request) => {
 ///                 run.answer(aggregate(collections, &request.from, request.pipeline)?);
 ///             }
-///             Step::Union(request) => {
+///             PipelineStep::Union(request) => {
 ///                 run.answer(aggregate(collections, &request.from, request.pipeline)?);
 ///             }
 ///             // The answer before had all.
-///             Step::MoreOfUnion => run.answer(Vec::new()),
-///             Step::Documents(documents) => results.extend(documents),
-///             Step::Done => return Ok(results),
+///             PipelineStep::MoreOfUnion => run.answer(Vec::new()),
+///             PipelineStep::Documents(documents) => results.extend(documents),
+///             PipelineStep::Done => return Ok(results),
 ///         }
 ///     }
 /// }
@@ -103,7 +103,7 @@ pub struct PipelineRun {
     queues: Vec<VecDeque<RawDocumentBuf>>,
     has_ended: bool,
     /// The stages that wait for an answer, with their requests. Each comes after those before it in the list, and is answered first.
-    waiting: Vec<(usize, Step)>,
+    waiting: Vec<(usize, PipelineStep)>,
 }
 
 /// Documents that are made one by one.
@@ -132,7 +132,7 @@ enum StageStep {
     /// It takes no more documents.
     Ended,
     /// It needs an answer.
-    Asked(Step),
+    Asked(PipelineStep),
 }
 
 /// The most documents that a stage passes, and about the most bytes of them, before the next stage takes them.
@@ -205,8 +205,8 @@ impl PipelineRun {
         self.has_ended
     }
 
-    /// Answers a request with the documents that leave its pipeline, in their order: a [lookup](Step::Lookup) with all, and a
-    /// [union](Step::Union) with some, or with none if there are no more. Without a request it has no effect.
+    /// Answers a request with the documents that leave its pipeline, in their order: a [lookup](PipelineStep::Lookup) with all, and a
+    /// [union](PipelineStep::Union) with some, or with none if there are no more. Without a request it has no effect.
     pub fn answer(&mut self, documents: Vec<RawDocumentBuf>) {
         if let Some((at, _)) = self.waiting.pop() {
             let stage = &mut self.stages[at];
@@ -227,9 +227,9 @@ impl PipelineRun {
     ///
     /// [`MemoryLimit`](Error::MemoryLimit), [`TooLarge`](Error::TooLarge) and [`ResultTooDeep`](Error::ResultTooDeep); the errors of the
     /// filters, projections and expressions in the stages.
-    pub fn step(&mut self) -> Result<Step, Error> {
+    pub fn step(&mut self) -> Result<PipelineStep, Error> {
         let step = self.step_of_any_size()?;
-        if let Step::Documents(documents) = &step {
+        if let PipelineStep::Documents(documents) = &step {
             let mut each = documents.iter();
             each.try_for_each(|document| check_result(document))?;
         }
@@ -241,12 +241,12 @@ impl PipelineRun {
     /// # Errors
     ///
     /// The others of [`step`](PipelineRun::step).
-    pub fn step_of_any_size(&mut self) -> Result<Step, Error> {
+    pub fn step_of_any_size(&mut self) -> Result<PipelineStep, Error> {
         let last = self.stages.len();
         loop {
             if !self.queues[last].is_empty() {
                 let documents = Vec::from(std::mem::take(&mut self.queues[last]));
-                return Ok(Step::Documents(documents));
+                return Ok(PipelineStep::Documents(documents));
             }
             // The last stage that can run goes first: so the run holds few documents, and a limit ends it before a request.
             let first = self.waiting.last().map_or(0, |(at, _)| at + 1);
@@ -260,8 +260,8 @@ impl PipelineRun {
                     StageStep::Asked(request) => self.waiting.push((at, request)),
                 },
                 (None, Some((_, request))) => return Ok(request.clone()),
-                (None, None) if self.gets_no_more(last) => return Ok(Step::Done),
-                (None, None) => return Ok(Step::Read),
+                (None, None) if self.gets_no_more(last) => return Ok(PipelineStep::Done),
+                (None, None) => return Ok(PipelineStep::Read),
             }
         }
     }
@@ -315,7 +315,7 @@ impl PipelineRun {
                 (None, StageRun::Lookup(lookup)) if !input.is_empty() => {
                     let mut documents = std::iter::from_fn(|| input.pop_front());
                     if let Some(request) = lookup.take(&mut documents)? {
-                        return Ok(StageStep::Asked(Step::Lookup(request)));
+                        return Ok(StageStep::Asked(PipelineStep::Lookup(request)));
                     }
                     stage.pending = lookup.known();
                     continue;

@@ -43,18 +43,18 @@ fn run_in_chunks(
     let mut union = Vec::new().into_iter();
     loop {
         match run.step()? {
-            Step::Read => match chunks.next() {
+            PipelineStep::Read => match chunks.next() {
                 Some(chunk) => run.push(chunk.to_vec()),
                 None => run.end(),
             },
-            Step::Lookup(request) => run.answer(answer(request, collections)?),
-            Step::Union(request) => {
+            PipelineStep::Lookup(request) => run.answer(answer(request, collections)?),
+            PipelineStep::Union(request) => {
                 union = answer(request, collections)?.into_iter();
                 run.answer(union.by_ref().take(chunk).collect());
             }
-            Step::MoreOfUnion => run.answer(union.by_ref().take(chunk).collect()),
-            Step::Documents(documents) => results.extend(documents),
-            Step::Done => return Ok(results),
+            PipelineStep::MoreOfUnion => run.answer(union.by_ref().take(chunk).collect()),
+            PipelineStep::Documents(documents) => results.extend(documents),
+            PipelineStep::Done => return Ok(results),
         }
     }
 }

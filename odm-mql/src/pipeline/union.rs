@@ -1,6 +1,6 @@
 //! `$unionWith`: the documents of another collection after the documents of the stage before.
 
-use super::{Pipeline, Step, run::SourceRequest};
+use super::{Pipeline, PipelineStep, run::SourceRequest};
 
 /// The stage.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,13 +20,13 @@ pub(super) enum UnionRun {
 
 impl UnionRun {
     /// Asks for the next documents of the other collection. `None` once all of them are there.
-    pub(super) fn ask(&mut self) -> Option<Step> {
+    pub(super) fn ask(&mut self) -> Option<PipelineStep> {
         match std::mem::replace(self, UnionRun::Begun) {
-            UnionRun::NotBegun(stage) => Some(Step::Union(SourceRequest {
+            UnionRun::NotBegun(stage) => Some(PipelineStep::Union(SourceRequest {
                 from: stage.from,
                 pipeline: stage.pipeline,
             })),
-            UnionRun::Begun => Some(Step::MoreOfUnion),
+            UnionRun::Begun => Some(PipelineStep::MoreOfUnion),
             UnionRun::Ended => {
                 *self = UnionRun::Ended;
                 None

@@ -9,7 +9,7 @@ use odm::{
         raw::{CString, cstr},
     },
     collections::AggregateCursor,
-    mql::{Collation, Pipeline, QueryPrefix, Step},
+    mql::{Collation, Pipeline, PipelineStep, QueryPrefix},
 };
 
 use self::sources::SourceStage;
@@ -294,9 +294,9 @@ async fn pass(
     loop {
         match run.step()? {
             // It has all.
-            Step::Read | Step::Done => return Ok(passed),
-            Step::Documents(documents) => passed.extend(documents),
-            Step::Lookup(request) => {
+            PipelineStep::Read | PipelineStep::Done => return Ok(passed),
+            PipelineStep::Documents(documents) => passed.extend(documents),
+            PipelineStep::Lookup(request) => {
                 let found = match collections {
                     Some(all) => {
                         all.collection(request.from)
@@ -307,7 +307,7 @@ async fn pass(
                 };
                 run.answer(found);
             }
-            Step::Union(request) => {
+            PipelineStep::Union(request) => {
                 union = match collections {
                     Some(all) => {
                         let collection = all.collection(request.from);
@@ -317,7 +317,7 @@ async fn pass(
                 };
                 run.answer(next_of(&mut union).await?);
             }
-            Step::MoreOfUnion => run.answer(next_of(&mut union).await?),
+            PipelineStep::MoreOfUnion => run.answer(next_of(&mut union).await?),
         }
     }
 }

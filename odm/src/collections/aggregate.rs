@@ -9,7 +9,9 @@ use std::{
 
 use bson::RawDocumentBuf;
 use futures_core::future::BoxFuture;
-use odm_mql::{Error as QueryError, Pipeline, PipelineRun, QueryPrefix, SourceRequest, Step, code};
+use odm_mql::{
+    Error as QueryError, Pipeline, PipelineRun, PipelineStep, QueryPrefix, SourceRequest, code,
+};
 use odm_store::{Find, Result};
 
 use super::Collection;
@@ -260,25 +262,25 @@ impl Run {
     async fn run(&mut self) -> Result<Option<Vec<RawDocumentBuf>>> {
         loop {
             match self.pipeline.step()? {
-                Step::Documents(documents) => return Ok(Some(documents)),
-                Step::Done => return Ok(None),
-                Step::Read => {
+                PipelineStep::Documents(documents) => return Ok(Some(documents)),
+                PipelineStep::Done => return Ok(None),
+                PipelineStep::Read => {
                     let chunk = self.read().await?;
                     match chunk.is_empty() {
                         true => self.pipeline.end(),
                         false => self.pipeline.push(chunk),
                     }
                 }
-                Step::Lookup(request) => {
+                PipelineStep::Lookup(request) => {
                     let found = look_up(&self.scope, request).await?;
                     self.pipeline.answer(found);
                 }
-                Step::Union(SourceRequest { from, pipeline }) => {
+                PipelineStep::Union(SourceRequest { from, pipeline }) => {
                     let run = Run::new(&self.scope, from, pipeline)?;
                     self.union = Some(Box::new(run));
                     self.unite().await?;
                 }
-                Step::MoreOfUnion => self.unite().await?,
+                PipelineStep::MoreOfUnion => self.unite().await?,
             }
         }
     }

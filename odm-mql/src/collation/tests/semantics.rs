@@ -5,8 +5,8 @@ use proptest::prelude::*;
 
 use super::parse;
 use crate::{
-    Collation, Error, Expr, Filter, Pipeline, Projection, Sort, Step, Update, UpdatePipeline,
-    Variables,
+    Collation, Error, Expr, Filter, Pipeline, PipelineStep, Projection, Sort, Update,
+    UpdatePipeline, Variables,
 };
 
 fn ignoring_case() -> Collation {
@@ -182,19 +182,19 @@ fn run_parsed(pipeline: Pipeline, documents: &[Document]) -> Result<Vec<Document
     let mut results = Vec::new();
     loop {
         match run.step()? {
-            Step::Read => unreachable!("the documents have ended"),
-            Step::Lookup(request) | Step::Union(request) => {
+            PipelineStep::Read => unreachable!("the documents have ended"),
+            PipelineStep::Lookup(request) | PipelineStep::Union(request) => {
                 let answer = run_parsed(request.pipeline, documents)?;
                 run.answer(answer.iter().map(raw).collect());
             }
-            Step::MoreOfUnion => run.answer(Vec::new()),
-            Step::Documents(more) => {
+            PipelineStep::MoreOfUnion => run.answer(Vec::new()),
+            PipelineStep::Documents(more) => {
                 results.extend(
                     more.iter()
                         .map(|one| Document::try_from(&**one).expect("a document")),
                 );
             }
-            Step::Done => return Ok(results),
+            PipelineStep::Done => return Ok(results),
         }
     }
 }

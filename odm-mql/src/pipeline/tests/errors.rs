@@ -2,7 +2,7 @@
 
 use bson::{Bson, Document, RawDocumentBuf, doc};
 
-use super::{Collections, Pipeline, Step, code, parse, parsed, raws, run_in_chunks};
+use super::{Collections, Pipeline, PipelineStep, code, parse, parsed, raws, run_in_chunks};
 use crate::{Error, Variables};
 
 #[test]
@@ -367,7 +367,10 @@ fn a_document_that_is_too_large_leaves_no_pipeline() {
     let pipeline = parse(std::slice::from_ref(&grown)).unwrap();
     let mut run = pipeline.begin(Pipeline::MEMORY_LIMIT);
     run.push(vec![RawDocumentBuf::try_from(&document).unwrap()]);
-    assert!(matches!(run.step_of_any_size(), Ok(Step::Documents(_))));
+    assert!(matches!(
+        run.step_of_any_size(),
+        Ok(PipelineStep::Documents(_))
+    ));
     // Between two stages it is allowed.
     let small = [grown, doc! { "$unset": "b" }];
     let results = run_in_chunks(
@@ -424,7 +427,7 @@ fn a_stage_that_needs_too_much_memory_is_an_error() {
         run.end();
         loop {
             match run.step() {
-                Ok(Step::Done) => return None,
+                Ok(PipelineStep::Done) => return None,
                 Ok(_) => {}
                 Err(error) => return Some(error),
             }

@@ -340,8 +340,8 @@ fn what_is_not_kept_takes_no_memory() {
         let mut results = Vec::new();
         loop {
             match run.step()? {
-                super::Step::Documents(documents) => results.extend(plain(documents)),
-                super::Step::Done => return Ok(results),
+                super::PipelineStep::Documents(documents) => results.extend(plain(documents)),
+                super::PipelineStep::Done => return Ok(results),
                 _ => {}
             }
         }

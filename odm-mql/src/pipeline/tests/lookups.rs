@@ -3,7 +3,9 @@
 use bson::{Bson, Document, Regex, doc, raw::CString};
 use proptest::prelude::*;
 
-use super::{Collections, Pipeline, SourceRequest, Step, parsed, plain, raws, run_in_chunks};
+use super::{
+    Collections, Pipeline, PipelineStep, SourceRequest, parsed, plain, raws, run_in_chunks,
+};
 use crate::{
     Filter, Test, path,
     testing::{document, path as any_path, raw},
@@ -258,20 +260,20 @@ fn a_pipeline_without_variables_is_asked_for_once() {
     ];
     loop {
         match run.step().expect("a step") {
-            Step::Read => match chunks.pop() {
+            PipelineStep::Read => match chunks.pop() {
                 Some(chunk) => run.push(chunk),
                 None => run.end(),
             },
-            Step::Lookup(request) => {
+            PipelineStep::Lookup(request) => {
                 requests += 1;
                 assert_eq!(request.from, "holidays");
                 // It is made again until it is answered.
-                assert_eq!(run.step(), Ok(Step::Lookup(request)));
+                assert_eq!(run.step(), Ok(PipelineStep::Lookup(request)));
                 run.answer(raws(vec![doc! { "name": "New Years" }]));
             }
-            Step::Union(_) | Step::MoreOfUnion => unreachable!("there is no union"),
-            Step::Documents(documents) => results.extend(plain(documents)),
-            Step::Done => break,
+            PipelineStep::Union(_) | PipelineStep::MoreOfUnion => unreachable!("there is no union"),
+            PipelineStep::Documents(documents) => results.extend(plain(documents)),
+            PipelineStep::Done => break,
         }
     }
     assert_eq!(requests, 1);
@@ -284,7 +286,7 @@ fn a_pipeline_without_variables_is_asked_for_once() {
 fn documents_of_one_chunk_join_by_one_request() {
     let mut run = parsed(&[join("a", "b")]).begin(Pipeline::MEMORY_LIMIT);
     run.push(raws(vec![doc! { "a": 2 }, doc! { "a": [1, 2.0] }, doc! {}]));
-    let Step::Lookup(SourceRequest { from, pipeline }) = run.step().expect("a step") else {
+    let PipelineStep::Lookup(SourceRequest { from, pipeline }) = run.step().expect("a step") else {
         panic!("a request");
     };
     let (query, rest) = pipeline.split_query();

@@ -2,7 +2,7 @@
 
 use bson::doc;
 
-use super::{Pipeline, PipelineRun, Step, integers, numbered, parsed, plain, raws};
+use super::{Pipeline, PipelineRun, PipelineStep, integers, numbered, parsed, plain, raws};
 
 fn is_send<T: Send + 'static>(_: &T) {}
 
@@ -10,23 +10,29 @@ fn is_send<T: Send + 'static>(_: &T) {}
 fn documents_leave_as_soon_as_the_stages_allow() {
     let mut run = parsed(&[doc! { "$match": { "a": { "$gt": 1 } } }]).begin(Pipeline::MEMORY_LIMIT);
     is_send(&run);
-    assert_eq!(run.step(), Ok(Step::Read));
+    assert_eq!(run.step(), Ok(PipelineStep::Read));
     run.push(raws(numbered("a", [1, 2])));
-    assert_eq!(run.step(), Ok(Step::Documents(raws(numbered("a", [2])))));
-    assert_eq!(run.step(), Ok(Step::Read));
+    assert_eq!(
+        run.step(),
+        Ok(PipelineStep::Documents(raws(numbered("a", [2]))))
+    );
+    assert_eq!(run.step(), Ok(PipelineStep::Read));
     run.end();
     run.push(raws(numbered("a", [3])));
-    assert_eq!(run.step(), Ok(Step::Done));
-    assert_eq!(run.step(), Ok(Step::Done));
+    assert_eq!(run.step(), Ok(PipelineStep::Done));
+    assert_eq!(run.step(), Ok(PipelineStep::Done));
 }
 
 #[test]
 fn a_pipeline_without_stages_passes_all_documents() {
     let mut run = Pipeline::default().begin(Pipeline::MEMORY_LIMIT);
     run.push(raws(numbered("a", [1])));
-    assert_eq!(run.step(), Ok(Step::Documents(raws(numbered("a", [1])))));
+    assert_eq!(
+        run.step(),
+        Ok(PipelineStep::Documents(raws(numbered("a", [1]))))
+    );
     run.end();
-    assert_eq!(run.step(), Ok(Step::Done));
+    assert_eq!(run.step(), Ok(PipelineStep::Done));
 }
 
 /// How many documents a run reads, one by one, and those that leave it.
@@ -34,14 +40,16 @@ fn read(mut run: PipelineRun) -> (i32, Vec<bson::Document>) {
     let (mut count, mut results) = (0, Vec::new());
     loop {
         match run.step().expect("a step") {
-            Step::Read if count == 1_000 => run.end(),
-            Step::Read => {
+            PipelineStep::Read if count == 1_000 => run.end(),
+            PipelineStep::Read => {
                 run.push(raws(numbered("a", [count])));
                 count += 1;
             }
-            Step::Documents(documents) => results.extend(plain(documents)),
-            Step::Lookup(_) | Step::Union(_) | Step::MoreOfUnion => run.answer(Vec::new()),
-            Step::Done => return (count, results),
+            PipelineStep::Documents(documents) => results.extend(plain(documents)),
+            PipelineStep::Lookup(_) | PipelineStep::Union(_) | PipelineStep::MoreOfUnion => {
+                run.answer(Vec::new())
+            }
+            PipelineStep::Done => return (count, results),
         }
     }
 }
@@ -93,7 +101,7 @@ fn many_documents_of_one_leave_in_portions() {
     run.push(raws(vec![doc! { "a": elements.clone() }]));
     run.end();
     let (mut results, mut portions) = (Vec::new(), 0);
-    while let Step::Documents(documents) = run.step().expect("a step") {
+    while let PipelineStep::Documents(documents) = run.step().expect("a step") {
         assert!(documents.len() <= 256);
         portions += 1;
         results.extend(plain(documents));
@@ -113,12 +121,15 @@ fn all_requests_for_documents_are_made_before_more_are_read() {
         let mut requests = 0;
         loop {
             match run.step().expect("a step") {
-                Step::Lookup(_) => {
+                PipelineStep::Lookup(_) => {
                     requests += 1;
                     run.answer(Vec::new());
                 }
-                Step::Documents(_) => {}
-                Step::Read | Step::Union(_) | Step::MoreOfUnion | Step::Done => break,
+                PipelineStep::Documents(_) => {}
+                PipelineStep::Read
+                | PipelineStep::Union(_)
+                | PipelineStep::MoreOfUnion
+                | PipelineStep::Done => break,
             }
         }
         // Of 32, 64, 128 and 76 documents.
@@ -134,14 +145,19 @@ fn a_join_with_large_answers_takes_fewer_documents() {
     run.push(raws(numbered("a", 0..100)));
     let large = raws(vec![doc! { "a": 1, "text": "x".repeat(5 << 20) }]);
     let mut joined = Vec::new();
-    while let Ok(step @ (Step::Lookup(_) | Step::Documents(_))) = run.step() {
+    while let Ok(step @ (PipelineStep::Lookup(_) | PipelineStep::Documents(_))) = run.step() {
         match step {
-            Step::Lookup(_) => {
+            PipelineStep::Lookup(_) => {
                 joined.push(0);
                 run.answer(large.clone());
             }
-            Step::Documents(documents) => *joined.last_mut().expect("a request") += documents.len(),
-            Step::Read | Step::Union(_) | Step::MoreOfUnion | Step::Done => {}
+            PipelineStep::Documents(documents) => {
+                *joined.last_mut().expect("a request") += documents.len()
+            }
+            PipelineStep::Read
+            | PipelineStep::Union(_)
+            | PipelineStep::MoreOfUnion
+            | PipelineStep::Done => {}
         }
     }
     assert_eq!(joined[..7], [32, 16, 8, 4, 2, 1, 1]);
@@ -167,15 +183,15 @@ fn a_limit_comes_before_a_request() {
         let (mut requests, mut results) = (0, 0);
         loop {
             match run.step().expect("a step") {
-                Step::Lookup(_) => {
+                PipelineStep::Lookup(_) => {
                     requests += 1;
                     run.answer(Vec::new());
                 }
-                Step::Documents(documents) => results += documents.len(),
-                Step::Read | Step::Union(_) | Step::MoreOfUnion => {
+                PipelineStep::Documents(documents) => results += documents.len(),
+                PipelineStep::Read | PipelineStep::Union(_) | PipelineStep::MoreOfUnion => {
                     panic!("it needs no more documents")
                 }
-                Step::Done => break,
+                PipelineStep::Done => break,
             }
         }
         assert_eq!(requests, expected, "{stages:?}");

@@ -3,8 +3,8 @@
 use bson::{Bson, Document, doc};
 
 use super::{
-    Collections, Pipeline, SourceRequest, Step, code, integers, numbered, parse, parsed, plain,
-    raws, run_in_chunks,
+    Collections, Pipeline, PipelineStep, SourceRequest, code, integers, numbered, parse, parsed,
+    plain, raws, run_in_chunks,
 };
 
 /// The values of a field in the documents that leave a pipeline, which are the same in portions of any size.
@@ -91,10 +91,13 @@ fn a_limit_comes_before_a_union_and_ends_it() {
     let stages = [doc! { "$unionWith": "b" }, doc! { "$limit": 3 }];
     let mut run = parsed(&stages).begin(Pipeline::MEMORY_LIMIT);
     run.push(raws(numbered("a", 0..2)));
-    assert_eq!(run.step(), Ok(Step::Documents(raws(numbered("a", 0..2)))));
-    assert_eq!(run.step(), Ok(Step::Read));
+    assert_eq!(
+        run.step(),
+        Ok(PipelineStep::Documents(raws(numbered("a", 0..2))))
+    );
+    assert_eq!(run.step(), Ok(PipelineStep::Read));
     run.end();
-    let request = Step::Union(SourceRequest {
+    let request = PipelineStep::Union(SourceRequest {
         from: "b".to_owned(),
         pipeline: Pipeline::default(),
     });
@@ -103,23 +106,26 @@ fn a_limit_comes_before_a_union_and_ends_it() {
         assert_eq!(run.step().as_ref(), Ok(&request));
     }
     run.answer(raws(numbered("a", 5..9)));
-    assert_eq!(run.step(), Ok(Step::Documents(raws(numbered("a", [5])))));
-    assert_eq!(run.step(), Ok(Step::Done));
+    assert_eq!(
+        run.step(),
+        Ok(PipelineStep::Documents(raws(numbered("a", [5]))))
+    );
+    assert_eq!(run.step(), Ok(PipelineStep::Done));
 }
 
 #[test]
 fn a_union_asks_for_more_until_there_are_none() {
     let mut run = parsed(&[doc! { "$unionWith": "b" }]).begin(Pipeline::MEMORY_LIMIT);
     run.end();
-    assert!(matches!(run.step(), Ok(Step::Union(_))));
+    assert!(matches!(run.step(), Ok(PipelineStep::Union(_))));
     for number in 0..3 {
         run.answer(raws(numbered("a", [number])));
         let documents = raws(numbered("a", [number]));
-        assert_eq!(run.step(), Ok(Step::Documents(documents)));
-        assert_eq!(run.step(), Ok(Step::MoreOfUnion));
+        assert_eq!(run.step(), Ok(PipelineStep::Documents(documents)));
+        assert_eq!(run.step(), Ok(PipelineStep::MoreOfUnion));
     }
     run.answer(Vec::new());
-    assert_eq!(run.step(), Ok(Step::Done));
+    assert_eq!(run.step(), Ok(PipelineStep::Done));
 }
 
 #[test]
