@@ -26,7 +26,7 @@ mod trigonometry;
 mod work;
 mod zip;
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use bson::{Bson, Document, RawBson, RawDocument};
 use odm_pattern::Steps;
@@ -72,7 +72,7 @@ use crate::{
 /// with regular expressions search with a bounded number of steps for a document, and the evaluation of an expression for a document has a
 /// bound on its steps, with the code of an expired time, and on the memory of its values.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Expr(ExprNode, Option<Collation>);
+pub struct Expr(Arc<ExprNode>, Option<Collation>);
 
 #[derive(Debug, Clone, PartialEq)]
 enum ExprNode {
@@ -121,7 +121,7 @@ impl Expr {
     /// The same as a part of a filter or a projection.
     pub(super) fn parse_in(value: &Bson, variables: &Substitution<'_>) -> Result<Expr, Error> {
         check_nesting(value, MAX_NESTING)?;
-        Ok(Expr(parse::node(value, variables)?, None))
+        Ok(Expr(parse::node(value, variables)?.into(), None))
     }
 
     /// Whether a name is that of an operator.
@@ -135,14 +135,14 @@ impl Expr {
     /// Whether the expression has no operator but `$literal`: it is a value, a path, or one of these in a list.
     pub(super) fn is_value(&self) -> bool {
         matches!(
-            self.0,
+            *self.0,
             ExprNode::Literal(_) | ExprNode::Missing | ExprNode::Path(_) | ExprNode::Array(_)
         )
     }
 
     /// Whether the expression makes a document of its fields.
     pub(super) fn is_object(&self) -> bool {
-        matches!(self.0, ExprNode::Object(_))
+        matches!(*self.0, ExprNode::Object(_))
     }
 
     /// Compares all texts by a collation, if there is one.
@@ -210,7 +210,10 @@ impl Expr {
     }
 
     pub(super) fn with_paths(self, change: &dyn Fn(&str) -> Cow<'static, str>) -> Expr {
-        Expr(self.0.with_paths(change), self.1)
+        Expr(
+            Arc::unwrap_or_clone(self.0).with_paths(change).into(),
+            self.1,
+        )
     }
 }
 

@@ -86,7 +86,7 @@ pub enum FoldedText<'a> {
 #[derive(Debug, Clone)]
 enum Engine {
     Folded(Literal),
-    Linear(linear::Linear),
+    Linear(Arc<linear::Linear>),
     Backtracking(Arc<program::Program>),
 }
 
@@ -109,7 +109,7 @@ impl Pattern {
         }
         let tree = tree(source, &options)?;
         let engine = match linear::compile(&tree) {
-            Some(linear) => Engine::Linear(linear),
+            Some(linear) => Engine::Linear(Arc::new(linear)),
             None => Engine::Backtracking(Arc::new(program::compile(&tree))),
         };
         Ok(Pattern {

@@ -2,6 +2,8 @@
 
 mod forms;
 
+use std::sync::Arc;
+
 use bson::{Bson, Document, RawBson};
 use odm_pattern::Finder;
 
@@ -29,7 +31,7 @@ pub(super) struct Named {
 #[derive(Debug, Clone, PartialEq)]
 enum Prepared {
     Nothing,
-    Finder(Box<Finder>),
+    Finder(Arc<Finder>),
     Order(PushSort),
     Quantiles(QuantileKind),
 }
@@ -118,7 +120,7 @@ impl Named {
                 };
                 let finder = regexes::finder(self.form.name, &Some(regex.clone()), &options)?;
                 self.prepared =
-                    finder.map_or(Prepared::Nothing, |it| Prepared::Finder(Box::new(it)));
+                    finder.map_or(Prepared::Nothing, |it| Prepared::Finder(Arc::new(it)));
             }
             (NamedOperator::SortArray, [_, Some(ExprNode::Literal(by))]) => {
                 self.prepared = Prepared::Order(sort_array::order(&from_raw(by))?);
