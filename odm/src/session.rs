@@ -81,7 +81,7 @@ pub(crate) type Turn = tokio::sync::OwnedMutexGuard<()>;
 const LONGEST_TURN: Duration = Duration::from_millis(50);
 
 /// The models of a program, as far as they are not in the catalog.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ProgramModels {
     /// The name of the database.
     pub(crate) database: &'static str,
@@ -301,54 +301,62 @@ impl Session {
     }
 
     /// Applies one write as a unit, with all effects and refreshes.
-    pub(crate) async fn write(&self, write: Write) -> Result<WriteOutcome> {
-        let write = Arc::new(write);
-        let (name, collection) = (write.name(), write.collection());
-        self.refuse_in_snapshot(|| format!("{name} in `{collection}`"))?;
-        let operation = Operation::begin(name, collection).of(write.documents());
-        // A write that finds no document, or another version of it, has written nothing yet.
-        let is_of_one = match &*write {
-            Write::Modify { .. } => true,
-            Write::Replace { documents, .. } => documents.len() == 1,
-            _ => false,
-        };
-        let goes_on = |error: &Error| is_of_one && (error.is_stale() || error.is_not_found());
-        let outcome = self.work(&write, goes_on).await;
-        let outcome = operation.observe(outcome)?;
-        self.record_written(operation, &write, &outcome).await;
-        Ok(outcome)
+    pub(crate) fn write(&self, write: Write) -> BoxFuture<'_, Result<WriteOutcome>> {
+        Box::pin(async move {
+            let write = Arc::new(write);
+            let (name, collection) = (write.name(), write.collection());
+            self.refuse_in_snapshot(|| format!("{name} in `{collection}`"))?;
+            let operation = Operation::begin(name, collection).of(write.documents());
+            // A write that finds no document, or another version of it, has written nothing yet.
+            let is_of_one = match &*write {
+                Write::Modify { .. } => true,
+                Write::Replace { documents, .. } => documents.len() == 1,
+                _ => false,
+            };
+            let goes_on = |error: &Error| is_of_one && (error.is_stale() || error.is_not_found());
+            let outcome = self.work(&write, goes_on).await;
+            let outcome = operation.observe(outcome)?;
+            self.record_written(operation, &write, &outcome).await;
+            Ok(outcome)
+        })
     }
 
     /// Applies several writes as one unit, each with all effects and refreshes before the next.
-    pub(crate) async fn write_all(&self, writes: Vec<NamedWrite>) -> Result<Vec<WriteOutcome>> {
-        self.refuse_in_snapshot(|| "bulk".to_owned())?;
-        let writes = Arc::new(writes);
-        let documents = writes.iter().map(|named| named.write.documents()).sum();
-        let operations = writes.iter().enumerate();
-        let operations: Vec<_> = operations
-            .map(|(at, NamedWrite { write, .. })| {
-                let operation = Operation::begin(write.name(), write.collection()).of(documents);
-                // The time of each operation is the time of the unit.
-                match at {
-                    0 => operation,
-                    _ => operation.without_warning(),
-                }
-            })
-            .collect();
-        let outcomes = self.work(&writes, |_| false).await;
-        // All of them count as failed.
-        let failed = |error: &Error| operations.iter().for_each(|of| of.failed(error));
-        let outcomes = outcomes.inspect_err(failed)?;
-        let written = outcomes
-            .iter()
-            .map(|outcome| outcome.cost.documents_written);
-        let written = written.fold(0, u64::saturating_add);
-        let ended = operations.into_iter().zip(&*writes).zip(&outcomes);
-        for ((operation, NamedWrite { write, .. }), outcome) in ended {
-            let operation = operation.in_unit_of(written);
-            self.record_written(operation, write, outcome).await;
-        }
-        Ok(outcomes)
+    pub(crate) fn write_all(
+        &self,
+        writes: Vec<NamedWrite>,
+    ) -> BoxFuture<'_, Result<Vec<WriteOutcome>>> {
+        Box::pin(async move {
+            self.refuse_in_snapshot(|| "bulk".to_owned())?;
+            let writes = Arc::new(writes);
+            let documents = writes.iter().map(|named| named.write.documents()).sum();
+            let operations = writes.iter().enumerate();
+            let operations: Vec<_> = operations
+                .map(|(at, NamedWrite { write, .. })| {
+                    let operation =
+                        Operation::begin(write.name(), write.collection()).of(documents);
+                    // The time of each operation is the time of the unit.
+                    match at {
+                        0 => operation,
+                        _ => operation.without_warning(),
+                    }
+                })
+                .collect();
+            let outcomes = self.work(&writes, |_| false).await;
+            // All of them count as failed.
+            let failed = |error: &Error| operations.iter().for_each(|of| of.failed(error));
+            let outcomes = outcomes.inspect_err(failed)?;
+            let written = outcomes
+                .iter()
+                .map(|outcome| outcome.cost.documents_written);
+            let written = written.fold(0, u64::saturating_add);
+            let ended = operations.into_iter().zip(&*writes).zip(&outcomes);
+            for ((operation, NamedWrite { write, .. }), outcome) in ended {
+                let operation = operation.in_unit_of(written);
+                self.record_written(operation, write, outcome).await;
+            }
+            Ok(outcomes)
+        })
     }
 
     async fn work<W: Job>(
@@ -386,13 +394,15 @@ impl Session {
     }
 
     /// Replaces a catalog that a store has refused by the one in force.
-    async fn replace_catalog(&self, refused: &Catalog) -> Result<()> {
-        let catalog = self.reload(&*self.store.reader()?).await?;
-        if catalog.is_same_epoch(refused) {
-            catalog::renew_epoch(&*self.store).await?;
-            self.reload(&*self.store.reader()?).await?;
-        }
-        Ok(())
+    fn replace_catalog<'f>(&'f self, refused: &'f Catalog) -> BoxFuture<'f, Result<()>> {
+        Box::pin(async move {
+            let catalog = self.reload(&*self.store.reader()?).await?;
+            if catalog.is_same_epoch(refused) {
+                catalog::renew_epoch(&*self.store).await?;
+                self.reload(&*self.store.reader()?).await?;
+            }
+            Ok(())
+        })
     }
 
     /// Works in a transaction of its own, in a session of the store, which is not run again after a conflict.

@@ -11,13 +11,14 @@ use std::{fmt, sync::Arc, time::Duration};
 
 pub(crate) use self::announced::lock_of;
 pub(super) use self::run::check;
+use futures_core::future::BoxFuture;
 use odm_store::{Result, Store};
 
 use self::run::open;
 use super::{Database, expiry, outbox};
 use crate::{
     catalog::{Catalog, Declaration},
-    migration::MigrationProgress,
+    migration::{MigrationProgress, Migrations},
     repository::{Audit, AuditMode, Progress},
     session::{self, ProgramModels, Session},
     trace::WarningLimits,
@@ -236,39 +237,52 @@ struct Opened {
 /// Opens a database, with its workers.
 pub(super) async fn database<D: Database>(store: impl Store, options: OpenOptions) -> Result<D> {
     session::refuse_inside_transaction(&store)?;
-    let models = D::models();
-    let declaration = Declaration::new(D::NAME, D::VERSION, &models)?;
-    let store: Arc<dyn Store> = Arc::new(store);
-    let session = |store, catalog| {
-        let program = ProgramModels {
-            database: D::NAME,
-            version: D::VERSION,
-            models: models.clone(),
-        };
-        Session::new(store, catalog, program, options.warning_limits())
+    let program = ProgramModels {
+        database: D::NAME,
+        version: D::VERSION,
+        models: D::models(),
     };
-    let opened = open(
-        &store,
-        declaration,
-        &models,
-        &D::migrations(),
-        &options,
-        &session,
-    )
-    .await?;
-    let session = session(store, opened.catalog);
-    match opened.migrated {
-        Some(steps) => compute_derived(&session, steps, &options).await?,
-        None => backfill_unreadable(&session, D::NAME).await?,
-    }
-    report_pending(&session, D::NAME);
-    if session.store().capabilities().read_only {
-        return Ok(D::bind(&session));
-    }
-    let expiring = expiry::start(&session, options.expiry_interval());
-    let refreshing = outbox::start(&session, options.refresh_interval()).await?;
-    let workers = [expiring, refreshing].into_iter().flatten().collect();
-    Ok(D::bind(&session.with_workers(workers)))
+    let session = session_of(Arc::new(store), program, D::migrations(), options).await?;
+    Ok(D::bind(&session))
+}
+
+/// Opens the database of a program. The future is boxed: of an `async fn` the compiler makes a copy in each program that awaits it, with all
+/// that it awaits.
+fn session_of(
+    store: Arc<dyn Store>,
+    program: ProgramModels,
+    migrations: Migrations,
+    options: OpenOptions,
+) -> BoxFuture<'static, Result<Session>> {
+    Box::pin(async move {
+        let name = program.database;
+        let declaration = Declaration::new(name, program.version, &program.models)?;
+        let session = |store, catalog| {
+            Session::new(store, catalog, program.clone(), options.warning_limits())
+        };
+        let opened = open(
+            &store,
+            declaration,
+            &program.models,
+            &migrations,
+            &options,
+            &session,
+        )
+        .await?;
+        let session = session(store, opened.catalog);
+        match opened.migrated {
+            Some(steps) => compute_derived(&session, steps, &options).await?,
+            None => backfill_unreadable(&session, name).await?,
+        }
+        report_pending(&session, name);
+        if session.store().capabilities().read_only {
+            return Ok(session);
+        }
+        let expiring = expiry::start(&session, options.expiry_interval());
+        let refreshing = outbox::start(&session, options.refresh_interval()).await?;
+        let workers = [expiring, refreshing].into_iter().flatten().collect();
+        Ok(session.with_workers(workers))
+    })
 }
 
 /// Reports the pending fields.

@@ -158,20 +158,22 @@ fn exclude_owner(unit: &mut Unit<'_>, split: &Split, owner: &RawBson) {
 
 /// The positions of the cold parts of documents, by the keys of these documents' `_id`s, in the order
 /// in which they are found.
-pub(super) async fn parts_of(
-    unit: &mut Unit<'_>,
-    split: &Split,
+pub(super) fn parts_of<'f>(
+    unit: &'f mut Unit<'_>,
+    split: &'f Split,
     owners: Vec<RawBson>,
-) -> Result<HashMap<Vec<u8>, Vec<usize>>> {
-    let mut parts: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
-    let found = unit.search_images(&split.cold_parts_of(owners)).await?;
-    for at in found {
-        let owner = unit.document(&split.cold, at);
-        if let Some(owner) = owner.and_then(|part| path::get(part, &split.key)) {
-            parts.entry(key::of(owner)).or_default().push(at);
+) -> BoxFuture<'f, Result<HashMap<Vec<u8>, Vec<usize>>>> {
+    Box::pin(async move {
+        let mut parts: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
+        let found = unit.search_images(&split.cold_parts_of(owners)).await?;
+        for at in found {
+            let owner = unit.document(&split.cold, at);
+            if let Some(owner) = owner.and_then(|part| path::get(part, &split.key)) {
+                parts.entry(key::of(owner)).or_default().push(at);
+            }
         }
-    }
-    Ok(parts)
+        Ok(parts)
+    })
 }
 
 /// Stores values as the cold parts of documents, and returns the `_id`s of the documents whose cold part is different now.

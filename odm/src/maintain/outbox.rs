@@ -28,6 +28,7 @@ mod work;
 use std::collections::BTreeSet;
 
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::cstr};
+use futures_core::future::BoxFuture;
 
 use super::unit::{Doc, Unit};
 use crate::{
@@ -223,20 +224,22 @@ impl Unit<'_> {
     ///
     /// The documents are locked as for an immediate refresh. So this unit conflicts with a concurrent unit that copies the old
     /// value to a new holder, or that computes the field without the change: the second to commit begins anew.
-    pub(super) async fn queue_refreshes(&mut self, targets: Vec<Target>) -> Result<()> {
-        let at = self.outbox.since.unwrap_or_else(|| self.time());
-        for target in targets {
-            let is_lost = mutant("second record") && self.outbox.has_queued();
-            if is_lost || !self.outbox.queued.insert(target.key()) {
-                continue;
+    pub(super) fn queue_refreshes(&mut self, targets: Vec<Target>) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            let at = self.outbox.since.unwrap_or_else(|| self.time());
+            for target in targets {
+                let is_lost = mutant("second record") && self.outbox.has_queued();
+                if is_lost || !self.outbox.queued.insert(target.key()) {
+                    continue;
+                }
+                self.lock(&target, false);
+                self.insert(OUTBOX, Doc::new(target.record(at))).await?;
+                if self.outbox.queued.len().is_multiple_of(self.bounds.chunk) {
+                    self.forget_all(OUTBOX).await?;
+                }
             }
-            self.lock(&target, false);
-            self.insert(OUTBOX, Doc::new(target.record(at))).await?;
-            if self.outbox.queued.len().is_multiple_of(self.bounds.chunk) {
-                self.forget_all(OUTBOX).await?;
-            }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Locks the documents that a refresh of a target reads: excludes other units from the source of copies, and shares the

@@ -23,6 +23,7 @@
 
 use std::future::Future;
 
+use futures_core::future::BoxFuture;
 use odm_store::{Durability, Error, ErrorKind, Result, Store, Transaction};
 
 use super::{
@@ -190,29 +191,34 @@ pub(super) async fn apply_part<W: Work>(
 }
 
 /// Runs all steps.
-pub(super) async fn run<W: Work>(unit: &mut Unit<'_>, work: &W) -> Result<(W::Progress, Settled)> {
-    work.check(unit.catalog)?;
-    let mut progress = W::Progress::default();
-    let mut rules = DeleteRules::default();
-    loop {
-        let has_more = work.change(unit, &mut progress).await?;
-        unit.end_step(|| work.step());
-        while rules.apply(unit, work.is_paged()).await? {
+pub(super) fn run<'f, W: Work>(
+    unit: &'f mut Unit<'_>,
+    work: &'f W,
+) -> BoxFuture<'f, Result<(W::Progress, Settled)>> {
+    Box::pin(async move {
+        work.check(unit.catalog)?;
+        let mut progress = W::Progress::default();
+        let mut rules = DeleteRules::default();
+        loop {
+            let has_more = work.change(unit, &mut progress).await?;
+            unit.end_step(|| work.step());
+            while rules.apply(unit, work.is_paged()).await? {
+                end_page(unit, work, &mut progress).await?;
+            }
+            if !has_more {
+                break;
+            }
             end_page(unit, work, &mut progress).await?;
         }
-        if !has_more {
-            break;
-        }
-        end_page(unit, work, &mut progress).await?;
-    }
-    rules.restrict(unit).await?;
-    let unread = consequences(unit, work, &mut progress).await?;
-    let settled = unread.finish(unit).await?;
-    unit.end_step(|| "batch of writes".to_owned());
-    references::check(unit).await?;
-    unit.end_step(|| "added references".to_owned());
-    work.check_returned(unit, &mut progress).await?;
-    Ok((progress, settled))
+        rules.restrict(unit).await?;
+        let unread = consequences(unit, work, &mut progress).await?;
+        let settled = unread.finish(unit).await?;
+        unit.end_step(|| "batch of writes".to_owned());
+        references::check(unit).await?;
+        unit.end_step(|| "added references".to_owned());
+        work.check_returned(unit, &mut progress).await?;
+        Ok((progress, settled))
+    })
 }
 
 /// Computes the consequences of a page, writes it, and forgets its documents.
@@ -227,38 +233,53 @@ async fn end_page<W: Work>(
 }
 
 /// The consequences of the changes so far.
-async fn consequences<'c, W: Work>(
-    unit: &mut Unit<'c>,
-    work: &W,
-    progress: &mut W::Progress,
-) -> Result<Unread<'c>> {
-    unit.end_step(|| "delete rules".to_owned());
-    let mut unread = Unread::default();
-    for (collection, positions) in work.changed(progress) {
-        unread
-            .follow_references(unit, collection, positions)
-            .await?;
-    }
-    unit.end_step(|| "inverse references".to_owned());
-    unread.begin_refresh(unit);
-    if let Err(error) = derived::refresh(unit).await {
-        return Err(reason(unit, error).await);
-    }
-    unread.queue(unit).await?;
-    work.settle(unit, progress).await?;
-    if let Err(error) = work.validate(unit, progress) {
-        return Err(reason(unit, error).await);
-    }
-    Ok(unread)
+fn consequences<'f, 'c, W: Work>(
+    unit: &'f mut Unit<'c>,
+    work: &'f W,
+    progress: &'f mut W::Progress,
+) -> BoxFuture<'f, Result<Unread<'c>>> {
+    Box::pin(async move {
+        let unread = follow(unit, work.changed(progress)).await?;
+        work.settle(unit, progress).await?;
+        if let Err(error) = work.validate(unit, progress) {
+            return Err(reason(unit, error).await);
+        }
+        Ok(unread)
+    })
+}
+
+/// Updates the inverse references of the documents at the positions, and refreshes the derived fields.
+fn follow<'f, 'c>(
+    unit: &'f mut Unit<'c>,
+    changed: Vec<(&'f str, &'f [usize])>,
+) -> BoxFuture<'f, Result<Unread<'c>>> {
+    Box::pin(async move {
+        unit.end_step(|| "delete rules".to_owned());
+        let mut unread = Unread::default();
+        for (collection, positions) in changed {
+            unread
+                .follow_references(unit, collection, positions)
+                .await?;
+        }
+        unit.end_step(|| "inverse references".to_owned());
+        unread.begin_refresh(unit);
+        if let Err(error) = derived::refresh(unit).await {
+            return Err(reason(unit, error).await);
+        }
+        unread.queue(unit).await?;
+        Ok(unread)
+    })
 }
 
 /// Why a unit fails with an error of its derived fields, or of the documents with them. They may lack the copy of a source that does not
 /// exist, which is the reason then.
-async fn reason(unit: &mut Unit<'_>, error: Error) -> Error {
-    match error.kind() {
-        ErrorKind::Uncomputable | ErrorKind::InvalidUpdate => {
-            references::check(unit).await.err().unwrap_or(error)
+fn reason<'f>(unit: &'f mut Unit<'_>, error: Error) -> BoxFuture<'f, Error> {
+    Box::pin(async move {
+        match error.kind() {
+            ErrorKind::Uncomputable | ErrorKind::InvalidUpdate => {
+                references::check(unit).await.err().unwrap_or(error)
+            }
+            _ => error,
         }
-        _ => error,
-    }
+    })
 }

@@ -7,6 +7,7 @@ use std::{
 
 use async_trait::async_trait;
 use bson::RawBson;
+use futures_core::future::BoxFuture;
 use odm_mql::Collation;
 use odm_store::{
     Aggregate, Cost, Each, Error, ErrorKind, Explain, Find, FindByKey, Reader, Result, Transaction,
@@ -64,18 +65,20 @@ impl Bound {
     }
 
     /// Waits for other operations, and takes the transaction for one operation.
-    pub(super) async fn lock(&self) -> Result<LockedTransaction<'_>> {
-        let locked = LockedTransaction {
-            bound: self,
-            transaction: self.transaction.lock().await,
-        };
-        if self.state().abandoned || locked.transaction.is_none() {
-            return Err(ended());
-        }
-        match self.failure() {
-            Some(failure) => Err(aborted(&failure)),
-            None => Ok(locked),
-        }
+    pub(super) fn lock(&self) -> BoxFuture<'_, Result<LockedTransaction<'_>>> {
+        Box::pin(async move {
+            let locked = LockedTransaction {
+                bound: self,
+                transaction: self.transaction.lock().await,
+            };
+            if self.state().abandoned || locked.transaction.is_none() {
+                return Err(ended());
+            }
+            match self.failure() {
+                Some(failure) => Err(aborted(&failure)),
+                None => Ok(locked),
+            }
+        })
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, BoundState> {

@@ -2,6 +2,7 @@
 
 use std::{mem, sync::Arc, time::Duration};
 
+use futures_core::future::BoxFuture;
 use odm_store::{Error, ErrorKind, Result, StoreSession, metrics, mutants::chunk};
 use tokio::sync::{Mutex, Notify};
 
@@ -127,38 +128,40 @@ impl Session {
     }
 
     /// Works off the records that are not newer than a time, or all of them, unless another worker does.
-    async fn work_off(&self, until: Option<DateTime>) -> Result<bool> {
-        let is_left = async || {
-            let source = self.source().await?;
-            let Some(until) = until else {
-                return has_waiting(source.reader()).await;
+    fn work_off(&self, until: Option<DateTime>) -> BoxFuture<'_, Result<bool>> {
+        Box::pin(async move {
+            let is_left = async || {
+                let source = self.source().await?;
+                let Some(until) = until else {
+                    return has_waiting(source.reader()).await;
+                };
+                let oldest = oldest_waiting(source.reader()).await?;
+                Ok(oldest.is_some_and(|oldest| oldest <= until))
             };
-            let oldest = oldest_waiting(source.reader()).await?;
-            Ok(oldest.is_some_and(|oldest| oldest <= until))
-        };
-        // The workers of all programs except one end here.
-        if self.has_turns() && lease::is_held(&*self.store).await? {
-            return Ok(until.is_some() && !is_left().await?);
-        }
-        if !is_left().await? {
-            return Ok(true);
-        }
-        let work = async |of_store: Option<&dyn StoreSession>| {
-            let mut pacing = self.first_pacing();
-            while self.work_off_next(&mut pacing, of_store).await? {
-                if until.is_some() && !is_left().await? {
-                    break;
-                }
+            // The workers of all programs except one end here.
+            if self.has_turns() && lease::is_held(&*self.store).await? {
+                return Ok(until.is_some() && !is_left().await?);
             }
-            Ok(())
-        };
-        if !self.has_turns() {
-            return work(None).await.map(|()| true);
-        }
-        let Some((lease, of_store)) = Lease::take(self).await? else {
-            return Ok(false);
-        };
-        Ok(lease.hold(work(of_store.as_deref())).await?.is_some())
+            if !is_left().await? {
+                return Ok(true);
+            }
+            let work = async |of_store: Option<&dyn StoreSession>| {
+                let mut pacing = self.first_pacing();
+                while self.work_off_next(&mut pacing, of_store).await? {
+                    if until.is_some() && !is_left().await? {
+                        break;
+                    }
+                }
+                Ok(())
+            };
+            if !self.has_turns() {
+                return work(None).await.map(|()| true);
+            }
+            let Some((lease, of_store)) = Lease::take(self).await? else {
+                return Ok(false);
+            };
+            Ok(lease.hold(work(of_store.as_deref())).await?.is_some())
+        })
     }
 
     /// Works off the records of all writes that were made before the call, or waits for the worker that does.
@@ -182,17 +185,19 @@ impl Session {
     }
 
     /// Retries the failed refreshes, and returns their number.
-    pub(crate) async fn retry_failed_refreshes(&self) -> Result<u64> {
-        self.refuse_in_snapshot(|| "retry_failed_refreshes".to_owned())?;
-        let retry = Arc::new(Retry { limit: RECORDS });
-        let mut retried = 0;
-        loop {
-            let number = self.work(&retry, |_| false).await? as u64;
-            retried += number;
-            if number < RECORDS {
-                return Ok(retried);
+    pub(crate) fn retry_failed_refreshes(&self) -> BoxFuture<'_, Result<u64>> {
+        Box::pin(async move {
+            self.refuse_in_snapshot(|| "retry_failed_refreshes".to_owned())?;
+            let retry = Arc::new(Retry { limit: RECORDS });
+            let mut retried = 0;
+            loop {
+                let number = self.work(&retry, |_| false).await? as u64;
+                retried += number;
+                if number < RECORDS {
+                    return Ok(retried);
+                }
             }
-        }
+        })
     }
 
     /// The pacing of the first unit. Later ones have more documents, as long as there are no conflicts.
@@ -229,86 +234,88 @@ impl Session {
 
     /// Works off the next records by one unit of at most so many documents, or of fewer while some cannot be refreshed.
     /// Returns whether there were any.
-    async fn work_off_next(
-        &self,
-        pacing: &mut BatchPacing,
-        of_store: Option<&dyn StoreSession>,
-    ) -> Result<bool> {
-        let _working = self.outbox.working.lock().await;
-        if pacing.records.is_empty() {
-            let source = self.source().await?;
-            pacing.records = Waiting::read(source.reader(), &self.catalog(), RECORDS).await?;
-        }
-        if pacing.records.is_empty() {
-            return Ok(false);
-        }
-        let mut failed = None;
-        loop {
-            let locks_first = pacing.contended > 0;
-            let mut batch = pacing
-                .records
-                .next(pacing.documents, pacing.begin, locks_first);
-            batch.failed = failed.take();
-            let batch = Arc::new(batch);
-            let operation = Operation::begin("refresh", "").of(pacing.documents);
-            let worked = match self.has_turns() {
-                true => self.work_once(&batch, of_store).await,
-                false => self.work_in_own_transaction(&batch).await,
-            };
-            let worked = operation.observe(worked);
-            match worked {
-                Ok(worked) => {
-                    tracing::debug!(
-                        target: "odm",
-                        database = self.database(),
-                        documents = worked.documents,
-                        done = worked.done,
-                        failed = worked.failed,
-                        "deferred refreshes: a unit is done"
-                    );
-                    metrics::outbox_batch(self.database());
-                    self.record(operation, worked.cost);
-                    pacing.records.forget(&batch.records, &worked.left);
-                    let contended = pacing.contended.saturating_sub(1);
-                    let most = match contended {
-                        0 => self.most_documents(),
-                        _ => CONTENDED_DOCUMENTS,
-                    };
-                    *pacing = BatchPacing {
-                        documents: self.more_documents(pacing.documents).min(most),
-                        contended,
-                        records: mem::take(&mut pacing.records),
-                        ..self.first_pacing()
-                    };
-                    return Ok(true);
-                }
-                Err(error) if is_permanent(&error) => match pacing.documents {
-                    1 => {
-                        tracing::warn!(
+    fn work_off_next<'f>(
+        &'f self,
+        pacing: &'f mut BatchPacing,
+        of_store: Option<&'f dyn StoreSession>,
+    ) -> BoxFuture<'f, Result<bool>> {
+        Box::pin(async move {
+            let _working = self.outbox.working.lock().await;
+            if pacing.records.is_empty() {
+                let source = self.source().await?;
+                pacing.records = Waiting::read(source.reader(), &self.catalog(), RECORDS).await?;
+            }
+            if pacing.records.is_empty() {
+                return Ok(false);
+            }
+            let mut failed = None;
+            loop {
+                let locks_first = pacing.contended > 0;
+                let mut batch = pacing
+                    .records
+                    .next(pacing.documents, pacing.begin, locks_first);
+                batch.failed = failed.take();
+                let batch = Arc::new(batch);
+                let operation = Operation::begin("refresh", "").of(pacing.documents);
+                let worked = match self.has_turns() {
+                    true => self.work_once(&batch, of_store).await,
+                    false => self.work_in_own_transaction(&batch).await,
+                };
+                let worked = operation.observe(worked);
+                match worked {
+                    Ok(worked) => {
+                        tracing::debug!(
                             target: "odm",
                             database = self.database(),
-                            %error,
-                            "deferred refreshes: a refresh has failed, and is not tried again by itself"
+                            documents = worked.documents,
+                            done = worked.done,
+                            failed = worked.failed,
+                            "deferred refreshes: a unit is done"
                         );
-                        failed = Some(RefreshError::new(&error));
-                    }
-                    _ => pacing.documents /= 2,
-                },
-                Err(error) if error.is_conflict() => match pacing.documents {
-                    // The winner may keep the document for long, as a process that was killed in a transaction.
-                    1 if locks_first => {
-                        pacing.begin = fastrand::f64();
-                        pacing.backoff.wait().await;
+                        metrics::outbox_batch(self.database());
+                        self.record(operation, worked.cost);
+                        pacing.records.forget(&batch.records, &worked.left);
+                        let contended = pacing.contended.saturating_sub(1);
+                        let most = match contended {
+                            0 => self.most_documents(),
+                            _ => CONTENDED_DOCUMENTS,
+                        };
+                        *pacing = BatchPacing {
+                            documents: self.more_documents(pacing.documents).min(most),
+                            contended,
+                            records: mem::take(&mut pacing.records),
+                            ..self.first_pacing()
+                        };
                         return Ok(true);
                     }
-                    documents => {
-                        pacing.documents = (documents / 4).clamp(1, CONTENDED_DOCUMENTS);
-                        pacing.contended = CONTENDED;
-                    }
-                },
-                Err(error) => return Err(error),
+                    Err(error) if is_permanent(&error) => match pacing.documents {
+                        1 => {
+                            tracing::warn!(
+                                target: "odm",
+                                database = self.database(),
+                                %error,
+                                "deferred refreshes: a refresh has failed, and is not tried again by itself"
+                            );
+                            failed = Some(RefreshError::new(&error));
+                        }
+                        _ => pacing.documents /= 2,
+                    },
+                    Err(error) if error.is_conflict() => match pacing.documents {
+                        // The winner may keep the document for long, as a process that was killed in a transaction.
+                        1 if locks_first => {
+                            pacing.begin = fastrand::f64();
+                            pacing.backoff.wait().await;
+                            return Ok(true);
+                        }
+                        documents => {
+                            pacing.documents = (documents / 4).clamp(1, CONTENDED_DOCUMENTS);
+                            pacing.contended = CONTENDED;
+                        }
+                    },
+                    Err(error) => return Err(error),
+                }
             }
-        }
+        })
     }
 
     /// Reports the remaining refreshes to the metrics.

@@ -35,36 +35,38 @@ impl Unit<'_> {
             .await
     }
 
-    async fn insert_as(
-        &mut self,
-        collection: &str,
+    fn insert_as<'f>(
+        &'f mut self,
+        collection: &'f str,
         document: Doc,
         has_origin: bool,
-    ) -> Result<usize> {
-        let id = path::get(&document, "_id");
-        let id = id.ok_or_else(|| without_id(collection))?;
-        let at = self.images_mut(collection).position_or_absent(key::of(id));
-        if self.images(collection).at(at).now().is_some() {
-            return Err(Error::duplicate_id(collection, id));
-        }
-        let document = match id_first(&document, id) {
-            Some(reordered) => Doc::new(reordered),
-            None => document,
-        };
-        if has_origin {
-            self.images_mut(collection).set_origin(at, document.clone());
-        }
-        let image = self.images(collection).at(at);
-        let document = versions::recorded(
-            self.catalog,
-            collection,
-            &self.earlier,
-            image,
-            document,
-            self.now,
-        )?;
-        self.queue(collection, at, Some(document), true).await?;
-        Ok(at)
+    ) -> BoxFuture<'f, Result<usize>> {
+        Box::pin(async move {
+            let id = path::get(&document, "_id");
+            let id = id.ok_or_else(|| without_id(collection))?;
+            let at = self.images_mut(collection).position_or_absent(key::of(id));
+            if self.images(collection).at(at).now().is_some() {
+                return Err(Error::duplicate_id(collection, id));
+            }
+            let document = match id_first(&document, id) {
+                Some(reordered) => Doc::new(reordered),
+                None => document,
+            };
+            if has_origin {
+                self.images_mut(collection).set_origin(at, document.clone());
+            }
+            let image = self.images(collection).at(at);
+            let document = versions::recorded(
+                self.catalog,
+                collection,
+                &self.earlier,
+                image,
+                document,
+                self.now,
+            )?;
+            self.queue(collection, at, Some(document), true).await?;
+            Ok(at)
+        })
     }
 
     /// Queues a document whose value was stored elsewhere before: its references and copies are not new.
@@ -78,37 +80,39 @@ impl Unit<'_> {
 
     /// Queues a change of base data, by the user or by an effect. The change is recorded in the document. Returns whether
     /// anything is different.
-    pub(in crate::maintain) async fn change(
-        &mut self,
-        collection: &str,
+    pub(in crate::maintain) fn change<'f>(
+        &'f mut self,
+        collection: &'f str,
         at: usize,
         after: RawDocumentBuf,
-    ) -> Result<bool> {
-        let image = self.images(collection).at(at);
-        let Some(now) = image.now() else {
-            return Ok(false);
-        };
-        let id = id(now);
-        let is_same = |after| after == id || key::of(after) == key::of(id);
-        if !path::get(&after, "_id").is_some_and(is_same) {
-            let error = Error::from(mql::Error::Immutable("_id".to_owned()));
-            return Err(error.at(collection, Some("_id"), Some(id.into())));
-        }
-        let after = id_first(&after, id).unwrap_or(after);
-        if after.as_bytes() == now.as_bytes() {
-            return Ok(false);
-        }
-        let after = Doc::new(after);
-        let after = versions::recorded(
-            self.catalog,
-            collection,
-            &self.earlier,
-            image,
-            after,
-            self.now,
-        )?;
-        self.queue(collection, at, Some(after), true).await?;
-        Ok(true)
+    ) -> BoxFuture<'f, Result<bool>> {
+        Box::pin(async move {
+            let image = self.images(collection).at(at);
+            let Some(now) = image.now() else {
+                return Ok(false);
+            };
+            let id = id(now);
+            let is_same = |after| after == id || key::of(after) == key::of(id);
+            if !path::get(&after, "_id").is_some_and(is_same) {
+                let error = Error::from(mql::Error::Immutable("_id".to_owned()));
+                return Err(error.at(collection, Some("_id"), Some(id.into())));
+            }
+            let after = id_first(&after, id).unwrap_or(after);
+            if after.as_bytes() == now.as_bytes() {
+                return Ok(false);
+            }
+            let after = Doc::new(after);
+            let after = versions::recorded(
+                self.catalog,
+                collection,
+                &self.earlier,
+                image,
+                after,
+                self.now,
+            )?;
+            self.queue(collection, at, Some(after), true).await?;
+            Ok(true)
+        })
     }
 
     /// Queues a change of base data that gives a document all fields of another one.
@@ -197,22 +201,28 @@ impl Unit<'_> {
     /// # Errors
     ///
     /// `DuplicateKey` if the unit has queued the document as new, and its `_id` is taken: no later flush would find that.
-    pub(in crate::maintain) async fn remove(&mut self, collection: &str, at: usize) -> Result<()> {
-        let image = self.images(collection).at(at);
-        let Some(now) = image.now() else {
-            return Ok(());
-        };
-        let (id, is_stored) = (RawBson::from(id(now)), image.stored().is_some());
-        if !is_stored && !mutant("insert that is removed") {
-            let ids = std::slice::from_ref(&id);
-            let (exists, cost) = self.transaction.exist(collection, ids).await?;
-            self.cost += cost;
-            if exists == [true] {
-                return Err(Error::duplicate_id(collection, id.as_raw_bson_ref()));
+    pub(in crate::maintain) fn remove<'f>(
+        &'f mut self,
+        collection: &'f str,
+        at: usize,
+    ) -> BoxFuture<'f, Result<()>> {
+        Box::pin(async move {
+            let image = self.images(collection).at(at);
+            let Some(now) = image.now() else {
+                return Ok(());
+            };
+            let (id, is_stored) = (RawBson::from(id(now)), image.stored().is_some());
+            if !is_stored && !mutant("insert that is removed") {
+                let ids = std::slice::from_ref(&id);
+                let (exists, cost) = self.transaction.exist(collection, ids).await?;
+                self.cost += cost;
+                if exists == [true] {
+                    return Err(Error::duplicate_id(collection, id.as_raw_bson_ref()));
+                }
             }
-        }
-        self.removed.push((collection.to_owned(), id));
-        self.queue(collection, at, None, true).await
+            self.removed.push((collection.to_owned(), id));
+            self.queue(collection, at, None, true).await
+        })
     }
 
     async fn queue(
@@ -261,14 +271,16 @@ impl Unit<'_> {
 
     /// Writes the queue as one batch, with the unread updates, except documents that get a key of a unique index: uniqueness
     /// holds at the end of the unit.
-    pub(in crate::maintain) async fn flush(&mut self) -> Result<()> {
-        if self.queued == 0 && !self.unread.is_queued() && !self.is_part {
-            return Ok(());
-        }
-        for (collection, images) in &mut self.collections {
-            images.hold_back(self.catalog.unique_in(collection));
-        }
-        self.write().await
+    pub(in crate::maintain) fn flush(&mut self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            if self.queued == 0 && !self.unread.is_queued() && !self.is_part {
+                return Ok(());
+            }
+            for (collection, images) in &mut self.collections {
+                images.hold_back(self.catalog.unique_in(collection));
+            }
+            self.write().await
+        })
     }
 
     fn write<'f>(&'f mut self) -> BoxFuture<'f, Result<()>> {
@@ -358,23 +370,30 @@ impl Unit<'_> {
     }
 
     /// Forgets the documents of a collection, changed ones included, after a flush.
-    pub(in crate::maintain) async fn forget_all(&mut self, collection: &str) -> Result<()> {
-        self.flush().await?;
-        let mut earlier = std::mem::take(&mut self.earlier);
-        earlier.add(self.catalog, collection, self.images(collection))?;
-        self.earlier = earlier;
-        self.images_mut(collection).forget_all();
-        Ok(())
+    pub(in crate::maintain) fn forget_all<'f>(
+        &'f mut self,
+        collection: &'f str,
+    ) -> BoxFuture<'f, Result<()>> {
+        Box::pin(async move {
+            self.flush().await?;
+            let mut earlier = std::mem::take(&mut self.earlier);
+            earlier.add(self.catalog, collection, self.images(collection))?;
+            self.earlier = earlier;
+            self.images_mut(collection).forget_all();
+            Ok(())
+        })
     }
 
     /// Ends a page: flushes, and forgets all documents but the held-back ones, since their consequences are applied. To the next
     /// page, the held-back ones are unchanged: a refresh would apply the consequences of a changed one again.
-    pub(in crate::maintain) async fn end_page(&mut self) -> Result<()> {
-        self.flush().await?;
-        self.before_page = self.changed_images;
-        self.earlier = self.take_earlier()?;
-        self.collections.values_mut().for_each(Images::end_page);
-        Ok(())
+    pub(in crate::maintain) fn end_page(&mut self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            self.flush().await?;
+            self.before_page = self.changed_images;
+            self.earlier = self.take_earlier()?;
+            self.collections.values_mut().for_each(Images::end_page);
+            Ok(())
+        })
     }
 }
 

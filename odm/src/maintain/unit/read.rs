@@ -48,15 +48,17 @@ impl Unit<'_> {
     }
 
     /// Reads documents, and returns the positions of the existing ones.
-    pub(in crate::maintain) async fn load_existing(
-        &mut self,
-        collection: &str,
-        ids: &[RawBson],
-    ) -> Result<Vec<usize>> {
-        let mut positions = self.load(collection, ids).await?;
-        let images = self.images(collection);
-        positions.retain(|&at| images.at(at).now().is_some());
-        Ok(positions)
+    pub(in crate::maintain) fn load_existing<'f>(
+        &'f mut self,
+        collection: &'f str,
+        ids: &'f [RawBson],
+    ) -> BoxFuture<'f, Result<Vec<usize>>> {
+        Box::pin(async move {
+            let mut positions = self.load(collection, ids).await?;
+            let images = self.images(collection);
+            positions.retain(|&at| images.at(at).now().is_some());
+            Ok(positions)
+        })
     }
 
     /// Returns for each `_id` whether a document has it, without reading documents into the unit.
