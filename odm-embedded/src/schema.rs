@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use bson::{Binary, Bson, Document, RawDocument, spec::BinarySubtype};
+use bson::{Bson, Document, RawDocument};
 use odm_mql::{Collation, key::Types, steps};
 use odm_store::{
     CollectionSpec, Direction, Error, ErrorKind, FilterForm, IndexFilter, IndexSpec, Result,
@@ -322,9 +322,10 @@ impl Schema {
             garbage: self.garbage.iter().map(|&tree| tree.into()).collect(),
             collections,
         };
-        bson::serialize_to_vec(&record).map_err(|error| {
+        let record = odm_store::encode(&record).map_err(|error| {
             Error::new(ErrorKind::Encode, "schema cannot be encoded").with_source(error)
-        })
+        })?;
+        Ok(record.into_bytes())
     }
 
     pub(super) fn decode(bytes: &[u8]) -> Result<Schema> {
@@ -357,7 +358,7 @@ impl Schema {
                     multikey: index.keys.iter().map(|key| key.multikey).collect(),
                     types: index.keys.iter().map(KeyRecord::types).collect(),
                     build: index.build.map(|build| Build {
-                        to: build.to.bytes,
+                        to: build.to,
                         documents: build.documents as u64,
                     }),
                     other_rules,
@@ -425,7 +426,11 @@ struct CollectionRecord {
     name: String,
     tree: i64,
     indexes: Vec<IndexRecord>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "odm_store::stored_value"
+    )]
     collation: Option<Document>,
 }
 
@@ -440,7 +445,11 @@ struct IndexRecord {
     case_insensitive: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     filter: Option<FilterForm>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "odm_store::stored_value"
+    )]
     collation: Option<Document>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     build: Option<BuildRecord>,
@@ -452,7 +461,8 @@ fn is_false(value: &bool) -> bool {
 
 #[derive(Serialize, Deserialize)]
 struct BuildRecord {
-    to: Binary,
+    #[serde(with = "serde_bytes")]
+    to: Vec<u8>,
     documents: i64,
 }
 
@@ -515,10 +525,7 @@ impl From<&Index> for IndexRecord {
                 form
             }),
             build: index.build.as_ref().map(|build| BuildRecord {
-                to: Binary {
-                    subtype: BinarySubtype::Generic,
-                    bytes: build.to.clone(),
-                },
+                to: build.to.clone(),
                 documents: build.documents as i64,
             }),
         }
@@ -554,7 +561,7 @@ fn stored_collation(form: &Document, of: &dyn fmt::Display) -> Result<(Collation
 pub(super) fn format_record(version: i32) -> Result<Vec<u8>> {
     let mut record = Document::new();
     record.insert("format", Bson::Int32(version));
-    bson::serialize_to_vec(&record).map_err(|error| {
+    record.to_vec().map_err(|error| {
         Error::new(ErrorKind::Encode, "cannot write the format version").with_source(error)
     })
 }

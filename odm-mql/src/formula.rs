@@ -35,7 +35,7 @@ pub enum Expression {
     /// A literal float.
     Float(f64),
     /// Another literal, or a variant of an enum, as it is stored.
-    Constant(Bson),
+    Constant(#[serde(with = "crate::stored_value")] Bson),
     /// `None`.
     None,
     /// The value of a field.
@@ -57,7 +57,11 @@ pub struct FieldValue {
     /// The Rust type.
     pub ty: ValueType,
     /// The value where the document lacks the field, if it can.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "crate::stored_value"
+    )]
     pub default: Option<Bson>,
 }
 

@@ -74,6 +74,8 @@ mod show;
 mod sort;
 #[doc(hidden)]
 pub mod steps;
+#[doc(hidden)]
+pub mod stored_value;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

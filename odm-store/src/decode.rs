@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use bson::{Bson, RawBsonRef, RawDocument, error::Error, raw, spec::BinarySubtype};
+use bson::{
+    RawBsonRef, RawDocument, RawDocumentBuf, error::Error, raw, raw::cstr, spec::BinarySubtype,
+};
+use odm_mql::stored_value;
 use serde::{
     Deserializer,
     de::{
@@ -10,7 +13,6 @@ use serde::{
         IntoDeserializer, MapAccess, SeqAccess, Unexpected, VariantAccess, Visitor,
         value::BorrowedStrDeserializer,
     },
-    forward_to_deserialize_any,
 };
 
 /// The prefixes of the names of newtypes by which the types of `bson` send requests to its deserializers.
@@ -105,6 +107,24 @@ impl<'de> Value<'de> {
         }
     }
 
+    /// The bytes of binary data, or of an id.
+    fn bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        match self.0 {
+            RawBsonRef::ObjectId(id) => visitor.visit_bytes(&id.bytes()),
+            RawBsonRef::Binary(binary) if binary.subtype == BinarySubtype::Generic => {
+                visitor.visit_borrowed_bytes(binary.bytes)
+            }
+            _ => Err(self.mismatch(&visitor)),
+        }
+    }
+
+    fn boolean<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        match self.0 {
+            RawBsonRef::Boolean(value) => visitor.visit_bool(value),
+            _ => Err(self.mismatch(&visitor)),
+        }
+    }
+
     fn null<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
         match self.0 {
             RawBsonRef::Null => visitor.visit_unit(),
@@ -112,9 +132,11 @@ impl<'de> Value<'de> {
         }
     }
 
-    /// The value for the deserializer of `bson`, which has the protocols of its own types.
-    fn owned(self) -> Result<bson::Deserializer, DecodeError> {
-        Ok(bson::Deserializer::new(Bson::try_from(self.0)?))
+    /// A document with the value as its only field.
+    fn field(self) -> RawDocumentBuf {
+        let mut field = RawDocumentBuf::new();
+        field.append(cstr!(""), self.0);
+        field
     }
 }
 
@@ -144,7 +166,7 @@ impl<'de> Deserializer<'de> for Value<'de> {
             RawBsonRef::Binary(binary) if binary.subtype == BinarySubtype::Generic => {
                 visitor.visit_borrowed_bytes(binary.bytes)
             }
-            _ => Ok(self.owned()?.deserialize_any(visitor)?),
+            _ => Err(self.mismatch(&visitor)),
         }
     }
 
@@ -152,13 +174,6 @@ impl<'de> Deserializer<'de> for Value<'de> {
         match self.0 {
             RawBsonRef::Null => visitor.visit_none(),
             _ => visitor.visit_some(self),
-        }
-    }
-
-    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
-        match self.0 {
-            RawBsonRef::ObjectId(id) => visitor.visit_bytes(&id.bytes()),
-            _ => self.deserialize_any(visitor),
         }
     }
 
@@ -180,8 +195,11 @@ impl<'de> Deserializer<'de> for Value<'de> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, DecodeError> {
+        if name == stored_value::NAME {
+            return visitor.visit_bytes(self.field().as_bytes());
+        }
         if PRIVATE.iter().any(|prefix| name.starts_with(prefix)) {
-            return Ok(self.owned()?.deserialize_newtype_struct(name, visitor)?);
+            return Err(Error::custom("a type of `bson` is read with `stored_value`").into());
         }
         visitor.visit_newtype_struct(self)
     }
@@ -195,6 +213,9 @@ impl<'de> Deserializer<'de> for Value<'de> {
     }
 
     requests! {
+        deserialize_bool() => boolean;
+        deserialize_bytes() => bytes;
+        deserialize_byte_buf() => bytes;
         deserialize_i8() => number;
         deserialize_i16() => number;
         deserialize_i32() => number;
@@ -217,8 +238,6 @@ impl<'de> Deserializer<'de> for Value<'de> {
         deserialize_map() => document;
         deserialize_struct(_name: &'static str, _fields: &'static [&'static str]) => document;
     }
-
-    forward_to_deserialize_any! { bool byte_buf }
 }
 
 /// The elements of an array.

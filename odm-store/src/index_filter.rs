@@ -2,9 +2,9 @@
 
 use std::{borrow::Cow, fmt};
 
-use bson::{Binary, Document, RawBson, RawDocument, spec::BinarySubtype};
+use bson::{Document, RawBson, RawDocument};
 use odm_mql::{Filter, Test, is_scalar};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -20,9 +20,10 @@ pub struct IndexFilter {
 }
 
 /// The bytes of the BSON form of a filter, for comparison and storage: in this form, operators are not names of fields.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
 #[doc(hidden)]
-pub struct FilterForm(Vec<u8>);
+pub struct FilterForm(#[serde(with = "serde_bytes")] Vec<u8>);
 
 impl IndexFilter {
     /// Makes the filter of an index.
@@ -49,7 +50,7 @@ impl IndexFilter {
             )));
         }
         let (form, filter) = filter.to_parsed_form()?;
-        let form = bson::serialize_to_vec(&form).map_err(Error::malformed)?;
+        let form = form.to_vec().map_err(Error::malformed)?;
         Ok(IndexFilter {
             filter,
             form: FilterForm(form),
@@ -173,19 +174,6 @@ impl PartialEq for IndexFilter {
 }
 
 impl Eq for IndexFilter {}
-
-impl Serialize for FilterForm {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (subtype, bytes) = (BinarySubtype::Generic, self.0.clone());
-        Binary { subtype, bytes }.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for FilterForm {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(FilterForm(Binary::deserialize(deserializer)?.bytes))
-    }
-}
 
 impl TryFrom<FilterForm> for IndexFilter {
     type Error = Error;

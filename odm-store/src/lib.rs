@@ -34,6 +34,7 @@ mod collection;
 mod commit_time;
 mod decode;
 mod document;
+mod encode;
 mod error;
 mod feed;
 mod index_filter;
@@ -89,11 +90,15 @@ pub use decode::decode;
 #[doc(hidden)]
 pub use document::{MAX_DEPTH, MAX_LEN, check_stored, check_values, id_first, stamped};
 #[doc(hidden)]
+pub use encode::encode;
+#[doc(hidden)]
 pub use error::show;
 #[doc(hidden)]
 pub use feed::FeedReader;
 #[doc(hidden)]
 pub use index_filter::FilterForm;
+#[doc(hidden)]
+pub use odm_mql::stored_value;
 #[doc(hidden)]
 pub use query::{ReadAs, STORED};
 #[doc(hidden)]

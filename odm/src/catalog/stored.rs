@@ -323,9 +323,13 @@ fn merged(owners: &[Owner]) -> Result<Relations> {
     Ok(all)
 }
 
-async fn put<T: Serialize>(transaction: &mut dyn Transaction, id: &str, value: &T) -> Result<()> {
-    let after: RawDocumentBuf =
-        bson::serialize_to_raw_document_buf(value).map_err(Error::malformed)?;
+/// Writes a record into the stored catalog.
+async fn put(
+    transaction: &mut dyn Transaction,
+    id: &str,
+    record: &(dyn erased_serde::Serialize + Sync),
+) -> Result<()> {
+    let after = odm_store::encode(record).map_err(Error::malformed)?;
     let (before, _) = transaction.get_one(COLLECTION, &id.into()).await?;
     let write = match &before {
         None => DocumentWrite::Insert(&after),

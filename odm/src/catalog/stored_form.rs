@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::Deref};
 
-use bson::{Binary, Document, RawDocument, RawDocumentBuf, spec::BinarySubtype};
+use bson::{Document, RawDocument, RawDocumentBuf};
 use odm_mql::Filter;
 use odm_store::{Error, ErrorKind, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -63,7 +63,7 @@ impl ChildFilter {
         }
         let form = filter.to_parsed_form();
         let (form, filter) = form.map_err(|source| unstorable(&source).with_source(source))?;
-        let form = bson::serialize_to_vec(&form).map_err(Error::malformed)?;
+        let form = form.to_vec().map_err(Error::malformed)?;
         Ok(ChildFilter { filter, form })
     }
 }
@@ -71,7 +71,7 @@ impl ChildFilter {
 #[cfg(test)]
 impl From<Filter> for ChildFilter {
     fn from(filter: Filter) -> Self {
-        let form = bson::serialize_to_vec(&filter.to_document()).unwrap();
+        let form = filter.to_document().to_vec().unwrap();
         ChildFilter { filter, form }
     }
 }
@@ -92,14 +92,13 @@ impl PartialEq for ChildFilter {
 
 impl Serialize for ChildFilter {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (subtype, bytes) = (BinarySubtype::Generic, self.form.clone());
-        Binary { subtype, bytes }.serialize(serializer)
+        serializer.serialize_bytes(&self.form)
     }
 }
 
 impl<'de> Deserialize<'de> for ChildFilter {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let form = Binary::deserialize(deserializer)?.bytes;
+        let form: Vec<u8> = serde_bytes::deserialize(deserializer)?;
         let document = RawDocument::from_bytes(&form).and_then(Document::try_from);
         let document = document.map_err(de::Error::custom)?;
         let filter = Filter::parse(&document).map_err(de::Error::custom)?;

@@ -43,8 +43,10 @@ struct StoredLease {
     id: String,
     /// The turn that it is for, different each time.
     turn: ObjectId,
+    #[serde(with = "odm_store::stored_value")]
     until: DateTime,
     /// The session of the store in which the program works.
+    #[serde(default, with = "odm_store::stored_value")]
     session: Option<Bson>,
 }
 
@@ -60,7 +62,7 @@ impl StoredLease {
     }
 
     fn document(&self) -> Result<RawDocumentBuf> {
-        bson::serialize_to_raw_document_buf(self).map_err(|error| {
+        odm_store::encode(self).map_err(|error| {
             Error::new(ErrorKind::Encode, "cannot write a lease").with_source(error)
         })
     }

@@ -28,15 +28,17 @@ const COLLECTION: &str = "_odm_retries";
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct StoredRetries {
     /// The caller.
-    #[serde(rename = "_id")]
+    #[serde(rename = "_id", with = "odm_store::stored_value")]
     id: RawBson,
     /// The number of its last command.
     command: i64,
     /// How many statements of the command are done.
     done: i32,
     /// Their answer.
+    #[serde(with = "odm_store::stored_value")]
     answer: RawDocumentBuf,
     /// When the last of them was done.
+    #[serde(with = "odm_store::stored_value")]
     at: DateTime,
 }
 
@@ -204,7 +206,7 @@ impl Job for RetryableWrites {
             answer: (self.answer)(before, &outcomes)?,
             at: DateTime::now(),
         };
-        let after = bson::serialize_to_raw_document_buf(&record).map_err(Error::malformed)?;
+        let after = odm_store::encode(&record).map_err(Error::malformed)?;
         let write = match &stored {
             None => DocumentWrite::Insert(&after),
             Some((_, before)) => DocumentWrite::Replace {

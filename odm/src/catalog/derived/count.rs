@@ -12,6 +12,7 @@ use crate::model::derived::ChildrenShape;
 
 /// The number of children of a parent, in the parent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub(crate) struct CountDefinition(pub(crate) Children);
 
 impl CountDefinition {

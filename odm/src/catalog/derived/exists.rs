@@ -12,6 +12,7 @@ use crate::model::derived::ChildrenShape;
 
 /// Whether a parent has children, in the parent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub(crate) struct ExistsDefinition(pub(crate) Children);
 
 impl ExistsDefinition {

@@ -24,7 +24,11 @@ pub(crate) struct ExtremeDefinition<const IS_MAX: bool> {
     /// The path of the value in a child.
     pub(crate) value: String,
     /// The least value of its type, where null or NaN may be before it. A search begins there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "odm_store::stored_value"
+    )]
     pub(crate) least: Option<Bson>,
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use bson::{Binary, RawDocumentBuf, spec::BinarySubtype};
+use bson::RawDocumentBuf;
 use odm_mql::Collation;
 use odm_store::{
     CollectionChange, Durability, Error, ErrorKind, Reader, Result, Store, Transaction, UnitOfWork,
@@ -30,7 +30,8 @@ struct StoredRule {
     /// The name of the collection, after `rule `.
     #[serde(rename = "_id")]
     id: String,
-    validator: Binary,
+    #[serde(with = "serde_bytes")]
+    validator: Vec<u8>,
     level: ValidationLevel,
     action: ValidationAction,
 }
@@ -43,17 +44,14 @@ impl StoredRule {
     fn new(collection: &str, rule: &ValidationRule) -> Self {
         StoredRule {
             id: rule_id(collection),
-            validator: Binary {
-                subtype: BinarySubtype::Generic,
-                bytes: rule.validator.as_bytes().to_vec(),
-            },
+            validator: rule.validator.as_bytes().to_vec(),
             level: rule.level,
             action: rule.action,
         }
     }
 
     fn into_rule(self) -> Result<ValidationRule> {
-        let validator = RawDocumentBuf::from_bytes(self.validator.bytes);
+        let validator = RawDocumentBuf::from_bytes(self.validator);
         let mut rule = ValidationRule::new(validator.map_err(Error::malformed)?);
         rule.level = self.level;
         rule.action = self.action;

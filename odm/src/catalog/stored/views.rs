@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use async_trait::async_trait;
-use bson::{Binary, Bson, Document, RawDocument, RawDocumentBuf, raw::cstr, spec::BinarySubtype};
+use bson::{Bson, Document, RawDocument, RawDocumentBuf, raw::cstr};
 use odm_mql::Collation;
 use odm_store::{
     Durability, Error, ErrorKind, Reader, ReaderExt, Result, Store, Transaction, UnitOfWork,
@@ -29,8 +29,13 @@ struct StoredView {
     #[serde(rename = "_id")]
     id: String,
     on: String,
-    pipeline: Binary,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "serde_bytes")]
+    pipeline: Vec<u8>,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "odm_store::stored_value"
+    )]
     collation: Option<Document>,
 }
 
@@ -40,7 +45,7 @@ fn view_id(name: &str) -> String {
 
 impl StoredView {
     fn new(name: &str, view: &View) -> Result<Self> {
-        let form = bson::serialize_to_vec(&view.form()).map_err(Error::malformed)?;
+        let form = view.form().to_vec().map_err(Error::malformed)?;
         let without_version = |collation: &Collation| {
             let mut form = collation.to_document();
             // No keys depend on the version of its rules.
@@ -50,16 +55,13 @@ impl StoredView {
         Ok(StoredView {
             id: view_id(name),
             on: view.on.clone(),
-            pipeline: Binary {
-                subtype: BinarySubtype::Generic,
-                bytes: form,
-            },
+            pipeline: form,
             collation: view.collation.as_ref().map(without_version),
         })
     }
 
     fn into_view(self) -> Result<View> {
-        let form = RawDocument::from_bytes(&self.pipeline.bytes).and_then(Document::try_from);
+        let form = RawDocument::from_bytes(&self.pipeline).and_then(Document::try_from);
         let mut form = form.map_err(unreadable)?;
         let mut view = View::new(self.on, []);
         if let Some(Bson::Array(stages)) = form.remove("pipeline") {
