@@ -65,8 +65,13 @@ fn follow(
 ) -> Result<(), Box<Unreadable>> {
     let document = RawDeserializer::new(stored.as_bytes());
     let document = document.map_err(|error| Unreadable::new(String::new(), error))?;
+    // Erased within the tracking too, whose code would be generated for the dozen deserializers of `bson` again.
+    let document = &mut <dyn erased_serde::Deserializer<'_>>::erase(document);
     let mut track = Track::new();
-    let document = serde_path_to_error::Deserializer::new(document, &mut track);
+    let document = serde_path_to_error::Deserializer::new(
+        document as &mut dyn erased_serde::Deserializer<'_>,
+        &mut track,
+    );
     let read = read(&mut <dyn erased_serde::Deserializer<'_>>::erase(document));
     read.map_err(|error| {
         let reason = innermost(error.to_string());
