@@ -225,10 +225,10 @@ impl Engine {
     /// written to again; its states can still be read.
     pub(super) fn commit<'a>(
         &mut self,
-        changes: impl Iterator<Item = KeyChange<'a>>,
+        mut changes: impl Iterator<Item = KeyChange<'a>>,
         durable: bool,
     ) -> Result<()> {
-        self.commit_with(changes, durable, durable)
+        self.commit_with(&mut changes, durable, durable)
     }
 
     /// Applies the last changes before the engine is dropped, durably. The contract is that of
@@ -240,14 +240,14 @@ impl Engine {
     /// this kind.
     pub(super) fn commit_last<'a>(
         &mut self,
-        changes: impl Iterator<Item = KeyChange<'a>>,
+        mut changes: impl Iterator<Item = KeyChange<'a>>,
     ) -> Result<()> {
-        self.commit_with(changes, true, false)
+        self.commit_with(&mut changes, true, false)
     }
 
     fn commit_with<'a>(
         &mut self,
-        changes: impl Iterator<Item = KeyChange<'a>>,
+        changes: &mut dyn Iterator<Item = KeyChange<'a>>,
         durable: bool,
         quick_repair: bool,
     ) -> Result<()> {

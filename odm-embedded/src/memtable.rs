@@ -9,7 +9,7 @@ mod filter;
 use std::{
     borrow::Borrow,
     cmp::Ordering,
-    collections::{BTreeMap, BTreeSet},
+    collections::{HashMap, HashSet},
     ops::Bound,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -277,10 +277,10 @@ impl Memtables {
 
     /// The approximate memory of the tables of some states that this one does not have, in bytes.
     pub(super) fn bytes_beside<'a>(&self, states: impl Iterator<Item = &'a Memtables>) -> usize {
-        let own = self.shared().map(Arc::as_ptr).collect::<BTreeSet<_>>();
+        let own = self.shared().map(Arc::as_ptr).collect::<HashSet<_>>();
         let beside = states.flat_map(Memtables::shared);
         let beside = beside.filter(|table| !own.contains(&Arc::as_ptr(table)));
-        let beside: BTreeMap<_, _> = beside.map(|table| (Arc::as_ptr(table), table)).collect();
+        let beside: HashMap<_, _> = beside.map(|table| (Arc::as_ptr(table), table)).collect();
         beside.values().map(|table| table.bytes()).sum()
     }
 

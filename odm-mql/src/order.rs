@@ -66,6 +66,14 @@ impl Class {
     }
 }
 
+/// Sorts the elements of an array. The code of a sort is large, and here it is generated for all orders once.
+pub(super) fn sort_elements(
+    elements: &mut [RawBsonRef<'_>],
+    order: &dyn Fn(RawBsonRef<'_>, RawBsonRef<'_>) -> Ordering,
+) {
+    elements.sort_by(|a, b| order(*a, *b));
+}
+
 /// Compares two values in the order in which MongoDB sorts them.
 ///
 /// Numbers of all types compare by value, exactly, and so do strings and symbols by their bytes.

@@ -6,6 +6,7 @@ mod parse;
 use std::{
     borrow::Cow,
     collections::{BTreeMap, HashSet},
+    sync::Arc,
 };
 
 use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
@@ -29,7 +30,7 @@ pub struct Projection {
     /// The fields in the order of the request.
     fields: Vec<(Cow<'static, str>, Rule)>,
     /// The same fields and the implied `_id`, by the parts of their paths.
-    tree: ProjectionNodes,
+    tree: Arc<ProjectionNodes>,
     collation: Option<Collation>,
 }
 
@@ -146,7 +147,7 @@ impl Projection {
         Ok(Projection {
             mode: Mode::Set,
             fields,
-            tree,
+            tree: tree.into(),
             collation: None,
         })
     }
@@ -356,7 +357,7 @@ impl Projection {
         Ok(Projection {
             mode,
             fields,
-            tree,
+            tree: tree.into(),
             collation: None,
         })
     }

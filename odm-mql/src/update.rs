@@ -7,8 +7,6 @@ mod operate;
 mod parse;
 mod tree;
 
-pub(super) use self::operate::compare_fields;
-
 use std::borrow::Cow;
 
 use bson::{DateTime, Document, RawBson, RawDocument, RawDocumentBuf};

@@ -68,7 +68,10 @@ const MAX_BACKTRACKED: usize = 64 << 10;
 /// An expression that only compares the begin of a text, or all of it, without regard to case, `^literal` or `^literal\z` with the option
 /// `i`, compares texts after Unicode's simple case folding, as an index and a sort that ignore case do.
 #[derive(Debug, Clone)]
-pub struct Pattern {
+pub struct Pattern(Arc<Compiled>);
+
+#[derive(Debug)]
+struct Compiled {
     source: String,
     options: String,
     engine: Engine,
@@ -83,11 +86,20 @@ pub enum FoldedText<'a> {
     StartsWith(&'a str),
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 enum Engine {
     Folded(Literal),
-    Linear(Arc<linear::Linear>),
-    Backtracking(Arc<program::Program>),
+    Linear(linear::Linear),
+    Backtracking(program::Program),
+}
+
+impl Engine {
+    fn of(tree: &tree::Tree) -> Engine {
+        match linear::compile(tree) {
+            Some(linear) => Engine::Linear(linear),
+            None => Engine::Backtracking(program::compile(tree)),
+        }
+    }
 }
 
 impl Pattern {
@@ -100,23 +112,15 @@ impl Pattern {
     pub fn new(source: &str, options: &str) -> Result<Pattern, Error> {
         let options = sorted(options)?;
         check_len(source)?;
-        if let Some(literal) = folded::compile(source, &options) {
-            return Ok(Pattern {
-                source: source.to_owned(),
-                options,
-                engine: Engine::Folded(literal),
-            });
-        }
-        let tree = tree(source, &options)?;
-        let engine = match linear::compile(&tree) {
-            Some(linear) => Engine::Linear(Arc::new(linear)),
-            None => Engine::Backtracking(Arc::new(program::compile(&tree))),
+        let engine = match folded::compile(source, &options) {
+            Some(literal) => Engine::Folded(literal),
+            None => Engine::of(&tree(source, &options)?),
         };
-        Ok(Pattern {
+        Ok(Pattern(Arc::new(Compiled {
             source: source.to_owned(),
             options,
             engine,
-        })
+        })))
     }
 
     /// A pattern of the texts that equal this one, ignoring case.
@@ -139,7 +143,7 @@ impl Pattern {
 
     /// The pattern as a condition on folded texts, if it ignores case and is equivalent to one.
     pub fn as_folded(&self) -> Option<FoldedText<'_>> {
-        match &self.engine {
+        match &self.0.engine {
             Engine::Folded(literal) => Some(literal.as_folded()),
             _ => None,
         }
@@ -147,12 +151,12 @@ impl Pattern {
 
     /// Returns the source of the expression.
     pub fn source(&self) -> &str {
-        &self.source
+        &self.0.source
     }
 
     /// Returns the options, in alphabetical order.
     pub fn options(&self) -> &str {
-        &self.options
+        &self.0.options
     }
 
     /// Whether the expression matches a part of the text.
@@ -171,10 +175,10 @@ impl Pattern {
     /// [`Limit`](Error::Limit).
     pub fn is_match_within(&self, text: &str, steps: &Steps) -> Result<bool, Error> {
         let limit = |reason: &str| Error::Limit {
-            pattern: self.source.clone(),
+            pattern: self.0.source.clone(),
             reason: reason.to_owned(),
         };
-        let program = match &self.engine {
+        let program = match &self.0.engine {
             Engine::Folded(literal) => return Ok(literal.is_match(text)),
             Engine::Linear(linear) => {
                 let found = linear.is_match(text);
@@ -196,13 +200,12 @@ impl Pattern {
 
 /// The options in alphabetical order, each once.
 fn sorted(options: &str) -> Result<String, Error> {
-    let mut letters: Vec<char> = options.chars().collect();
-    letters.sort_unstable();
-    letters.dedup();
-    if letters.iter().any(|letter| !"imsxu".contains(*letter)) {
+    const LETTERS: &str = "imsux";
+    if options.contains(|letter| !LETTERS.contains(letter)) {
         return Err(Error::Options);
     }
-    Ok(letters.into_iter().collect())
+    let letters = LETTERS.chars();
+    Ok(letters.filter(|letter| options.contains(*letter)).collect())
 }
 
 fn invalid(source: &str, reason: String) -> Error {
@@ -242,6 +245,6 @@ pub fn escape(text: &str) -> String {
 
 impl PartialEq for Pattern {
     fn eq(&self, other: &Self) -> bool {
-        self.source == other.source && self.options == other.options
+        self.0.source == other.0.source && self.0.options == other.0.options
     }
 }

@@ -539,6 +539,11 @@ pub(crate) fn references<'a>(
     path: &str,
     mut each: impl FnMut(RawBsonRef<'a>),
 ) {
+    each_reference(document, path, &mut each);
+}
+
+/// [`references`], compiled once.
+fn each_reference<'a>(document: &'a RawDocument, path: &str, each: &mut dyn FnMut(RawBsonRef<'a>)) {
     path::visit(document, path, Leaf::Elements, &mut |value| {
         match value {
             None | Some(RawBsonRef::Null | RawBsonRef::Array(_)) => {}

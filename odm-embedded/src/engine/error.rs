@@ -62,7 +62,11 @@ pub(super) fn opening(name: &str, error: DatabaseError) -> Error {
 
 #[cold]
 pub(super) fn failed(name: &str, error: impl Into<redb::Error>) -> Error {
-    match error.into() {
+    failed_by(name, error.into())
+}
+
+fn failed_by(name: &str, error: redb::Error) -> Error {
+    match error {
         redb::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
             let message = format!("`{name}` is not a store of this library: {error}");
             Error::new(ErrorKind::Corrupt, message).with_source(error)

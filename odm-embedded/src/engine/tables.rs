@@ -49,7 +49,7 @@ pub(super) fn with_table<T>(
 /// Ascending keys behind all keys of a tree, as of new documents, are appended by a cursor: redb fills whole pages with them.
 pub(super) fn write<'a>(
     transaction: &WriteTransaction,
-    changes: impl Iterator<Item = KeyChange<'a>>,
+    changes: &mut dyn Iterator<Item = KeyChange<'a>>,
 ) -> Result<Tree, redb::Error> {
     let mut changes = changes.peekable();
     let mut last = 0;

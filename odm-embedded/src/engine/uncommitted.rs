@@ -62,9 +62,9 @@ impl Uncommitted {
     /// part of the changes, and must be aborted.
     pub(in super::super) fn write<'a>(
         &self,
-        changes: impl Iterator<Item = KeyChange<'a>>,
+        mut changes: impl Iterator<Item = KeyChange<'a>>,
     ) -> Result<()> {
-        let last = self.with(|transaction| tables::write(transaction, changes))?;
+        let last = self.with(|transaction| tables::write(transaction, &mut changes))?;
         self.last_tree.fetch_max(last, Ordering::Relaxed);
         // A transaction that can never be committed must not fill the memory of the shield with its pages.
         check_writable(&self.shield, &self.name)

@@ -11,9 +11,8 @@ use super::{
 };
 use crate::{
     Direction, Error, PushSort, Sort, number,
-    order::compare_by,
+    order::{compare_by, sort_elements},
     types::{as_number, bad_as},
-    update::compare_fields,
 };
 
 /// The constant order in `sortBy`: 1 or -1, or the directions of fields.
@@ -51,15 +50,9 @@ pub(super) fn sort(arguments: Arguments<'_>) -> Result<Option<RawBson>, Error> {
     };
     let mut elements = elements(array);
     let collation = arguments.collation();
-    match arguments.order() {
-        Some(PushSort::Elements(direction)) => {
-            elements.sort_by(|a, b| direction.apply(compare_by(collation, *a, *b)));
-        }
-        Some(PushSort::Fields(sort)) => {
-            elements.sort_by(|a, b| compare_fields(sort, *a, *b, collation));
-        }
-        // The parser has made it.
-        None => {}
+    // The parser has made it.
+    if let Some(order) = arguments.order() {
+        order.sort(&mut elements, collation);
     }
     Ok(Some(RawBson::Array(elements.into_iter().collect())))
 }
@@ -81,10 +74,10 @@ pub(super) fn some(arguments: Arguments<'_>) -> Result<Option<RawBson>, Error> {
             elements.drain(..before);
         }
         NamedOperator::MaxN => {
-            extremes(&mut elements, |a, b| compare_by(collation, b, a));
+            extremes(&mut elements, &|a, b| compare_by(collation, b, a));
         }
         NamedOperator::MinN => {
-            extremes(&mut elements, |a, b| compare_by(collation, a, b));
+            extremes(&mut elements, &|a, b| compare_by(collation, a, b));
         }
         _ => {}
     }
@@ -115,10 +108,10 @@ fn count(name: &'static str, n: &Option<RawBson>) -> Result<usize, Error> {
 /// Sorts elements, without null ones.
 fn extremes(
     elements: &mut Vec<RawBsonRef<'_>>,
-    order: impl Fn(RawBsonRef<'_>, RawBsonRef<'_>) -> Ordering,
+    order: &dyn Fn(RawBsonRef<'_>, RawBsonRef<'_>) -> Ordering,
 ) {
     elements.retain(|element| !matches!(element, RawBsonRef::Null | RawBsonRef::Undefined));
-    elements.sort_by(|a, b| order(*a, *b));
+    sort_elements(elements, order);
 }
 
 fn elements(array: &RawArray) -> Vec<RawBsonRef<'_>> {

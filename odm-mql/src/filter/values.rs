@@ -1,6 +1,11 @@
 //! Lists of values that are searched.
 
-use std::{collections::HashSet, fmt, ops::Deref, sync::OnceLock};
+use std::{
+    collections::HashSet,
+    fmt,
+    ops::Deref,
+    sync::{Arc, OnceLock},
+};
 
 use bson::{RawBson, RawBsonRef};
 
@@ -10,8 +15,11 @@ use crate::{Collation, key, order::equal_by};
 const SHORT: usize = 8;
 
 /// A list of values. A long list is searched by the keys of the values, which are computed at the first search.
+#[derive(Clone, Default)]
+pub struct Values(Arc<KeyedValues>);
+
 #[derive(Default)]
-pub struct Values {
+struct KeyedValues {
     values: Vec<RawBson>,
     keys: OnceLock<ValueKeys>,
 }
@@ -31,15 +39,15 @@ impl Values {
     /// Whether one of the values equals this one, with the texts compared by a collation.
     pub(super) fn has_by(&self, collation: Option<&Collation>, value: RawBsonRef<'_>) -> bool {
         let searched = || {
-            let mut values = self.values.iter();
+            let mut values = self.0.values.iter();
             values.any(|other| equal_by(collation, value, other.as_raw_bson_ref()))
         };
-        if self.values.len() <= SHORT {
+        if self.0.values.len() <= SHORT {
             return searched();
         }
         let key = |value| key::of_by(collation, value);
-        let known = self.keys.get_or_init(|| {
-            let values = self.values.iter();
+        let known = self.0.keys.get_or_init(|| {
+            let values = self.0.values.iter();
             ValueKeys {
                 keys: values.map(|value| key(value.as_raw_bson_ref())).collect(),
                 collation: collation.cloned(),
@@ -58,33 +66,27 @@ impl Deref for Values {
     type Target = [RawBson];
 
     fn deref(&self) -> &[RawBson] {
-        &self.values
+        &self.0.values
     }
 }
 
 impl From<Vec<RawBson>> for Values {
     fn from(values: Vec<RawBson>) -> Self {
-        Values {
+        Values(Arc::new(KeyedValues {
             values,
             keys: OnceLock::new(),
-        }
-    }
-}
-
-impl Clone for Values {
-    fn clone(&self) -> Self {
-        self.values.clone().into()
+        }))
     }
 }
 
 impl PartialEq for Values {
     fn eq(&self, other: &Self) -> bool {
-        self.values == other.values
+        self.0.values == other.0.values
     }
 }
 
 impl fmt::Debug for Values {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.values.fmt(f)
+        self.0.values.fmt(f)
     }
 }

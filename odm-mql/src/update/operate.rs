@@ -13,7 +13,7 @@ use crate::{
     Collation, Error, Sort,
     error::code,
     key,
-    order::{compare_by, equal, equal_by},
+    order::{compare_by, equal, equal_by, sort_elements},
     path, types,
     write::malformed,
 };
@@ -214,14 +214,8 @@ fn push<'u>(push: &Push, array: &RawArray, moment: Moment<'_>) -> Result<ValueCh
         Some(position) => amount(position).min(len),
     };
     all.splice(at..at, push.each.iter().map(RawBson::as_raw_bson_ref));
-    match &push.sort {
-        None => {}
-        Some(PushSort::Elements(direction)) => {
-            all.sort_by(|a, b| direction.apply(compare_by(moment.collation, *a, *b)));
-        }
-        Some(PushSort::Fields(sort)) => {
-            all.sort_by(|a, b| compare_fields(sort, *a, *b, moment.collation))
-        }
+    if let Some(sort) = &push.sort {
+        sort.sort(&mut all, moment.collation);
     }
     match push.slice {
         Some(slice) if slice < 0 => {
@@ -233,8 +227,18 @@ fn push<'u>(push: &Push, array: &RawArray, moment: Moment<'_>) -> Result<ValueCh
     Ok(ValueChange::Make(RawBson::Array(all.into_iter().collect())))
 }
 
+impl PushSort {
+    /// Sorts the elements of an array.
+    pub(crate) fn sort(&self, elements: &mut [RawBsonRef<'_>], collation: Option<&Collation>) {
+        sort_elements(elements, &|a, b| match self {
+            PushSort::Elements(direction) => direction.apply(compare_by(collation, a, b)),
+            PushSort::Fields(sort) => compare_fields(sort, a, b, collation),
+        });
+    }
+}
+
 /// The order of two elements by their fields.
-pub(crate) fn compare_fields(
+fn compare_fields(
     sort: &Sort,
     a: RawBsonRef<'_>,
     b: RawBsonRef<'_>,

@@ -1,7 +1,7 @@
 //! The fields of models as a version of a database has declared them, and the differences between two versions.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
     fmt,
 };
 
@@ -182,16 +182,17 @@ impl StoredModel {
 }
 
 /// The differences between two versions, in the order of collections and paths.
-pub(crate) fn differences(before: &[StoredModel], after: &[StoredModel]) -> Vec<FieldChange> {
-    let by_name = |models: &[StoredModel]| -> BTreeMap<String, StoredModel> {
-        let named = models
-            .iter()
-            .map(|model| (model.collection.clone(), model.clone()));
-        named.collect()
+pub(crate) fn differences<'m>(
+    before: &'m [StoredModel],
+    after: &'m [StoredModel],
+) -> Vec<FieldChange> {
+    let mut changes = Vec::new();
+    let names = |models: &'m [StoredModel]| models.iter().map(|model| &model.collection);
+    let all: BTreeSet<&String> = names(before).chain(names(after)).collect();
+    let by_name = |models: &'m [StoredModel]| -> HashMap<&'m String, &'m StoredModel> {
+        names(models).zip(models).collect()
     };
     let (before, after) = (by_name(before), by_name(after));
-    let mut changes = Vec::new();
-    let all: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     for collection in all {
         let mut add = |path: &str, kind| {
             changes.push(FieldChange {

@@ -1,6 +1,6 @@
 //! The fields that older documents may not follow yet.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use bson::RawBson;
 
@@ -62,13 +62,10 @@ pub(super) fn unreadable_pending(
     relations: &Relations,
     pending: &BTreeSet<String>,
 ) -> BTreeSet<String> {
-    let derived = relations.derived.iter().map(|field| (name(field), field));
-    let derived: BTreeMap<String, &DerivedField> = derived.collect();
-    let is_unreadable = |field: &&String| {
-        let field = derived.get(*field);
-        field.is_some_and(|field| matches!(field.empty(), EmptyValue::None))
-    };
-    let mut fields: BTreeSet<String> = pending.iter().filter(is_unreadable).cloned().collect();
+    let derived = relations.derived.iter();
+    let unreadable = derived.filter(|field| matches!(field.empty(), EmptyValue::None));
+    let unreadable = unreadable.map(name).filter(|name| pending.contains(name));
+    let mut fields: BTreeSet<String> = unreadable.collect();
     graph::close_over_sources(&relations.derived, &mut fields);
     fields.retain(|field| pending.contains(field));
     fields

@@ -53,7 +53,7 @@ impl fmt::Display for Place<'_> {
 pub(super) fn each_embedded<'a>(
     document: &'a RawDocument,
     within: &str,
-    each: &mut impl FnMut(&Place<'_>, &'a RawDocument),
+    each: &mut dyn FnMut(&Place<'_>, &'a RawDocument),
 ) {
     walk(document, within, &Place::Document, each);
 }
@@ -62,7 +62,7 @@ fn walk<'a>(
     document: &'a RawDocument,
     within: &str,
     place: &Place<'_>,
-    each: &mut impl FnMut(&Place<'_>, &'a RawDocument),
+    each: &mut dyn FnMut(&Place<'_>, &'a RawDocument),
 ) {
     if within.is_empty() {
         return each(place, document);
