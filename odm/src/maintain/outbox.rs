@@ -25,7 +25,7 @@
 mod deferred;
 mod work;
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use bson::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::cstr};
 use futures_core::future::BoxFuture;
@@ -54,7 +54,7 @@ pub(super) struct Target {
 }
 
 /// The fields to refresh in the documents.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum TargetFields {
     /// The copies and lists of ancestors along the reference at this path, in all documents in which it names the target's `_id`.
     Along(String),
@@ -174,7 +174,7 @@ impl Record {
 #[derive(Default)]
 pub(super) struct Deferral {
     /// The targets that the unit has left to the worker.
-    queued: BTreeSet<TargetKey>,
+    queued: HashSet<TargetKey>,
     /// The targets that a unit of the worker refreshes, in addition to the consequences of its changes.
     due: Vec<Due>,
     /// The time of the oldest record that a unit of the worker works off, which the new records of the unit get.

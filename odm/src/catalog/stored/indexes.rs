@@ -207,10 +207,11 @@ pub(super) fn new<'o>(
     in_force: &BTreeSet<OwnedIndex>,
     before: impl Iterator<Item = &'o Owner>,
 ) -> Result<Vec<(String, IndexSpec)>> {
-    let before: BTreeSet<&OwnedIndex> = before
-        .flat_map(|owner| owner.indexes.iter().flatten())
-        .collect();
-    let new = in_force.iter().filter(|index| !before.contains(index));
+    let before: Vec<&BTreeSet<OwnedIndex>> =
+        before.filter_map(|owner| owner.indexes.as_ref()).collect();
+    let new = in_force
+        .iter()
+        .filter(|index| !before.iter().any(|indexes| indexes.contains(index)));
     new.map(|index| Ok((index.collection.clone(), index.spec()?)))
         .collect()
 }

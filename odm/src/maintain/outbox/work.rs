@@ -1,6 +1,6 @@
 //! The units of the worker.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use bson::{RawBson, RawDocument, RawDocumentBuf, raw::cstr};
 use odm_mql::{Direction, Filter, Sort, Test};
@@ -152,7 +152,7 @@ impl Work for Batch {
     }
 
     async fn settle(&self, unit: &mut Unit<'_>, progress: &mut BatchProgress) -> Result<()> {
-        let mut right = BTreeMap::new();
+        let mut right = HashMap::new();
         let groups = std::mem::take(&mut progress.groups);
         for (at, (group, fate)) in groups.into_iter().enumerate() {
             let failed = self.failed.as_ref().filter(|_| progress.failed == Some(at));
@@ -232,9 +232,9 @@ async fn groups(unit: &mut Unit<'_>, ids: &[RawBson]) -> Result<RecordGroups> {
     let levels = Levels::new(unit.catalog);
     let turn = all.first().map(|(_, first)| levels.turn(first));
     let begun = all.iter().filter(|(_, record)| record.after.is_some());
-    let begun: BTreeSet<TargetKey> = begun.map(|(_, record)| record.target.key()).collect();
+    let begun: HashSet<TargetKey> = begun.map(|(_, record)| record.target.key()).collect();
     let mut groups: Vec<Group> = Vec::new();
-    let mut positions: BTreeMap<TargetKey, usize> = BTreeMap::new();
+    let mut positions: HashMap<TargetKey, usize> = HashMap::new();
     let mut since: Option<bson::DateTime> = None;
     let mut left = Vec::new();
     for (id, record) in all {
@@ -366,7 +366,7 @@ async fn end(
 /// Removes the failed refreshes of targets that are right now, except records that are newer than the records worked off.
 async fn forget_failed(
     unit: &mut Unit<'_>,
-    right: BTreeMap<TargetKey, (RawBson, bson::DateTime)>,
+    right: HashMap<TargetKey, (RawBson, bson::DateTime)>,
 ) -> Result<()> {
     if right.is_empty() {
         return Ok(());
