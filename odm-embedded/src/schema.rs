@@ -429,7 +429,7 @@ struct CollectionRecord {
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        with = "odm_store::stored_value"
+        with = "odm_mql::stored_value"
     )]
     collation: Option<Document>,
 }
@@ -448,7 +448,7 @@ struct IndexRecord {
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        with = "odm_store::stored_value"
+        with = "odm_mql::stored_value"
     )]
     collation: Option<Document>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

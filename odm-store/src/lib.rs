@@ -84,21 +84,17 @@ pub use write::{
 
 // For the other crates of the library.
 #[doc(hidden)]
+pub use self::{decode::decode, encode::encode};
+#[doc(hidden)]
 pub use collection::{is_present, show_briefly};
 #[doc(hidden)]
-pub use decode::decode;
-#[doc(hidden)]
 pub use document::{MAX_DEPTH, MAX_LEN, check_stored, check_values, id_first, stamped};
-#[doc(hidden)]
-pub use encode::encode;
 #[doc(hidden)]
 pub use error::show;
 #[doc(hidden)]
 pub use feed::FeedReader;
 #[doc(hidden)]
 pub use index_filter::FilterForm;
-#[doc(hidden)]
-pub use odm_mql::stored_value;
 #[doc(hidden)]
 pub use query::{ReadAs, STORED};
 #[doc(hidden)]

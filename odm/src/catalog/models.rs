@@ -17,7 +17,7 @@ use super::{join, validators};
 pub(crate) struct StoredModel {
     pub(crate) collection: String,
     /// The schema of the type, also if the collection is not validated.
-    #[serde(with = "odm_store::stored_value")]
+    #[serde(with = "odm_mql::stored_value")]
     schema: Document,
 }
 

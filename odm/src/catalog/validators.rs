@@ -15,7 +15,7 @@ use crate::model::{Check, FieldKind, Model, SplitShape, ValidationAction, Valida
 pub(crate) struct Validator {
     pub(crate) collection: String,
     /// The schema in the form of `$jsonSchema`.
-    #[serde(with = "odm_store::stored_value")]
+    #[serde(with = "odm_mql::stored_value")]
     pub(crate) schema: Document,
     pub(crate) level: ValidationLevel,
     pub(crate) action: ValidationAction,

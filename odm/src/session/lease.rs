@@ -43,10 +43,10 @@ struct StoredLease {
     id: String,
     /// The turn that it is for, different each time.
     turn: ObjectId,
-    #[serde(with = "odm_store::stored_value")]
+    #[serde(with = "odm_mql::stored_value")]
     until: DateTime,
     /// The session of the store in which the program works.
-    #[serde(default, with = "odm_store::stored_value")]
+    #[serde(default, with = "odm_mql::stored_value")]
     session: Option<Bson>,
 }
 

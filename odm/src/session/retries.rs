@@ -28,17 +28,17 @@ const COLLECTION: &str = "_odm_retries";
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct StoredRetries {
     /// The caller.
-    #[serde(rename = "_id", with = "odm_store::stored_value")]
+    #[serde(rename = "_id", with = "odm_mql::stored_value")]
     id: RawBson,
     /// The number of its last command.
     command: i64,
     /// How many statements of the command are done.
     done: i32,
     /// Their answer.
-    #[serde(with = "odm_store::stored_value")]
+    #[serde(with = "odm_mql::stored_value")]
     answer: RawDocumentBuf,
     /// When the last of them was done.
-    #[serde(with = "odm_store::stored_value")]
+    #[serde(with = "odm_mql::stored_value")]
     at: DateTime,
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct ExtremeDefinition<const IS_MAX: bool> {
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        with = "odm_store::stored_value"
+        with = "odm_mql::stored_value"
     )]
     pub(crate) least: Option<Bson>,
 }

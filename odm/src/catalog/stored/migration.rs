@@ -24,7 +24,7 @@ pub(crate) struct RunningMigration {
     /// The steps that are done.
     pub(crate) done: Vec<String>,
     /// The `_id` of the last document that the next step has processed.
-    #[serde(default, with = "odm_store::stored_value")]
+    #[serde(default, with = "odm_mql::stored_value")]
     pub(crate) after: Option<RawBson>,
     /// The program that has announced it; `None` once it has begun.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -34,7 +34,7 @@ struct StoredView {
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        with = "odm_store::stored_value"
+        with = "odm_mql::stored_value"
     )]
     collation: Option<Document>,
 }
