@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::{GenericArgument, PathArguments, PathSegment, Type, ext::IdentExt};
+use syn::{
+    GenericArgument, Path, PathArguments, PathSegment, Type, TypeGenerics, ext::IdentExt,
+    parse_quote,
+};
 
 /// A field's identifier at the span of a literal, such that errors stand under the literal but no
 /// fix is proposed for the text in it. `None` if it cannot be one.
@@ -69,10 +72,12 @@ pub(crate) fn mentions<'a>(
     tokens: impl ToTokens,
     names: impl IntoIterator<Item = &'a Ident>,
 ) -> bool {
+    let mut names = names.into_iter().peekable();
+    if names.peek().is_none() {
+        return false;
+    }
     let idents = idents(tokens);
-    names
-        .into_iter()
-        .any(|name| idents.contains(&name.to_string()))
+    names.any(|name| idents.contains(&name.to_string()))
 }
 
 /// An identifier like `base` that the user's tokens do not use, so that generated items hide none of the
@@ -85,14 +90,23 @@ pub(crate) fn fresh(base: &str, used: &BTreeSet<String>) -> Ident {
     Ident::new(&name, Span::call_site())
 }
 
+/// An item with its own parameters as arguments.
+pub(crate) fn applied(ident: &Ident, generics: &TypeGenerics<'_>) -> Path {
+    let arguments = generics.to_token_stream();
+    if arguments.is_empty() {
+        return ident.clone().into();
+    }
+    parse_quote!(#ident #arguments)
+}
+
 /// A type with `Self` replaced, for use outside of the type's own definition.
-pub(crate) fn without_self(ty: &Type, this: &TokenStream) -> Type {
-    fn replace(tokens: TokenStream, this: &TokenStream) -> TokenStream {
+pub(crate) fn without_self(ty: &Type, this: &Path) -> Type {
+    fn replace(tokens: TokenStream, this: &Path) -> TokenStream {
         tokens
             .into_iter()
             .flat_map(|token| match token {
                 TokenTree::Ident(ident) if ident == "Self" => this
-                    .clone()
+                    .to_token_stream()
                     .into_iter()
                     .map(|mut token| {
                         token.set_span(ident.span());
@@ -323,7 +337,7 @@ mod tests {
     fn self_is_named() {
         let ty: Type = syn::parse_quote!(Vec<Box<Self>>);
         let expected: Type = syn::parse_quote!(Vec<Box<Comment<T>>>);
-        assert_eq!(without_self(&ty, &quote!(Comment<T>)), expected);
+        assert_eq!(without_self(&ty, &syn::parse_quote!(Comment<T>)), expected);
     }
 
     #[test]

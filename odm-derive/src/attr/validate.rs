@@ -1,7 +1,7 @@
 //! `#[validate(..)]`: rules for the values of a field, and the validation of a document.
 
 use odm_pattern::Pattern;
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{
     Attribute, Expr, Lit, LitStr, Meta, Path, Token, UnOp, punctuated::Punctuated, spanned::Spanned,
@@ -310,7 +310,7 @@ fn word(cx: &Ctxt, meta: &Meta, words: &[(&str, &'static str)]) -> Option<&'stat
 
 impl RuleValue {
     /// As a `RuleValue` of the library.
-    pub(crate) fn emit(&self, private: &TokenStream) -> TokenStream {
+    pub(crate) fn emit(&self, private: &Ident) -> TokenStream {
         match self {
             RuleValue::Bool(value) => quote!(#private::RuleValue::Bool(#value)),
             RuleValue::Integer(value) => quote!(#private::RuleValue::Integer(#value)),

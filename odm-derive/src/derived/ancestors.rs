@@ -101,9 +101,9 @@ impl DerivedField for Ancestors {
         let (stored, ty, deferred) = (member.stored(structure), &member.ty, self.deferred);
         let lists = "a document is below one other, and `{}` is a list or a map: name a reference outside of it";
         let (field, checks) = self.via.as_ref()?.own(head, lists);
-        let private = types::located(head.private.clone(), field.span());
+        let private = head.private_at(field.span());
         let along = quote_spanned!(field.span()=> #private::along::<#ty, _, _, _>(#field));
-        let private = types::located(head.private.clone(), ty.span());
+        let private = head.private_at(ty.span());
         let described =
             quote_spanned!(ty.span()=> #private::ancestors::<#ty, _>(#stored, #along, #deferred));
         Some(quote!({ #checks #described }))

@@ -109,7 +109,7 @@ impl OfChildren {
     /// The typed field of the child, and the checks of the path to it.
     fn field(&self, head: &Head, child: &Type) -> Option<(TokenStream, TokenStream)> {
         let From { literal, path, .. } = self.field.as_ref()?;
-        let private = types::located(head.private.clone(), literal.span());
+        let private = head.private_at(literal.span());
         let child = quote_spanned!(literal.span()=> #private::fields_of::<#child>());
         let lists =
             "each child has one value, and `{}` is a list or a map: name a field outside of it";
@@ -154,7 +154,7 @@ impl DerivedField for OfChildren {
         let describe = format_ident!("{}", self.attribute, span = ty.span());
         let children = quote!(#private::children::<#child>(#via, #filter, #deferred));
         // An error about the type stands at it alone.
-        let private = types::located(private.clone(), ty.span());
+        let private = head.private_at(ty.span());
         let Some((field, checks)) = self.field(head, child) else {
             return Some(quote_spanned! {ty.span()=>
                 #private::#describe::<#ty>(#stored, #children)
@@ -164,7 +164,7 @@ impl DerivedField for OfChildren {
             .then_some(self.recompute)
             .into_iter();
         let span = field.span();
-        let private = types::located(private, span);
+        let private = head.private_at(span);
         let field = quote_spanned!(span=> #private::child_field(#field));
         let described = quote_spanned! {ty.span()=>
             .#describe::<#ty>(#stored, #children #(, #recompute)*)
@@ -227,7 +227,7 @@ impl ReferencePath {
     /// ```
     pub(super) fn own(&self, head: &Head, lists: &str) -> (TokenStream, TokenStream) {
         let (span, this) = (self.literal.span(), &head.this);
-        let private = types::located(head.private.clone(), span);
+        let private = head.private_at(span);
         let from = quote_spanned!(span=> #private::fields_of::<#this>());
         steps(head, &from, &self.path, span, ("is_single", lists))
     }
@@ -265,7 +265,7 @@ pub(super) fn reference(cx: &Ctxt, meta: &Meta, document: &str) -> Option<Refere
 pub(super) fn emit_via(head: &Head, via: &ReferencePath, child: &TokenStream) -> TokenStream {
     let this = &head.this;
     let span = via.literal.span();
-    let private = types::located(head.private.clone(), span);
+    let private = head.private_at(span);
     let maps = "references in a map, as in `{}`, have no path: its keys are not known";
     let (field, checks) = steps(head, child, &via.path, span, ("is_followed", maps));
     let path = quote_spanned!(span=> #private::path_to::<#this, _, _, _>(#field));
@@ -284,7 +284,7 @@ fn steps(
     span: Span,
     (check, message): (&str, &str),
 ) -> (TokenStream, TokenStream) {
-    let private = types::located(head.private.clone(), span);
+    let private = head.private_at(span);
     let check = Ident::new(check, span);
     let mut names = path.iter();
     let mut last = names.next();

@@ -147,7 +147,7 @@ impl DerivedField for ComputedField {
         let document = &emission.document;
         let checked = emission.checked(&self.parsed.node);
         let formula = emission.formula(&self.parsed.node);
-        let private = types::located(head.private.clone(), ty.span());
+        let private = head.private_at(ty.span());
         Some(quote_spanned! {ty.span()=>
             #private::computed::<#ty, _, _>(
                 #stored,

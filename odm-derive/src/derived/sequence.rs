@@ -13,7 +13,6 @@ use crate::{
     attr::value::{Once, keys_with, unknown},
     ctxt::Ctxt,
     model::{DerivedField, Head, Member, Structure},
-    types,
 };
 
 pub(super) const KIND: DerivedKind = DerivedKind {
@@ -72,7 +71,7 @@ impl DerivedField for Sequence {
         let (stored, ty) = (member.stored(structure), &member.ty);
         let lists = "a number is within one parent, and `{}` is a list or a map: name a reference outside of it";
         let (field, checks) = self.within.as_ref()?.own(head, lists);
-        let private = types::located(head.private.clone(), field.span());
+        let private = head.private_at(field.span());
         let within = quote_spanned!(field.span()=> #private::within(#field));
         let described = quote_spanned!(ty.span()=> .sequence::<#ty>(#stored));
         Some(quote!({ #checks #within #described }))

@@ -124,7 +124,7 @@ impl DerivedField for Subset {
 fn shape(head: &Head, stored: &str, ty: &Type, declared: &Subset) -> TokenStream {
     let this = &head.this;
     // Gives an error the span of the type alone.
-    let private = types::located(head.private.clone(), ty.span());
+    let private = head.private_at(ty.span());
     let (limit, deferred) = (declared.limit, declared.deferred);
     let sort = declared.sort.iter().flat_map(|(literal, keys)| {
         keys.iter()
@@ -161,12 +161,12 @@ fn shape(head: &Head, stored: &str, ty: &Type, declared: &Subset) -> TokenStream
 /// ```
 fn reads(head: &Head, ty: &Type, declared: &Subset) -> TokenStream {
     // Gives an error the span of the type alone.
-    let private = types::located(head.private.clone(), ty.span());
+    let private = head.private_at(ty.span());
     let sort = declared.sort.iter().flat_map(|(literal, keys)| {
         keys.iter().map(|key| {
             let span = literal.span();
             let field = sort_field(head, ty, key, span);
-            let private = types::located(head.private.clone(), span);
+            let private = head.private_at(span);
             quote_spanned!(span=> #private::sort_path(#field))
         })
     });
@@ -181,11 +181,11 @@ fn reads(head: &Head, ty: &Type, declared: &Subset) -> TokenStream {
 
 /// The typed field that a sort key names.
 fn sort_field(head: &Head, ty: &Type, key: &Key, span: Span) -> TokenStream {
-    let private = types::located(head.private.clone(), span);
+    let private = head.private_at(span);
     let mut names = key.path.iter();
     let first = names.next();
     // A wrong type is reported at the type.
-    let at = types::located(head.private.clone(), ty.span());
+    let at = head.private_at(ty.span());
     let child = quote_spanned!(ty.span()=> #at::child::<#ty>().fields);
     let child = quote_spanned!(span=> #child.#first);
     names.fold(
@@ -195,7 +195,7 @@ fn sort_field(head: &Head, ty: &Type, key: &Key, span: Span) -> TokenStream {
 }
 
 fn sort_key(head: &Head, ty: &Type, key: &Key, span: Span) -> TokenStream {
-    let private = types::located(head.private.clone(), span);
+    let private = head.private_at(span);
     let field = sort_field(head, ty, key, span);
     let apart = "a subset is sorted by a field of the child itself, and this one is in its cold part: \
                  move it to the child";

@@ -57,7 +57,7 @@ pub(super) fn expand(database: &Database) -> TokenStream {
     let version = version.ok();
     // Its result has the type that the user wrote, which the compiler checks at the user's tokens.
     let migrations = migrations.as_ref().map(|function| {
-        let returned = types::located(private.clone(), function.span());
+        let returned = head.private_at(function.span());
         quote! {
             fn migrations() -> #private::Migrations {
                 #returned::migrations(#function)
@@ -112,10 +112,11 @@ fn has(database: &Database) -> TokenStream {
 }
 
 fn checks(database: &Database) -> TokenStream {
-    let Head { private, this, .. } = &database.head;
+    let head = &database.head;
+    let Head { private, this, .. } = head;
     let repositories = &database.repositories;
     let complete = repositories.iter().map(|(_, _, model)| {
-        let at = types::located(private.clone(), model.span());
+        let at = head.private_at(model.span());
         quote_spanned!(model.span()=> #at::complete::<#this, #model>();)
     });
     let models = Ident::new("models", Span::mixed_site());
@@ -127,15 +128,15 @@ fn checks(database: &Database) -> TokenStream {
         .iter()
         .enumerate()
         .map(|(position, (_, _, model))| {
-            let at = types::located(private.clone(), model.span());
+            let at = head.private_at(model.span());
             quote_spanned!(model.span()=> #at::assert_own_collection(#models, #names, #position);)
         });
     let outlines = repositories
         .iter()
         .map(|(_, _, model)| quote!(#private::Probe::<#model>::MODEL));
     // Gives the whole call the span of the name.
-    let span = database.head.ident.span();
-    let at = types::located(private.clone(), span);
+    let span = head.ident.span();
+    let at = head.private_at(span);
     let acyclic = quote_spanned!(span=> #at::assert_acyclic(#models););
     quote! {
         const _: () = {

@@ -461,7 +461,6 @@ fn followed(head: &Head, root: &TokenStream, span: Span, key: &Key) -> TokenStre
 /// Some(expires(ROOT.seen, 2592000))
 /// ```
 fn expires(head: &Head, root: &TokenStream, declared: &Expires) -> TokenStream {
-    let private = &head.private;
     let Expires {
         literal,
         key,
@@ -469,7 +468,7 @@ fn expires(head: &Head, root: &TokenStream, declared: &Expires) -> TokenStream {
     } = declared;
     let span = literal.span();
     let field = followed(head, root, span, key);
-    let located = types::located(private.clone(), span);
+    let located = head.private_at(span);
     quote_spanned!(span=> ::core::option::Option::Some(#located::expires(#field, #after)))
 }
 
@@ -529,6 +528,6 @@ fn version(head: &Head, ty: &Type) -> TokenStream {
 /// const _: () = write_time::<DateTime>();
 /// ```
 fn write_time(head: &Head, ty: &Type) -> TokenStream {
-    let private = types::located(head.private.clone(), ty.span());
+    let private = head.private_at(ty.span());
     quote_spanned!(ty.span()=> const _: () = #private::write_time::<#ty>();)
 }

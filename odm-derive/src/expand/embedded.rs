@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::Path;
 
 use crate::model::Head;
 
@@ -20,7 +21,7 @@ use crate::model::Head;
 /// ```
 pub(crate) fn embedded(
     head: &Head,
-    this: &TokenStream,
+    this: &Path,
     parent: &TokenStream,
     operand: Option<TokenStream>,
 ) -> TokenStream {

@@ -8,7 +8,6 @@ use crate::{
     ast::IdSource,
     attr,
     model::{Document, Head, New},
-    types,
 };
 
 /// ```ignore
@@ -102,10 +101,10 @@ fn names_serde(attr: &Attribute) -> bool {
 ///     fn id_of_number() -> Option<fn(i64) -> Option<i64>> { Some(id_of_number::<i64>) }
 /// ```
 pub(super) fn insertable(document: &Document, new: &New) -> TokenStream {
-    let private = &document.head.private;
+    let head = &document.head;
     let id = &document.id_type;
     let option = quote!(::core::option::Option);
-    let located = types::located(private.clone(), id.span());
+    let located = head.private_at(id.span());
     let make = new.id_source.map(|source| match source {
         IdSource::Auto => {
             let made = quote_spanned!(id.span()=> #located::make_id::<#id>());

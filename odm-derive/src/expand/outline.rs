@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
+use syn::Type;
 
 use super::related;
 use crate::{
@@ -89,8 +90,7 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
 /// Whether there may be values in a field that the library does not look into, and that are not in the
 /// outline of an embedded value. Types that embed each other have no such outline.
 fn is_opaque(head: &Head, member: &Member) -> bool {
-    let itself =
-        || types::innermost(&member.ty).to_token_stream().to_string() == head.this.to_string();
+    let itself = || matches!(types::innermost(&member.ty), Type::Path(ty) if ty.qself.is_none() && ty.path == head.this);
     match member.role {
         Role::Embed { recursive: true } => true,
         Role::Embed { recursive: false } => {

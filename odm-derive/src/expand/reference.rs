@@ -41,7 +41,7 @@ pub(super) fn shape(head: &Head, stored: &str, member: &Member) -> Option<TokenS
             let embedded = head.derive != Derive::Document;
             let rule = quote::format_ident!("{}", rule.variant());
             // Gives the whole call the span of the literal.
-            let at = types::located(private.clone(), literal.span());
+            let at = head.private_at(literal.span());
             let check = quote_spanned! {literal.span()=>
                 #at::delete_rule::<#ty>(#at::OnDelete::#rule, #embedded);
             };

@@ -107,7 +107,7 @@ pub(super) fn questions(
         let related = if unseen {
             quote_spanned!(span=> #private::Probe::<#ty>::RELATED)
         } else {
-            let at = types::located(private.clone(), ty.span());
+            let at = head.private_at(ty.span());
             quote_spanned!(ty.span()=> <#ty as #at::Known>::RELATED)
         };
         checks.push(quote_spanned!(span=> ::core::assert!(!#related, #message);));

@@ -4,10 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Type, spanned::Spanned};
 
-use crate::{
-    model::{Head, Scalar},
-    types,
-};
+use crate::model::{Head, Scalar};
 
 /// The traits of a scalar, each where the scalar has it. The bounds are for all lifetimes, because the compiler refuses
 /// a bound that it finds at once to be false.
@@ -32,7 +29,7 @@ pub(super) fn expand(head: &Head, scalar: &Scalar) -> TokenStream {
     let Head { private, this, .. } = head;
     let (impl_generics, _, where_clause) = head.generics.split_for_impl();
     let known = known(head, stored);
-    let located = types::located(private.clone(), stored.span());
+    let located = head.private_at(stored.span());
     let implement = |name: &str, on: &Type, content: TokenStream| {
         let name = syn::Ident::new(name, proc_macro2::Span::call_site());
         let predicates = where_clause.iter().flat_map(|clause| &clause.predicates);

@@ -361,7 +361,6 @@ fn check_of(
 /// const _: () = validates_number::<i64>();
 /// ```
 pub(super) fn fits(head: &Head, structure: &Structure) -> TokenStream {
-    let private = &head.private;
     let mut fits = Vec::new();
     for member in &structure.members {
         let ty = &member.ty;
@@ -371,7 +370,7 @@ pub(super) fn fits(head: &Head, structure: &Structure) -> TokenStream {
         concerns.sort_by_key(|(concerns, _)| *concerns);
         concerns.dedup_by_key(|(concerns, _)| *concerns);
         for (concerns, at) in concerns.into_iter().filter(|_| !head.is_dependent(ty)) {
-            let at = types::located(private.clone(), at);
+            let at = head.private_at(at);
             let fit = match concerns {
                 Concerns::Number => quote!(validates_number),
                 Concerns::Text => quote!(validates_text),

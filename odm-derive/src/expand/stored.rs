@@ -163,7 +163,7 @@ fn flat(head: &Head, structure: &Structure, member: &Member, others: &[&Type]) -
         }
     });
     // Gives the call the span of the type.
-    let at = types::located(private.clone(), ty.span());
+    let at = head.private_at(ty.span());
     quote_spanned! {ty.span()=>
         const _: () = {
             #closed

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Generics, Type, parse_quote, parse_quote_spanned, spanned::Spanned};
+use syn::{Generics, Path, Type, parse_quote, parse_quote_spanned, spanned::Spanned};
 
 use crate::{
     ast::{Field, Input},
@@ -21,11 +21,11 @@ pub(crate) struct Head {
     /// The item's generics, with the bounds that generated code needs.
     pub(crate) generics: Generics,
     /// The type: `Envelope<T>`.
-    pub(crate) this: TokenStream,
+    pub(crate) this: Path,
     /// `::odm::derive`.
     pub(crate) library: TokenStream,
     /// `_odm`, its short name among the generated items: a path of one segment costs the compiler less than one of three.
-    pub(crate) private: TokenStream,
+    pub(crate) private: Ident,
     /// A name for a parameter that is a path.
     pub(crate) path: Ident,
     /// A name for a parameter that is a database.
@@ -40,7 +40,7 @@ impl Head {
         let used = types::idents(input.item);
         let mut generics = input.item.generics.clone();
         let (_, ty_generics, _) = generics.split_for_impl();
-        let this = quote!(#ident #ty_generics);
+        let this = types::applied(&ident, &ty_generics);
         let type_params: Vec<Ident> = generics
             .type_params()
             .map(|param| param.ident.clone())
@@ -63,12 +63,19 @@ impl Head {
             generics,
             this,
             library,
-            private: quote!(#private),
+            private,
             path: types::fresh("P", &used),
             database: types::fresh("D", &used),
             type_params,
             used,
         }
+    }
+
+    /// `_odm`, such that errors stand at this span.
+    pub(crate) fn private_at(&self, span: Span) -> Ident {
+        let mut private = self.private.clone();
+        private.set_span(Span::mixed_site().located_at(span));
+        private
     }
 
     /// An identifier that hides none of the user's.
@@ -101,7 +108,7 @@ impl Head {
         if !field.serde.native {
             return ty;
         }
-        let private = types::located(self.private.clone(), ty.span());
+        let private = self.private_at(ty.span());
         parse_quote_spanned!(ty.span()=> #private::Native<#ty>)
     }
 

@@ -1,7 +1,6 @@
 //! The fields of a struct or enum, as paths see them.
 
-use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use proc_macro2::Ident;
 use syn::{Attribute, Path, Type, parse_quote};
 
 use super::{CopiedField, Head, Kind, Role};
@@ -18,7 +17,7 @@ pub(crate) struct Structure {
     /// The type that has them.
     pub(crate) ident: Ident,
     /// The same with its parameters.
-    pub(crate) this: TokenStream,
+    pub(crate) this: Path,
     /// Its name in messages and in the documentation.
     pub(crate) name: String,
     /// The generated struct of typed fields.
@@ -57,7 +56,7 @@ pub(crate) enum VariantContent {
     /// The library does not see it.
     Any,
     /// The fields of this hidden type.
-    Fields(TokenStream),
+    Fields(Path),
     Value(Box<Type>),
 }
 
@@ -140,7 +139,7 @@ impl Structure {
     pub(super) fn empty(head: &Head, ident: Ident, name: String) -> Self {
         let (_, ty_generics, _) = head.generics.split_for_impl();
         Structure {
-            this: quote!(#ident #ty_generics),
+            this: types::applied(&ident, &ty_generics),
             fields: head.fresh(&format!("{}Fields", types::name(&ident))),
             ident,
             name,

@@ -1,7 +1,6 @@
 //! The fields of enums, as paths see them.
 
 use proc_macro2::Ident;
-use quote::quote;
 use syn::parse_quote;
 
 use super::{
@@ -33,7 +32,7 @@ fn content_of(head: &Head, variant: &Variant<'_>) -> VariantContent {
         Style::Named => {
             let ident = hidden_ident(head, variant);
             let (_, generics, _) = head.generics.split_for_impl();
-            VariantContent::Fields(quote!(#ident #generics))
+            VariantContent::Fields(types::applied(&ident, &generics))
         }
         Style::Newtype => match stored.next() {
             Some(field) if !is_unseen(field) => {

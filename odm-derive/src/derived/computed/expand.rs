@@ -40,7 +40,7 @@ impl<'e> Emission<'e> {
     /// A function of the library, called where its argument is.
     fn call(&self, name: &str, argument: &TokenStream) -> TokenStream {
         let span = argument.span();
-        let private = types::located(self.head.private.clone(), span);
+        let private = self.head.private_at(span);
         let name = Ident::new(name, span);
         quote_spanned!(span=> #private::formula::#name(#argument))
     }
@@ -115,7 +115,7 @@ impl<'e> Emission<'e> {
             }
             Node::OfText(name, _, text) => {
                 let text = self.borrowed("text", text);
-                let private = types::located(self.head.private.clone(), name.span());
+                let private = self.head.private_at(name.span());
                 quote_spanned!(name.span()=> #private::formula::#name(#text))
             }
             Node::Call(receiver, name, method, arguments) => {
@@ -303,7 +303,7 @@ impl<'e> Emission<'e> {
                 let span = path
                     .first()
                     .map_or_else(proc_macro2::Span::call_site, Ident::span);
-                let private = types::located(self.head.private.clone(), span);
+                let private = self.head.private_at(span);
                 let [first, rest @ ..] = &**path else {
                     return TokenStream::new();
                 };
@@ -318,14 +318,14 @@ impl<'e> Emission<'e> {
                     return TokenStream::new();
                 };
                 let span = first.span();
-                let private = types::located(self.head.private.clone(), span);
+                let private = self.head.private_at(span);
                 (quote_spanned!(span=> #private::step(#list).#first), rest)
             }
             _ => return TokenStream::new(),
         };
         path.iter().fold(start, |field, name| {
             let span = name.span();
-            let private = types::located(self.head.private.clone(), span);
+            let private = self.head.private_at(span);
             quote_spanned!(span=> #private::step(#field).#name)
         })
     }

@@ -84,7 +84,7 @@ fn copied(head: &Head, structure: &Structure, member: &Member, copy: &Copy) -> T
     let deferred = copy.deferred;
     let (document, span) = (&from.ty, from.literal.span());
     // So that calls as a whole stand where the literal does.
-    let private = types::located(head.private.clone(), span);
+    let private = head.private_at(span);
     let lists = "a copy has one source, and `{}` is a list or a map";
     let (source, singles) = followed(head, from, "is_single", lists);
     let declared = quote_spanned! {span=>
@@ -130,7 +130,7 @@ fn along(
     match &copy.along {
         Along::Beside(field, at) => {
             let this = &structure.this;
-            let private = types::located(head.private.clone(), *at);
+            let private = head.private_at(*at);
             let beside = quote_spanned! {*at=>
                 #private::beside::<#document, _, _, _>(#private::fields_of::<#this>().#field)
             };
@@ -145,7 +145,7 @@ fn along(
             let maps =
                 "references in a map, as in `{}`, cannot be followed: its keys are not known";
             let (reference, known) = followed(head, via, "is_followed", maps);
-            let private = types::located(head.private.clone(), at);
+            let private = head.private_at(at);
             let back = quote_spanned!(at=> #private::back::<#this, #document, #holder, _, _, _>(#reference));
             (
                 quote_spanned!(span=> listed_as::<#ty>()),
@@ -163,7 +163,7 @@ impl CopiedField for Copy {
 
     fn check(&self, head: &Head, structure: &Structure, position: usize) -> TokenStream {
         let (this, span) = (&structure.this, self.from.literal.span());
-        let private = types::located(head.private.clone(), span);
+        let private = head.private_at(span);
         quote_spanned!(span=> #private::check::<#this>(#position);)
     }
 
@@ -184,9 +184,9 @@ impl CopiedField for Copy {
         let mut document = document.clone();
         document.set_span(document.span().located_at(span));
         let original = original(head, &self.from, ty);
-        let private = types::located(head.private.clone(), span);
+        let private = head.private_at(span);
         let value = quote_spanned!(span=> &#private::of_original(#document, #original) #(.#path)*);
-        let private = types::located(head.private.clone(), ty.span());
+        let private = head.private_at(ty.span());
         let value_type = types::native(ty).unwrap_or(ty);
         let taken = quote_spanned!(ty.span()=> #private::from_source::<_, #value_type>);
         quote!(#taken(#value))
@@ -197,7 +197,7 @@ impl CopiedField for Copy {
 /// the same, and reported once.
 fn original(head: &Head, from: &From, ty: &Type) -> TokenStream {
     let (document, span) = (&from.ty, from.literal.span());
-    let private = types::located(head.private.clone(), span);
+    let private = head.private_at(span);
     let (source, _) = followed(head, from, "is_single", "");
     quote_spanned!(span=> #private::copied::<#document, _>(#source).copied_as::<#ty>())
 }
@@ -210,7 +210,7 @@ fn original(head: &Head, from: &From, ty: &Type) -> TokenStream {
 /// ```
 fn followed(head: &Head, from: &From, check: &str, message: &str) -> (TokenStream, TokenStream) {
     let (ty, span) = (&from.ty, from.literal.span());
-    let private = types::located(head.private.clone(), span);
+    let private = head.private_at(span);
     let check = Ident::new(check, span);
     let mut names = from.path.iter();
     let mut last = names.next();
