@@ -35,21 +35,22 @@ const _: () = {
         ];
         type Fields<P: _odm::Path> = SideFields<P>;
         fn shape() -> &'static _odm::Shape {
-            static ONE: _odm::Shape = _odm::Shape {
-                name: "Side",
-                fields: &[
-                    _odm::FieldShape {
-                        name: "length",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<f64>::DESCRIBED,
-                        public: ::core::option::Option::Some("length"),
-                        copied: ::core::option::Option::None,
-                        required: true,
-                        rules: &[],
-                    },
-                ],
-            };
-            &ONE
+            const {
+                &_odm::Shape {
+                    name: "Side",
+                    fields: &[
+                        _odm::FieldShape {
+                            name: "length",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<f64>::DESCRIBED,
+                            public: ::core::option::Option::Some("length"),
+                            copied: ::core::option::Option::None,
+                            required: true,
+                            rules: &[],
+                        },
+                    ],
+                }
+            }
         }
     }
     #[automatically_derived]

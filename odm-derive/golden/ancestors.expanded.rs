@@ -192,17 +192,11 @@ const _: () = {
     impl _odm::Document for Category {
         type Id = i64;
         type Itself = Self;
+        const NAME: &'static str = "Category";
         const COLLECTION: &'static str = "categories";
         const HASH: ::core::primitive::u64 = 12228503658399509997u64;
         fn id(&self) -> &i64 {
             &self.id
-        }
-        fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::Model {
-                name: "Category",
-                .._odm::Probe::<Category>::BARE_MODEL
-            };
-            &ONE
         }
     }
     #[automatically_derived]

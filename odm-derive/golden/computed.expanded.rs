@@ -250,17 +250,11 @@ const _: () = {
     impl _odm::Document for Order {
         type Id = i64;
         type Itself = Self;
+        const NAME: &'static str = "Order";
         const COLLECTION: &'static str = "orders";
         const HASH: ::core::primitive::u64 = 5169432582064972u64;
         fn id(&self) -> &i64 {
             &self.id
-        }
-        fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::Model {
-                name: "Order",
-                .._odm::Probe::<Order>::BARE_MODEL
-            };
-            &ONE
         }
     }
     #[automatically_derived]

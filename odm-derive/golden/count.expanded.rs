@@ -119,17 +119,11 @@ const _: () = {
     impl _odm::Document for Project {
         type Id = i64;
         type Itself = Self;
+        const NAME: &'static str = "Project";
         const COLLECTION: &'static str = "projects";
         const HASH: ::core::primitive::u64 = 7286335475966640663u64;
         fn id(&self) -> &i64 {
             &self.id
-        }
-        fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::Model {
-                name: "Project",
-                .._odm::Probe::<Project>::BARE_MODEL
-            };
-            &ONE
         }
     }
     #[automatically_derived]
@@ -222,46 +216,47 @@ const _: () = {
         };
         type Fields<P: _odm::Path> = TaskFields<P>;
         fn shape() -> &'static _odm::Shape {
-            static ONE: _odm::Shape = _odm::Shape {
-                name: "Task",
-                fields: &[
-                    _odm::FieldShape {
-                        name: "_id",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<ObjectId>::DESCRIBED,
-                        public: ::core::option::Option::Some("_id"),
-                        copied: ::core::option::Option::None,
-                        required: false,
-                        rules: &[],
-                    },
-                    _odm::FieldShape {
-                        described: _odm::Probe::<Ref<Project>>::DESCRIBED,
-                        required: !_odm::Probe::<Ref<Project>>::FROM_NOTHING,
-                        .._odm::reference::<
-                            Ref<Project>,
-                        >(
-                            "project",
-                            _odm::DeclaredReference {
-                                parent: true,
-                                one: false,
-                                unchecked: false,
-                                on_delete: ::core::option::Option::None,
-                                inverse: ::core::option::Option::None,
-                            },
-                        )
-                    },
-                    _odm::FieldShape {
-                        name: "done",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<bool>::DESCRIBED,
-                        public: ::core::option::Option::Some("done"),
-                        copied: ::core::option::Option::None,
-                        required: true,
-                        rules: &[],
-                    },
-                ],
-            };
-            &ONE
+            const {
+                &_odm::Shape {
+                    name: "Task",
+                    fields: &[
+                        _odm::FieldShape {
+                            name: "_id",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<ObjectId>::DESCRIBED,
+                            public: ::core::option::Option::Some("_id"),
+                            copied: ::core::option::Option::None,
+                            required: false,
+                            rules: &[],
+                        },
+                        _odm::FieldShape {
+                            described: _odm::Probe::<Ref<Project>>::DESCRIBED,
+                            required: !_odm::Probe::<Ref<Project>>::FROM_NOTHING,
+                            .._odm::reference::<
+                                Ref<Project>,
+                            >(
+                                "project",
+                                _odm::DeclaredReference {
+                                    parent: true,
+                                    one: false,
+                                    unchecked: false,
+                                    on_delete: ::core::option::Option::None,
+                                    inverse: ::core::option::Option::None,
+                                },
+                            )
+                        },
+                        _odm::FieldShape {
+                            name: "done",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<bool>::DESCRIBED,
+                            public: ::core::option::Option::Some("done"),
+                            copied: ::core::option::Option::None,
+                            required: true,
+                            rules: &[],
+                        },
+                    ],
+                }
+            }
         }
     }
     #[automatically_derived]
@@ -274,17 +269,11 @@ const _: () = {
     impl _odm::Document for Task {
         type Id = ObjectId;
         type Itself = Self;
+        const NAME: &'static str = "Task";
         const COLLECTION: &'static str = "tasks";
         const HASH: ::core::primitive::u64 = 565226122958520589u64;
         fn id(&self) -> &ObjectId {
             &self.id
-        }
-        fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::Model {
-                name: "Task",
-                .._odm::Probe::<Task>::BARE_MODEL
-            };
-            &ONE
         }
     }
     #[automatically_derived]

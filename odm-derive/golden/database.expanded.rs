@@ -35,21 +35,22 @@ const _: () = {
         ];
         type Fields<P: _odm::Path> = PartFields<P>;
         fn shape() -> &'static _odm::Shape {
-            static ONE: _odm::Shape = _odm::Shape {
-                name: "Part",
-                fields: &[
-                    _odm::FieldShape {
-                        name: "_id",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<i64>::DESCRIBED,
-                        public: ::core::option::Option::Some("_id"),
-                        copied: ::core::option::Option::None,
-                        required: false,
-                        rules: &[],
-                    },
-                ],
-            };
-            &ONE
+            const {
+                &_odm::Shape {
+                    name: "Part",
+                    fields: &[
+                        _odm::FieldShape {
+                            name: "_id",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<i64>::DESCRIBED,
+                            public: ::core::option::Option::Some("_id"),
+                            copied: ::core::option::Option::None,
+                            required: false,
+                            rules: &[],
+                        },
+                    ],
+                }
+            }
         }
     }
     #[automatically_derived]
@@ -62,17 +63,11 @@ const _: () = {
     impl _odm::Document for Part {
         type Id = i64;
         type Itself = Self;
+        const NAME: &'static str = "Part";
         const COLLECTION: &'static str = "parts";
         const HASH: ::core::primitive::u64 = 887663944871270597u64;
         fn id(&self) -> &i64 {
             &self.id
-        }
-        fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::Model {
-                name: "Part",
-                .._odm::Probe::<Part>::BARE_MODEL
-            };
-            &ONE
         }
     }
     #[automatically_derived]
@@ -157,37 +152,38 @@ const _: () = {
         };
         type Fields<P: _odm::Path> = ProductFields<P>;
         fn shape() -> &'static _odm::Shape {
-            static ONE: _odm::Shape = _odm::Shape {
-                name: "Product",
-                fields: &[
-                    _odm::FieldShape {
-                        name: "_id",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<i64>::DESCRIBED,
-                        public: ::core::option::Option::Some("_id"),
-                        copied: ::core::option::Option::None,
-                        required: false,
-                        rules: &[],
-                    },
-                    _odm::FieldShape {
-                        described: _odm::Probe::<Vec<Ref<Part>>>::DESCRIBED,
-                        required: !_odm::Probe::<Vec<Ref<Part>>>::FROM_NOTHING,
-                        .._odm::reference::<
-                            Vec<Ref<Part>>,
-                        >(
-                            "parts",
-                            _odm::DeclaredReference {
-                                parent: false,
-                                one: false,
-                                unchecked: false,
-                                on_delete: ::core::option::Option::None,
-                                inverse: ::core::option::Option::None,
-                            },
-                        )
-                    },
-                ],
-            };
-            &ONE
+            const {
+                &_odm::Shape {
+                    name: "Product",
+                    fields: &[
+                        _odm::FieldShape {
+                            name: "_id",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<i64>::DESCRIBED,
+                            public: ::core::option::Option::Some("_id"),
+                            copied: ::core::option::Option::None,
+                            required: false,
+                            rules: &[],
+                        },
+                        _odm::FieldShape {
+                            described: _odm::Probe::<Vec<Ref<Part>>>::DESCRIBED,
+                            required: !_odm::Probe::<Vec<Ref<Part>>>::FROM_NOTHING,
+                            .._odm::reference::<
+                                Vec<Ref<Part>>,
+                            >(
+                                "parts",
+                                _odm::DeclaredReference {
+                                    parent: false,
+                                    one: false,
+                                    unchecked: false,
+                                    on_delete: ::core::option::Option::None,
+                                    inverse: ::core::option::Option::None,
+                                },
+                            )
+                        },
+                    ],
+                }
+            }
         }
     }
     #[automatically_derived]
@@ -200,17 +196,11 @@ const _: () = {
     impl _odm::Document for Product {
         type Id = i64;
         type Itself = Self;
+        const NAME: &'static str = "Product";
         const COLLECTION: &'static str = "products";
         const HASH: ::core::primitive::u64 = 17197288366239991341u64;
         fn id(&self) -> &i64 {
             &self.id
-        }
-        fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::Model {
-                name: "Product",
-                .._odm::Probe::<Product>::BARE_MODEL
-            };
-            &ONE
         }
     }
     #[automatically_derived]

@@ -106,17 +106,11 @@ const _: () = {
     impl _odm::Document for Author {
         type Id = i64;
         type Itself = Self;
+        const NAME: &'static str = "Author";
         const COLLECTION: &'static str = "authors";
         const HASH: ::core::primitive::u64 = 15562202057769132575u64;
         fn id(&self) -> &i64 {
             &self.id
-        }
-        fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::Model {
-                name: "Author",
-                .._odm::Probe::<Author>::BARE_MODEL
-            };
-            &ONE
         }
     }
     #[automatically_derived]
@@ -306,17 +300,11 @@ const _: () = {
     impl _odm::Document for Post {
         type Id = ObjectId;
         type Itself = Self;
+        const NAME: &'static str = "Post";
         const COLLECTION: &'static str = "posts";
         const HASH: ::core::primitive::u64 = 14624936443175169884u64;
         fn id(&self) -> &ObjectId {
             &self.id
-        }
-        fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::Model {
-                name: "Post",
-                .._odm::Probe::<Post>::BARE_MODEL
-            };
-            &ONE
         }
     }
     #[automatically_derived]

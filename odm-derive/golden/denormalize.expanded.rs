@@ -154,17 +154,11 @@ const _: () = {
     impl _odm::Document for Part {
         type Id = i64;
         type Itself = Self;
+        const NAME: &'static str = "Part";
         const COLLECTION: &'static str = "parts";
         const HASH: ::core::primitive::u64 = 887663944871270597u64;
         fn id(&self) -> &i64 {
             &self.id
-        }
-        fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::Model {
-                name: "Part",
-                .._odm::Probe::<Part>::BARE_MODEL
-            };
-            &ONE
         }
     }
     #[automatically_derived]
@@ -372,17 +366,11 @@ const _: () = {
     impl _odm::Document for Product {
         type Id = i64;
         type Itself = Self;
+        const NAME: &'static str = "Product";
         const COLLECTION: &'static str = "products";
         const HASH: ::core::primitive::u64 = 17197288366239991341u64;
         fn id(&self) -> &i64 {
             &self.id
-        }
-        fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::Model {
-                name: "Product",
-                .._odm::Probe::<Product>::BARE_MODEL
-            };
-            &ONE
         }
     }
     #[automatically_derived]

@@ -46,30 +46,31 @@ const _: () = {
         ];
         type Fields<P: _odm::Path> = MoneyFields<P>;
         fn shape() -> &'static _odm::Shape {
-            static ONE: _odm::Shape = _odm::Shape {
-                name: "Money",
-                fields: &[
-                    _odm::FieldShape {
-                        name: "value",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<i64>::DESCRIBED,
-                        public: ::core::option::Option::Some("value"),
-                        copied: ::core::option::Option::None,
-                        required: true,
-                        rules: &[],
-                    },
-                    _odm::FieldShape {
-                        name: "currency",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<String>::DESCRIBED,
-                        public: ::core::option::Option::Some("currency"),
-                        copied: ::core::option::Option::None,
-                        required: true,
-                        rules: &[],
-                    },
-                ],
-            };
-            &ONE
+            const {
+                &_odm::Shape {
+                    name: "Money",
+                    fields: &[
+                        _odm::FieldShape {
+                            name: "value",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<i64>::DESCRIBED,
+                            public: ::core::option::Option::Some("value"),
+                            copied: ::core::option::Option::None,
+                            required: true,
+                            rules: &[],
+                        },
+                        _odm::FieldShape {
+                            name: "currency",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<String>::DESCRIBED,
+                            public: ::core::option::Option::Some("currency"),
+                            copied: ::core::option::Option::None,
+                            required: true,
+                            rules: &[],
+                        },
+                    ],
+                }
+            }
         }
     }
     #[automatically_derived]
@@ -454,17 +455,11 @@ const _: () = {
     impl _odm::Document for Product {
         type Id = Sku;
         type Itself = Self;
+        const NAME: &'static str = "Product";
         const COLLECTION: &'static str = "products";
         const HASH: ::core::primitive::u64 = 17197288366239991341u64;
         fn id(&self) -> &Sku {
             &self.sku
-        }
-        fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::Model {
-                name: "Product",
-                .._odm::Probe::<Product>::BARE_MODEL
-            };
-            &ONE
         }
     }
     const _: () = ::core::assert!(

@@ -100,127 +100,128 @@ const _: () = {
         ];
         type Fields<P: _odm::Path> = AccountFields<P>;
         fn shape() -> &'static _odm::Shape {
-            static ONE: _odm::Shape = _odm::Shape {
-                name: "Account",
-                fields: &[
-                    _odm::FieldShape {
-                        name: "_id",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<ObjectId>::DESCRIBED,
-                        public: ::core::option::Option::Some("_id"),
-                        copied: ::core::option::Option::None,
-                        required: false,
-                        rules: &[],
-                    },
-                    _odm::FieldShape {
-                        name: "name",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<String>::DESCRIBED,
-                        public: ::core::option::Option::Some("name"),
-                        copied: ::core::option::Option::None,
-                        required: true,
-                        rules: &[
-                            _odm::Rule {
-                                keyword: "minLength",
-                                value: _odm::RuleValue::Integer(1i64),
-                            },
-                            _odm::Rule {
-                                keyword: "maxLength",
-                                value: _odm::RuleValue::Integer(40i64),
-                            },
-                        ],
-                    },
-                    _odm::FieldShape {
-                        name: "email",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<String>::DESCRIBED,
-                        public: ::core::option::Option::Some("email"),
-                        copied: ::core::option::Option::None,
-                        required: true,
-                        rules: &[
-                            _odm::Rule {
-                                keyword: "pattern",
-                                value: _odm::RuleValue::Text("^[^@]+@[^@]+$"),
-                            },
-                        ],
-                    },
-                    _odm::FieldShape {
-                        name: "country",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<String>::DESCRIBED,
-                        public: ::core::option::Option::Some("country"),
-                        copied: ::core::option::Option::None,
-                        required: true,
-                        rules: &[
-                            _odm::Rule {
-                                keyword: "enum",
-                                value: _odm::RuleValue::List(
-                                    &[_odm::RuleValue::Text("at"), _odm::RuleValue::Text("de")],
-                                ),
-                            },
-                        ],
-                    },
-                    _odm::FieldShape {
-                        name: "score",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<i32>::DESCRIBED,
-                        public: ::core::option::Option::Some("score"),
-                        copied: ::core::option::Option::None,
-                        required: true,
-                        rules: &[
-                            _odm::Rule {
-                                keyword: "minimum",
-                                value: _odm::RuleValue::Integer(0i64),
-                            },
-                            _odm::Rule {
-                                keyword: "maximum",
-                                value: _odm::RuleValue::Integer(100i64),
-                            },
-                            _odm::Rule {
-                                keyword: "exclusiveMaximum",
-                                value: _odm::RuleValue::Bool(true),
-                            },
-                        ],
-                    },
-                    _odm::FieldShape {
-                        name: "tags",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<Vec<String>>::DESCRIBED,
-                        public: ::core::option::Option::Some("tags"),
-                        copied: ::core::option::Option::None,
-                        required: !_odm::Probe::<Vec<String>>::FROM_NOTHING,
-                        rules: &[
-                            _odm::Rule {
-                                keyword: "maxItems",
-                                value: _odm::RuleValue::Integer(9i64),
-                            },
-                            _odm::Rule {
-                                keyword: "uniqueItems",
-                                value: _odm::RuleValue::Bool(true),
-                            },
-                        ],
-                    },
-                    _odm::FieldShape {
-                        name: "joined",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<DateTime>::DESCRIBED,
-                        public: ::core::option::Option::Some("joined"),
-                        copied: ::core::option::Option::None,
-                        required: true,
-                        rules: &[],
-                    },
-                    _odm::FieldShape {
-                        name: "seen",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<DateTime>::DESCRIBED,
-                        public: ::core::option::Option::Some("seen"),
-                        copied: ::core::option::Option::None,
-                        required: true,
-                        rules: &[],
-                    },
-                ],
-            };
-            &ONE
+            const {
+                &_odm::Shape {
+                    name: "Account",
+                    fields: &[
+                        _odm::FieldShape {
+                            name: "_id",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<ObjectId>::DESCRIBED,
+                            public: ::core::option::Option::Some("_id"),
+                            copied: ::core::option::Option::None,
+                            required: false,
+                            rules: &[],
+                        },
+                        _odm::FieldShape {
+                            name: "name",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<String>::DESCRIBED,
+                            public: ::core::option::Option::Some("name"),
+                            copied: ::core::option::Option::None,
+                            required: true,
+                            rules: &[
+                                _odm::Rule {
+                                    keyword: "minLength",
+                                    value: _odm::RuleValue::Integer(1i64),
+                                },
+                                _odm::Rule {
+                                    keyword: "maxLength",
+                                    value: _odm::RuleValue::Integer(40i64),
+                                },
+                            ],
+                        },
+                        _odm::FieldShape {
+                            name: "email",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<String>::DESCRIBED,
+                            public: ::core::option::Option::Some("email"),
+                            copied: ::core::option::Option::None,
+                            required: true,
+                            rules: &[
+                                _odm::Rule {
+                                    keyword: "pattern",
+                                    value: _odm::RuleValue::Text("^[^@]+@[^@]+$"),
+                                },
+                            ],
+                        },
+                        _odm::FieldShape {
+                            name: "country",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<String>::DESCRIBED,
+                            public: ::core::option::Option::Some("country"),
+                            copied: ::core::option::Option::None,
+                            required: true,
+                            rules: &[
+                                _odm::Rule {
+                                    keyword: "enum",
+                                    value: _odm::RuleValue::List(
+                                        &[_odm::RuleValue::Text("at"), _odm::RuleValue::Text("de")],
+                                    ),
+                                },
+                            ],
+                        },
+                        _odm::FieldShape {
+                            name: "score",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<i32>::DESCRIBED,
+                            public: ::core::option::Option::Some("score"),
+                            copied: ::core::option::Option::None,
+                            required: true,
+                            rules: &[
+                                _odm::Rule {
+                                    keyword: "minimum",
+                                    value: _odm::RuleValue::Integer(0i64),
+                                },
+                                _odm::Rule {
+                                    keyword: "maximum",
+                                    value: _odm::RuleValue::Integer(100i64),
+                                },
+                                _odm::Rule {
+                                    keyword: "exclusiveMaximum",
+                                    value: _odm::RuleValue::Bool(true),
+                                },
+                            ],
+                        },
+                        _odm::FieldShape {
+                            name: "tags",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<Vec<String>>::DESCRIBED,
+                            public: ::core::option::Option::Some("tags"),
+                            copied: ::core::option::Option::None,
+                            required: !_odm::Probe::<Vec<String>>::FROM_NOTHING,
+                            rules: &[
+                                _odm::Rule {
+                                    keyword: "maxItems",
+                                    value: _odm::RuleValue::Integer(9i64),
+                                },
+                                _odm::Rule {
+                                    keyword: "uniqueItems",
+                                    value: _odm::RuleValue::Bool(true),
+                                },
+                            ],
+                        },
+                        _odm::FieldShape {
+                            name: "joined",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<DateTime>::DESCRIBED,
+                            public: ::core::option::Option::Some("joined"),
+                            copied: ::core::option::Option::None,
+                            required: true,
+                            rules: &[],
+                        },
+                        _odm::FieldShape {
+                            name: "seen",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<DateTime>::DESCRIBED,
+                            public: ::core::option::Option::Some("seen"),
+                            copied: ::core::option::Option::None,
+                            required: true,
+                            rules: &[],
+                        },
+                    ],
+                }
+            }
         }
     }
     const _: () = _odm::validates_text::<String>();
@@ -238,6 +239,7 @@ const _: () = {
     impl _odm::Document for Account {
         type Id = ObjectId;
         type Itself = Self;
+        const NAME: &'static str = "Account";
         const COLLECTION: &'static str = "accounts";
         const HASH: ::core::primitive::u64 = 8546887068214823613u64;
         fn id(&self) -> &ObjectId {
@@ -245,7 +247,6 @@ const _: () = {
         }
         fn model() -> &'static _odm::Model {
             static ONE: _odm::Model = _odm::Model {
-                name: "Account",
                 indexes: &[
                     _odm::Index {
                         name: ::core::option::Option::None,

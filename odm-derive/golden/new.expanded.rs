@@ -64,48 +64,49 @@ const _: () = {
         ];
         type Fields<P: _odm::Path> = TicketFields<P>;
         fn shape() -> &'static _odm::Shape {
-            static ONE: _odm::Shape = _odm::Shape {
-                name: "Ticket",
-                fields: &[
-                    _odm::FieldShape {
-                        name: "_id",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<i64>::DESCRIBED,
-                        public: ::core::option::Option::Some("_id"),
-                        copied: ::core::option::Option::None,
-                        required: false,
-                        rules: &[],
-                    },
-                    _odm::FieldShape {
-                        name: "title",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<String>::DESCRIBED,
-                        public: ::core::option::Option::Some("title"),
-                        copied: ::core::option::Option::None,
-                        required: true,
-                        rules: &[],
-                    },
-                    _odm::FieldShape {
-                        name: "urgent",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<bool>::DESCRIBED,
-                        public: ::core::option::Option::Some("urgent"),
-                        copied: ::core::option::Option::None,
-                        required: false,
-                        rules: &[],
-                    },
-                    _odm::FieldShape {
-                        name: "revision",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<i32>::DESCRIBED,
-                        public: ::core::option::Option::Some("revision"),
-                        copied: ::core::option::Option::None,
-                        required: false,
-                        rules: &[],
-                    },
-                ],
-            };
-            &ONE
+            const {
+                &_odm::Shape {
+                    name: "Ticket",
+                    fields: &[
+                        _odm::FieldShape {
+                            name: "_id",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<i64>::DESCRIBED,
+                            public: ::core::option::Option::Some("_id"),
+                            copied: ::core::option::Option::None,
+                            required: false,
+                            rules: &[],
+                        },
+                        _odm::FieldShape {
+                            name: "title",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<String>::DESCRIBED,
+                            public: ::core::option::Option::Some("title"),
+                            copied: ::core::option::Option::None,
+                            required: true,
+                            rules: &[],
+                        },
+                        _odm::FieldShape {
+                            name: "urgent",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<bool>::DESCRIBED,
+                            public: ::core::option::Option::Some("urgent"),
+                            copied: ::core::option::Option::None,
+                            required: false,
+                            rules: &[],
+                        },
+                        _odm::FieldShape {
+                            name: "revision",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<i32>::DESCRIBED,
+                            public: ::core::option::Option::Some("revision"),
+                            copied: ::core::option::Option::None,
+                            required: false,
+                            rules: &[],
+                        },
+                    ],
+                }
+            }
         }
     }
     #[automatically_derived]
@@ -118,6 +119,7 @@ const _: () = {
     impl _odm::Document for Ticket {
         type Id = i64;
         type Itself = Self;
+        const NAME: &'static str = "Ticket";
         const COLLECTION: &'static str = "tickets";
         const HASH: ::core::primitive::u64 = 14461360829286482370u64;
         fn id(&self) -> &i64 {
@@ -125,7 +127,6 @@ const _: () = {
         }
         fn model() -> &'static _odm::Model {
             static ONE: _odm::Model = _odm::Model {
-                name: "Ticket",
                 id_of_number: ::core::option::Option::Some(
                     _odm::stored_id_of_number::<Ticket, NewTicket>,
                 ),

@@ -35,21 +35,22 @@ const _: () = {
         ];
         type Fields<P: _odm::Path> = PriceFields<P>;
         fn shape() -> &'static _odm::Shape {
-            static ONE: _odm::Shape = _odm::Shape {
-                name: "Price",
-                fields: &[
-                    _odm::FieldShape {
-                        name: "value",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<f64>::DESCRIBED,
-                        public: ::core::option::Option::Some("value"),
-                        copied: ::core::option::Option::None,
-                        required: true,
-                        rules: &[],
-                    },
-                ],
-            };
-            &ONE
+            const {
+                &_odm::Shape {
+                    name: "Price",
+                    fields: &[
+                        _odm::FieldShape {
+                            name: "value",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<f64>::DESCRIBED,
+                            public: ::core::option::Option::Some("value"),
+                            copied: ::core::option::Option::None,
+                            required: true,
+                            rules: &[],
+                        },
+                    ],
+                }
+            }
         }
     }
     #[automatically_derived]
@@ -237,17 +238,11 @@ const _: () = {
     impl _odm::Document for Offer {
         type Id = i64;
         type Itself = Self;
+        const NAME: &'static str = "Offer";
         const COLLECTION: &'static str = "offers";
         const HASH: ::core::primitive::u64 = 12362409529559951434u64;
         fn id(&self) -> &i64 {
             &self.id
-        }
-        fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::Model {
-                name: "Offer",
-                .._odm::Probe::<Offer>::BARE_MODEL
-            };
-            &ONE
         }
     }
     #[automatically_derived]

@@ -64,48 +64,49 @@ const _: () = {
         ];
         type Fields<P: _odm::Path> = ReviewFields<P>;
         fn shape() -> &'static _odm::Shape {
-            static ONE: _odm::Shape = _odm::Shape {
-                name: "Review",
-                fields: &[
-                    _odm::FieldShape {
-                        name: "_id",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<i64>::DESCRIBED,
-                        public: ::core::option::Option::Some("_id"),
-                        copied: ::core::option::Option::None,
-                        required: false,
-                        rules: &[],
-                    },
-                    _odm::FieldShape {
-                        name: "author",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<String>::DESCRIBED,
-                        public: ::core::option::Option::Some("author"),
-                        copied: ::core::option::Option::None,
-                        required: true,
-                        rules: &[],
-                    },
-                    _odm::FieldShape {
-                        name: "rating",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<i32>::DESCRIBED,
-                        public: ::core::option::Option::Some("rating"),
-                        copied: ::core::option::Option::None,
-                        required: true,
-                        rules: &[],
-                    },
-                    _odm::FieldShape {
-                        name: "text",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<String>::DESCRIBED,
-                        public: ::core::option::Option::Some("text"),
-                        copied: ::core::option::Option::None,
-                        required: true,
-                        rules: &[],
-                    },
-                ],
-            };
-            &ONE
+            const {
+                &_odm::Shape {
+                    name: "Review",
+                    fields: &[
+                        _odm::FieldShape {
+                            name: "_id",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<i64>::DESCRIBED,
+                            public: ::core::option::Option::Some("_id"),
+                            copied: ::core::option::Option::None,
+                            required: false,
+                            rules: &[],
+                        },
+                        _odm::FieldShape {
+                            name: "author",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<String>::DESCRIBED,
+                            public: ::core::option::Option::Some("author"),
+                            copied: ::core::option::Option::None,
+                            required: true,
+                            rules: &[],
+                        },
+                        _odm::FieldShape {
+                            name: "rating",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<i32>::DESCRIBED,
+                            public: ::core::option::Option::Some("rating"),
+                            copied: ::core::option::Option::None,
+                            required: true,
+                            rules: &[],
+                        },
+                        _odm::FieldShape {
+                            name: "text",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<String>::DESCRIBED,
+                            public: ::core::option::Option::Some("text"),
+                            copied: ::core::option::Option::None,
+                            required: true,
+                            rules: &[],
+                        },
+                    ],
+                }
+            }
         }
     }
     #[automatically_derived]
@@ -118,17 +119,11 @@ const _: () = {
     impl _odm::Document for Review {
         type Id = i64;
         type Itself = Self;
+        const NAME: &'static str = "Review";
         const COLLECTION: &'static str = "reviews";
         const HASH: ::core::primitive::u64 = 617722409064000982u64;
         fn id(&self) -> &i64 {
             &self.id
-        }
-        fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::Model {
-                name: "Review",
-                .._odm::Probe::<Review>::BARE_MODEL
-            };
-            &ONE
         }
     }
     #[automatically_derived]
@@ -207,30 +202,31 @@ const _: () = {
         ];
         type Fields<P: _odm::Path> = SummaryFields<P>;
         fn shape() -> &'static _odm::Shape {
-            static ONE: _odm::Shape = _odm::Shape {
-                name: "Summary",
-                fields: &[
-                    _odm::FieldShape {
-                        name: "author",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Described::UNKNOWN,
-                        public: ::core::option::Option::Some("author"),
-                        copied: ::core::option::Option::None,
-                        required: false,
-                        rules: &[],
-                    },
-                    _odm::FieldShape {
-                        name: "rating",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Described::UNKNOWN,
-                        public: ::core::option::Option::Some("rating"),
-                        copied: ::core::option::Option::None,
-                        required: false,
-                        rules: &[],
-                    },
-                ],
-            };
-            &ONE
+            const {
+                &_odm::Shape {
+                    name: "Summary",
+                    fields: &[
+                        _odm::FieldShape {
+                            name: "author",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Described::UNKNOWN,
+                            public: ::core::option::Option::Some("author"),
+                            copied: ::core::option::Option::None,
+                            required: false,
+                            rules: &[],
+                        },
+                        _odm::FieldShape {
+                            name: "rating",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Described::UNKNOWN,
+                            public: ::core::option::Option::Some("rating"),
+                            copied: ::core::option::Option::None,
+                            required: false,
+                            rules: &[],
+                        },
+                    ],
+                }
+            }
         }
     }
     #[automatically_derived]

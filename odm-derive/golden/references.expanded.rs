@@ -121,18 +121,12 @@ const _: () = {
     impl _odm::Document for Person {
         type Id = i64;
         type Itself = Self;
+        const NAME: &'static str = "Person";
         const COLLECTION: &'static str = "people";
         const HASH: ::core::primitive::u64 = 6911893159086953230u64;
         const INVERSES: &'static [(&'static str, &'static str)] = &[("tasks", "owner")];
         fn id(&self) -> &i64 {
             &self.id
-        }
-        fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::Model {
-                name: "Person",
-                .._odm::Probe::<Person>::BARE_MODEL
-            };
-            &ONE
         }
     }
     #[automatically_derived]
@@ -312,18 +306,12 @@ const _: () = {
     impl _odm::Document for Task {
         type Id = ObjectId;
         type Itself = Self;
+        const NAME: &'static str = "Task";
         const COLLECTION: &'static str = "tasks";
         const HASH: ::core::primitive::u64 = 565226122958520589u64;
         const INVERSES: &'static [(&'static str, &'static str)] = &[("owner", "tasks")];
         fn id(&self) -> &ObjectId {
             &self.id
-        }
-        fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::Model {
-                name: "Task",
-                .._odm::Probe::<Task>::BARE_MODEL
-            };
-            &ONE
         }
     }
     #[automatically_derived]

@@ -113,93 +113,94 @@ const _: () = {
         ];
         type Fields<P: _odm::Path> = TaskFields<P>;
         fn shape() -> &'static _odm::Shape {
-            static ONE: _odm::Shape = _odm::Shape {
-                name: "Task",
-                fields: &[
-                    _odm::FieldShape {
-                        name: "_id",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<ObjectId>::DESCRIBED,
-                        public: ::core::option::Option::Some("_id"),
-                        copied: ::core::option::Option::None,
-                        required: false,
-                        rules: &[],
-                    },
-                    _odm::FieldShape {
-                        name: "titleText",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<String>::DESCRIBED,
-                        public: ::core::option::Option::Some("titleText"),
-                        copied: ::core::option::Option::None,
-                        required: true,
-                        rules: &[],
-                    },
-                    _odm::FieldShape {
-                        name: "due",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<Option<DateTime>>::DESCRIBED,
-                        public: ::core::option::Option::Some("due"),
-                        copied: ::core::option::Option::None,
-                        required: !_odm::Probe::<Option<DateTime>>::FROM_NOTHING,
-                        rules: &[],
-                    },
-                    _odm::FieldShape {
-                        name: "tags",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<Vec<String>>::DESCRIBED,
-                        public: ::core::option::Option::Some("tags"),
-                        copied: ::core::option::Option::None,
-                        required: false,
-                        rules: &[],
-                    },
-                    _odm::FieldShape {
-                        name: "priority",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<i32>::DESCRIBED,
-                        public: ::core::option::Option::Some("weight"),
-                        copied: ::core::option::Option::None,
-                        required: true,
-                        rules: &[],
-                    },
-                    _odm::FieldShape {
-                        name: "note",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<Option<String>>::DESCRIBED,
-                        public: ::core::option::Option::None,
-                        copied: ::core::option::Option::None,
-                        required: !_odm::Probe::<Option<String>>::FROM_NOTHING,
-                        rules: &[],
-                    },
-                    _odm::FieldShape {
-                        name: "revision",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<i64>::DESCRIBED,
-                        public: ::core::option::Option::Some("revision"),
-                        copied: ::core::option::Option::None,
-                        required: false,
-                        rules: &[],
-                    },
-                    _odm::FieldShape {
-                        name: "created",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<DateTime>::DESCRIBED,
-                        public: ::core::option::Option::Some("created"),
-                        copied: ::core::option::Option::None,
-                        required: true,
-                        rules: &[],
-                    },
-                    _odm::FieldShape {
-                        name: "updated",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<Option<DateTime>>::DESCRIBED,
-                        public: ::core::option::Option::Some("updated"),
-                        copied: ::core::option::Option::None,
-                        required: !_odm::Probe::<Option<DateTime>>::FROM_NOTHING,
-                        rules: &[],
-                    },
-                ],
-            };
-            &ONE
+            const {
+                &_odm::Shape {
+                    name: "Task",
+                    fields: &[
+                        _odm::FieldShape {
+                            name: "_id",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<ObjectId>::DESCRIBED,
+                            public: ::core::option::Option::Some("_id"),
+                            copied: ::core::option::Option::None,
+                            required: false,
+                            rules: &[],
+                        },
+                        _odm::FieldShape {
+                            name: "titleText",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<String>::DESCRIBED,
+                            public: ::core::option::Option::Some("titleText"),
+                            copied: ::core::option::Option::None,
+                            required: true,
+                            rules: &[],
+                        },
+                        _odm::FieldShape {
+                            name: "due",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<Option<DateTime>>::DESCRIBED,
+                            public: ::core::option::Option::Some("due"),
+                            copied: ::core::option::Option::None,
+                            required: !_odm::Probe::<Option<DateTime>>::FROM_NOTHING,
+                            rules: &[],
+                        },
+                        _odm::FieldShape {
+                            name: "tags",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<Vec<String>>::DESCRIBED,
+                            public: ::core::option::Option::Some("tags"),
+                            copied: ::core::option::Option::None,
+                            required: false,
+                            rules: &[],
+                        },
+                        _odm::FieldShape {
+                            name: "priority",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<i32>::DESCRIBED,
+                            public: ::core::option::Option::Some("weight"),
+                            copied: ::core::option::Option::None,
+                            required: true,
+                            rules: &[],
+                        },
+                        _odm::FieldShape {
+                            name: "note",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<Option<String>>::DESCRIBED,
+                            public: ::core::option::Option::None,
+                            copied: ::core::option::Option::None,
+                            required: !_odm::Probe::<Option<String>>::FROM_NOTHING,
+                            rules: &[],
+                        },
+                        _odm::FieldShape {
+                            name: "revision",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<i64>::DESCRIBED,
+                            public: ::core::option::Option::Some("revision"),
+                            copied: ::core::option::Option::None,
+                            required: false,
+                            rules: &[],
+                        },
+                        _odm::FieldShape {
+                            name: "created",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<DateTime>::DESCRIBED,
+                            public: ::core::option::Option::Some("created"),
+                            copied: ::core::option::Option::None,
+                            required: true,
+                            rules: &[],
+                        },
+                        _odm::FieldShape {
+                            name: "updated",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<Option<DateTime>>::DESCRIBED,
+                            public: ::core::option::Option::Some("updated"),
+                            copied: ::core::option::Option::None,
+                            required: !_odm::Probe::<Option<DateTime>>::FROM_NOTHING,
+                            rules: &[],
+                        },
+                    ],
+                }
+            }
         }
     }
     #[automatically_derived]
@@ -212,6 +213,7 @@ const _: () = {
     impl _odm::Document for Task {
         type Id = ObjectId;
         type Itself = Self;
+        const NAME: &'static str = "Task";
         const COLLECTION: &'static str = "tasks";
         const HASH: ::core::primitive::u64 = 565226122958520589u64;
         fn id(&self) -> &ObjectId {
@@ -219,7 +221,6 @@ const _: () = {
         }
         fn model() -> &'static _odm::Model {
             static ONE: _odm::Model = _odm::Model {
-                name: "Task",
                 version: ::core::option::Option::Some("revision"),
                 created_at: ::core::option::Option::Some("created"),
                 updated_at: ::core::option::Option::Some("updated"),

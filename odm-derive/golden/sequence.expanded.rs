@@ -175,17 +175,11 @@ const _: () = {
     impl _odm::Document for Issue {
         type Id = i64;
         type Itself = Self;
+        const NAME: &'static str = "Issue";
         const COLLECTION: &'static str = "issues";
         const HASH: ::core::primitive::u64 = 8942803801534225417u64;
         fn id(&self) -> &i64 {
             &self.id
-        }
-        fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::Model {
-                name: "Issue",
-                .._odm::Probe::<Issue>::BARE_MODEL
-            };
-            &ONE
         }
     }
     #[automatically_derived]

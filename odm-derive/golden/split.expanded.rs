@@ -106,17 +106,11 @@ const _: () = {
     impl _odm::Document for Movie {
         type Id = i64;
         type Itself = Self;
+        const NAME: &'static str = "Movie";
         const COLLECTION: &'static str = "movies";
         const HASH: ::core::primitive::u64 = 1262771245238922164u64;
         fn id(&self) -> &i64 {
             &self.id
-        }
-        fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::Model {
-                name: "Movie",
-                .._odm::Probe::<Movie>::BARE_MODEL
-            };
-            &ONE
         }
     }
     #[automatically_derived]
@@ -199,21 +193,22 @@ const _: () = {
         ];
         type Fields<P: _odm::Path> = DetailsFields<P>;
         fn shape() -> &'static _odm::Shape {
-            static ONE: _odm::Shape = _odm::Shape {
-                name: "Details",
-                fields: &[
-                    _odm::FieldShape {
-                        name: "plot",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<String>::DESCRIBED,
-                        public: ::core::option::Option::Some("plot"),
-                        copied: ::core::option::Option::None,
-                        required: true,
-                        rules: &[],
-                    },
-                ],
-            };
-            &ONE
+            const {
+                &_odm::Shape {
+                    name: "Details",
+                    fields: &[
+                        _odm::FieldShape {
+                            name: "plot",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<String>::DESCRIBED,
+                            public: ::core::option::Option::Some("plot"),
+                            copied: ::core::option::Option::None,
+                            required: true,
+                            rules: &[],
+                        },
+                    ],
+                }
+            }
         }
     }
     #[automatically_derived]

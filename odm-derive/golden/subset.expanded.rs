@@ -149,17 +149,11 @@ const _: () = {
     impl _odm::Document for Product {
         type Id = i64;
         type Itself = Self;
+        const NAME: &'static str = "Product";
         const COLLECTION: &'static str = "products";
         const HASH: ::core::primitive::u64 = 17197288366239991341u64;
         fn id(&self) -> &i64 {
             &self.id
-        }
-        fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::Model {
-                name: "Product",
-                .._odm::Probe::<Product>::BARE_MODEL
-            };
-            &ONE
         }
     }
     #[automatically_derived]
@@ -276,55 +270,56 @@ const _: () = {
         };
         type Fields<P: _odm::Path> = ReviewFields<P>;
         fn shape() -> &'static _odm::Shape {
-            static ONE: _odm::Shape = _odm::Shape {
-                name: "Review",
-                fields: &[
-                    _odm::FieldShape {
-                        name: "_id",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<ObjectId>::DESCRIBED,
-                        public: ::core::option::Option::Some("_id"),
-                        copied: ::core::option::Option::None,
-                        required: false,
-                        rules: &[],
-                    },
-                    _odm::FieldShape {
-                        described: _odm::Probe::<Ref<Product>>::DESCRIBED,
-                        required: !_odm::Probe::<Ref<Product>>::FROM_NOTHING,
-                        .._odm::reference::<
-                            Ref<Product>,
-                        >(
-                            "product",
-                            _odm::DeclaredReference {
-                                parent: true,
-                                one: false,
-                                unchecked: false,
-                                on_delete: ::core::option::Option::None,
-                                inverse: ::core::option::Option::None,
-                            },
-                        )
-                    },
-                    _odm::FieldShape {
-                        name: "stars",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<i32>::DESCRIBED,
-                        public: ::core::option::Option::Some("stars"),
-                        copied: ::core::option::Option::None,
-                        required: true,
-                        rules: &[],
-                    },
-                    _odm::FieldShape {
-                        name: "written",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<DateTime>::DESCRIBED,
-                        public: ::core::option::Option::Some("written"),
-                        copied: ::core::option::Option::None,
-                        required: true,
-                        rules: &[],
-                    },
-                ],
-            };
-            &ONE
+            const {
+                &_odm::Shape {
+                    name: "Review",
+                    fields: &[
+                        _odm::FieldShape {
+                            name: "_id",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<ObjectId>::DESCRIBED,
+                            public: ::core::option::Option::Some("_id"),
+                            copied: ::core::option::Option::None,
+                            required: false,
+                            rules: &[],
+                        },
+                        _odm::FieldShape {
+                            described: _odm::Probe::<Ref<Product>>::DESCRIBED,
+                            required: !_odm::Probe::<Ref<Product>>::FROM_NOTHING,
+                            .._odm::reference::<
+                                Ref<Product>,
+                            >(
+                                "product",
+                                _odm::DeclaredReference {
+                                    parent: true,
+                                    one: false,
+                                    unchecked: false,
+                                    on_delete: ::core::option::Option::None,
+                                    inverse: ::core::option::Option::None,
+                                },
+                            )
+                        },
+                        _odm::FieldShape {
+                            name: "stars",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<i32>::DESCRIBED,
+                            public: ::core::option::Option::Some("stars"),
+                            copied: ::core::option::Option::None,
+                            required: true,
+                            rules: &[],
+                        },
+                        _odm::FieldShape {
+                            name: "written",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<DateTime>::DESCRIBED,
+                            public: ::core::option::Option::Some("written"),
+                            copied: ::core::option::Option::None,
+                            required: true,
+                            rules: &[],
+                        },
+                    ],
+                }
+            }
         }
     }
     #[automatically_derived]
@@ -337,17 +332,11 @@ const _: () = {
     impl _odm::Document for Review {
         type Id = ObjectId;
         type Itself = Self;
+        const NAME: &'static str = "Review";
         const COLLECTION: &'static str = "reviews";
         const HASH: ::core::primitive::u64 = 617722409064000982u64;
         fn id(&self) -> &ObjectId {
             &self.id
-        }
-        fn model() -> &'static _odm::Model {
-            static ONE: _odm::Model = _odm::Model {
-                name: "Review",
-                .._odm::Probe::<Review>::BARE_MODEL
-            };
-            &ONE
         }
     }
     #[automatically_derived]
@@ -437,30 +426,31 @@ const _: () = {
         ];
         type Fields<P: _odm::Path> = SummaryFields<P>;
         fn shape() -> &'static _odm::Shape {
-            static ONE: _odm::Shape = _odm::Shape {
-                name: "Summary",
-                fields: &[
-                    _odm::FieldShape {
-                        name: "stars",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Described::UNKNOWN,
-                        public: ::core::option::Option::Some("stars"),
-                        copied: ::core::option::Option::None,
-                        required: false,
-                        rules: &[],
-                    },
-                    _odm::FieldShape {
-                        name: "written",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Described::UNKNOWN,
-                        public: ::core::option::Option::Some("written"),
-                        copied: ::core::option::Option::None,
-                        required: false,
-                        rules: &[],
-                    },
-                ],
-            };
-            &ONE
+            const {
+                &_odm::Shape {
+                    name: "Summary",
+                    fields: &[
+                        _odm::FieldShape {
+                            name: "stars",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Described::UNKNOWN,
+                            public: ::core::option::Option::Some("stars"),
+                            copied: ::core::option::Option::None,
+                            required: false,
+                            rules: &[],
+                        },
+                        _odm::FieldShape {
+                            name: "written",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Described::UNKNOWN,
+                            public: ::core::option::Option::Some("written"),
+                            copied: ::core::option::Option::None,
+                            required: false,
+                            rules: &[],
+                        },
+                    ],
+                }
+            }
         }
     }
     #[automatically_derived]

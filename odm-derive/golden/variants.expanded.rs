@@ -27,11 +27,12 @@ const _: () = {
         const NAMES: &'static [_odm::StoredName] = &[];
         type Fields<P: _odm::Path> = GradeFields<P>;
         fn shape() -> &'static _odm::Shape {
-            static ONE: _odm::Shape = _odm::Shape {
-                name: "Grade",
-                fields: &[],
-            };
-            &ONE
+            const {
+                &_odm::Shape {
+                    name: "Grade",
+                    fields: &[],
+                }
+            }
         }
         fn schema(types: &mut _odm::SchemaTypes) -> _odm::BsonDocument {
             _odm::variants_schema::<
@@ -273,21 +274,22 @@ const _: () = {
         ];
         type Fields<P: _odm::Path> = ShapeCircleFields<P>;
         fn shape() -> &'static _odm::Shape {
-            static ONE: _odm::Shape = _odm::Shape {
-                name: "Shape::Circle",
-                fields: &[
-                    _odm::FieldShape {
-                        name: "theRadius",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<f64>::DESCRIBED,
-                        public: ::core::option::Option::Some("theRadius"),
-                        copied: ::core::option::Option::None,
-                        required: true,
-                        rules: &[],
-                    },
-                ],
-            };
-            &ONE
+            const {
+                &_odm::Shape {
+                    name: "Shape::Circle",
+                    fields: &[
+                        _odm::FieldShape {
+                            name: "theRadius",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<f64>::DESCRIBED,
+                            public: ::core::option::Option::Some("theRadius"),
+                            copied: ::core::option::Option::None,
+                            required: true,
+                            rules: &[],
+                        },
+                    ],
+                }
+            }
         }
     }
     #[automatically_derived]
@@ -357,21 +359,22 @@ const _: () = {
         ];
         type Fields<P: _odm::Path> = ShapeSquareFields<P>;
         fn shape() -> &'static _odm::Shape {
-            static ONE: _odm::Shape = _odm::Shape {
-                name: "Shape::Square",
-                fields: &[
-                    _odm::FieldShape {
-                        name: "sideLength",
-                        kind: _odm::FieldKind::Plain,
-                        described: _odm::Probe::<f64>::DESCRIBED,
-                        public: ::core::option::Option::Some("sideLength"),
-                        copied: ::core::option::Option::None,
-                        required: true,
-                        rules: &[],
-                    },
-                ],
-            };
-            &ONE
+            const {
+                &_odm::Shape {
+                    name: "Shape::Square",
+                    fields: &[
+                        _odm::FieldShape {
+                            name: "sideLength",
+                            kind: _odm::FieldKind::Plain,
+                            described: _odm::Probe::<f64>::DESCRIBED,
+                            public: ::core::option::Option::Some("sideLength"),
+                            copied: ::core::option::Option::None,
+                            required: true,
+                            rules: &[],
+                        },
+                    ],
+                }
+            }
         }
     }
     #[automatically_derived]

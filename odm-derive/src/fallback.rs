@@ -124,15 +124,12 @@ fn document(head: &Head, structure: &Structure, fields: &[Field<'_>]) -> TokenSt
         impl #impl_generics #private::Document for #this #where_clause {
             type Id = #id;
             type Itself = Self;
+            const NAME: &'static str = "";
             const COLLECTION: &'static str = "";
             const HASH: ::core::primitive::u64 = 0;
             const INVERSES: &'static [(&'static str, &'static str)] = &[("", "")];
 
             fn id(&self) -> &#id {
-                ::core::unreachable!()
-            }
-
-            fn model() -> &'static #private::Model {
                 ::core::unreachable!()
             }
         }

@@ -67,13 +67,14 @@ pub(crate) fn generics(head: &Head) -> Generics {
 /// impl Document for Part {
 ///     type Id = ObjectId;
 ///     type Itself = Self;
+///     const NAME: &'static str = "Part";
 ///     const COLLECTION: &'static str = "parts";
 ///     const HASH: u64 = 0x..;
 ///     const INVERSES: &'static [(&'static str, &'static str)] = &[("tasks", "owner")];
 ///     fn id(&self) -> &ObjectId { &self.id }
+///     // if it declares more than its fields
 ///     fn model() -> &'static Model {
 ///         static ONE: Model = Model {
-///             name: "Part",
 ///             indexes: &[Index { name: None, unique: true, case_insensitive: false, .. }],
 ///             ..Probe::<Part>::BARE_MODEL
 ///         };
@@ -117,8 +118,15 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
         )
     };
     let declared = declared(document, &check);
-    let model = quote!(#private::Model { name: #name, #declared ..#bare });
-    let model = structure::constant(head, quote!(#private::Model), &model);
+    let model = (!declared.is_empty()).then(|| {
+        let model = quote!(#private::Model { #declared ..#bare });
+        let model = structure::constant(head, quote!(#private::Model), &model, true);
+        quote! {
+            fn model() -> &'static #private::Model {
+                #model
+            }
+        }
+    });
     quote! {
         #[automatically_derived]
         impl #impl_generics #private::Referable for #this #where_clause {
@@ -133,6 +141,7 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
         impl #impl_generics #private::Document for #this #where_clause {
             type Id = #id_type;
             type Itself = Self;
+            const NAME: &'static str = #name;
             const COLLECTION: &'static str = #collection;
             const HASH: ::core::primitive::u64 = #hash;
             #inverses
@@ -141,9 +150,7 @@ fn itself(document: &Document, generics: &Generics) -> TokenStream {
                 &self.#id
             }
 
-            fn model() -> &'static #private::Model {
-                #model
-            }
+            #model
         }
     }
 }

@@ -65,7 +65,8 @@ pub(crate) fn expand(head: &Head, structure: &Structure) -> TokenStream {
         .iter()
         .map(|variant| hidden(head, structure, variant));
     let shape = quote!(#private::Shape { name: #name, fields: &[#(#shapes),*] });
-    let shape = constant(head, quote!(#private::Shape), &shape);
+    let is_checked = !structure.members.iter().all(is_unchecked);
+    let shape = constant(head, quote!(#private::Shape), &shape, is_checked);
     quote! {
         #fields
 
@@ -92,9 +93,14 @@ pub(crate) fn expand(head: &Head, structure: &Structure) -> TokenStream {
 }
 
 /// A reference to a value for ever. A static is computed, and its errors are reported, also where nothing uses
-/// it; but it cannot depend on parameters.
-pub(super) fn constant(head: &Head, ty: TokenStream, value: &TokenStream) -> TokenStream {
-    if head.generics.params.is_empty() {
+/// it; but it cannot depend on parameters, and takes the compiler time where there are no errors.
+pub(super) fn constant(
+    head: &Head,
+    ty: TokenStream,
+    value: &TokenStream,
+    is_checked: bool,
+) -> TokenStream {
+    if is_checked && head.generics.params.is_empty() {
         quote! {
             static ONE: #ty = #value;
             &ONE
@@ -287,6 +293,17 @@ fn shape(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStr
     } else {
         quote!(#private::FieldShape { #others ..#shape })
     })
+}
+
+/// Whether its description has no errors, and no values with fields, whose descriptions the library knows by their addresses.
+fn is_unchecked(member: &Member) -> bool {
+    match &member.role {
+        Role::Plain => true,
+        Role::Reference {
+            on_delete, inverse, ..
+        } => on_delete.is_none() && inverse.is_none() && member.skipped.is_none(),
+        Role::Embed { .. } | Role::Derived(_) | Role::Split(_) => false,
+    }
 }
 
 /// Whether it is a field of its own that the library does not look into.

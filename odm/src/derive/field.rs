@@ -98,10 +98,10 @@ pub fn clone_id<M: Document>(id: &M::Id) -> M::Id {
     id.clone()
 }
 
-/// A model that declares nothing but its fields, without its name.
+/// A model that declares nothing but its fields.
 pub const fn bare_model<T: Document>() -> Model {
     Model {
-        name: "",
+        name: T::NAME,
         collection: T::COLLECTION,
         shape: T::shape,
         indexes: &[],

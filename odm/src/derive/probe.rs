@@ -155,7 +155,7 @@ impl<T: Embed> Probe<Cold<T>> {
 impl<T: Document> Probe<T> {
     /// The check of its documents by functions.
     pub const CHECK: fn() -> Option<Check> = check_of::<T>;
-    /// The model of a document that declares nothing but its fields, without its name.
+    /// The model of a document that declares nothing but its fields.
     pub const BARE_MODEL: Model = bare_model::<T>();
     /// The description of the document.
     pub const DESCRIPTION: Option<fn() -> &'static Model> = Some(T::model);

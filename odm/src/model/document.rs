@@ -13,6 +13,7 @@ use super::{
     derived::{Copied, Counter},
     id_to_raw, schema,
 };
+use crate::derive::bare_model;
 
 /// A type with named, stored fields: a document, an embedded value or a projection.
 ///
@@ -149,6 +150,9 @@ pub trait Document:
 {
     /// The type of `_id`.
     type Id: Serialize + DeserializeOwned + Clone + Debug + PartialEq + Send + Sync + 'static;
+    /// The name of the Rust type.
+    #[doc(hidden)]
+    const NAME: &'static str;
     /// The name of the collection.
     const COLLECTION: &'static str;
     /// The inverse references: the name of the Rust field, and the name of its inverse. They are literals only, since two models query each
@@ -205,8 +209,11 @@ pub trait Document:
         schema
     }
 
+    /// The model, which by default declares nothing but its fields.
     #[doc(hidden)]
-    fn model() -> &'static Model;
+    fn model() -> &'static Model {
+        const { &bare_model::<Self>() }
+    }
 }
 
 /// A function from a number to an `_id`, or `None` if the number has none.
