@@ -21,7 +21,9 @@ const _: () = {
     }
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for SideFields<P> {
-        const NEW: Self = Self { length: _odm::Field::NEW };
+        const NEW: Self = Self {
+            length: _odm::TypedField::TYPED,
+        };
     }
     #[automatically_derived]
     impl _odm::Structure for Side {
@@ -43,8 +45,8 @@ const _: () = {
                             name: "length",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<f64>::DESCRIBED,
-                            public: ::core::option::Option::Some("length"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("length"),
+                            copied: _odm::None,
                             required: true,
                             rules: &[],
                         },
@@ -127,9 +129,9 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for FigureFields<P> {
         const NEW: Self = Self {
-            kind: _odm::Field::NEW,
-            square: _odm::Field::NEW,
-            text: _odm::Field::NEW,
+            kind: _odm::TypedField::TYPED,
+            square: _odm::TypedField::TYPED,
+            text: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -165,8 +167,8 @@ const _: () = {
                         name: "kind",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<::std::string::String>::DESCRIBED,
-                        public: ::core::option::Option::Some("kind"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("kind"),
+                        copied: _odm::None,
                         required: false,
                         rules: &[],
                     },
@@ -178,8 +180,8 @@ const _: () = {
                         name: "of",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<String>::DESCRIBED,
-                        public: ::core::option::Option::Some("of"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("of"),
+                        copied: _odm::None,
                         required: false,
                         rules: &[],
                     },
@@ -196,16 +198,12 @@ const _: () = {
                     _odm::VariantSchema {
                         name: "Square",
                         form: _odm::EnumForm::Adjacent("kind", "of"),
-                        content: ::core::option::Option::Some(
-                            _odm::Probe::<Side>::DESCRIBED.schema,
-                        ),
+                        content: _odm::Some(_odm::Probe::<Side>::DESCRIBED.schema),
                     },
                     _odm::VariantSchema {
                         name: "Text",
                         form: _odm::EnumForm::Adjacent("kind", "of"),
-                        content: ::core::option::Option::Some(
-                            _odm::Probe::<String>::DESCRIBED.schema,
-                        ),
+                        content: _odm::Some(_odm::Probe::<String>::DESCRIBED.schema),
                     },
                 ],
                 false,

@@ -46,11 +46,11 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for CategoryFields<P> {
         const NEW: Self = Self {
-            id: _odm::Field::NEW,
-            parent: _odm::Field::NEW,
-            path: _odm::Field::NEW,
-            shelf: _odm::Field::NEW,
-            shelves: _odm::Field::NEW,
+            id: _odm::TypedField::TYPED,
+            parent: _odm::TypedField::TYPED,
+            path: _odm::TypedField::TYPED,
+            shelf: _odm::TypedField::TYPED,
+            shelves: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -104,8 +104,8 @@ const _: () = {
                         name: "_id",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<i64>::DESCRIBED,
-                        public: ::core::option::Option::Some("_id"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("_id"),
+                        copied: _odm::None,
                         required: false,
                         rules: &[],
                     },
@@ -120,8 +120,8 @@ const _: () = {
                                 parent: true,
                                 one: false,
                                 unchecked: false,
-                                on_delete: ::core::option::Option::None,
-                                inverse: ::core::option::Option::None,
+                                on_delete: _odm::None,
+                                inverse: _odm::None,
                             },
                         )
                     },
@@ -154,8 +154,8 @@ const _: () = {
                                 parent: false,
                                 one: false,
                                 unchecked: false,
-                                on_delete: ::core::option::Option::None,
-                                inverse: ::core::option::Option::None,
+                                on_delete: _odm::None,
+                                inverse: _odm::None,
                             },
                         )
                     },

@@ -32,12 +32,12 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for OrderFields<P> {
         const NEW: Self = Self {
-            id: _odm::Field::NEW,
-            cents: _odm::Field::NEW,
-            discount: _odm::Field::NEW,
-            notes: _odm::Field::NEW,
-            due: _odm::Field::NEW,
-            urgent: _odm::Field::NEW,
+            id: _odm::TypedField::TYPED,
+            cents: _odm::TypedField::TYPED,
+            discount: _odm::TypedField::TYPED,
+            notes: _odm::TypedField::TYPED,
+            due: _odm::TypedField::TYPED,
+            urgent: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -119,8 +119,8 @@ const _: () = {
                         name: "_id",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<i64>::DESCRIBED,
-                        public: ::core::option::Option::Some("_id"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("_id"),
+                        copied: _odm::None,
                         required: false,
                         rules: &[],
                     },
@@ -128,8 +128,8 @@ const _: () = {
                         name: "cents",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<i64>::DESCRIBED,
-                        public: ::core::option::Option::Some("cents"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("cents"),
+                        copied: _odm::None,
                         required: true,
                         rules: &[],
                     },
@@ -137,8 +137,8 @@ const _: () = {
                         name: "discount",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<i64>::DESCRIBED,
-                        public: ::core::option::Option::Some("discount"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("discount"),
+                        copied: _odm::None,
                         required: false,
                         rules: &[],
                     },
@@ -180,7 +180,7 @@ const _: () = {
                                     _odm::formula::Expression::Call(_odm::formula::Function::Divide,
                                     ::std::vec![_odm::formula::field(_odm::fields_of:: < Order >
                                     ().cents), _odm::formula::Expression::Integer(2i64,
-                                    ::core::option::Option::None)],)],)
+                                    _odm::None)],)],)
                                 ],
                             ),
                         )
@@ -322,8 +322,8 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for NoteFields<P> {
         const NEW: Self = Self {
-            text: _odm::Field::NEW,
-            urgent: _odm::Field::NEW,
+            text: _odm::TypedField::TYPED,
+            urgent: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -351,8 +351,8 @@ const _: () = {
                         name: "text",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<String>::DESCRIBED,
-                        public: ::core::option::Option::Some("text"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("text"),
+                        copied: _odm::None,
                         required: true,
                         rules: &[],
                     },

@@ -26,9 +26,9 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for ProjectFields<P> {
         const NEW: Self = Self {
-            id: _odm::Field::NEW,
-            tasks: _odm::Field::NEW,
-            open_tasks: _odm::Field::NEW,
+            id: _odm::TypedField::TYPED,
+            tasks: _odm::TypedField::TYPED,
+            open_tasks: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -62,8 +62,8 @@ const _: () = {
                         name: "_id",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<i64>::DESCRIBED,
-                        public: ::core::option::Option::Some("_id"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("_id"),
+                        copied: _odm::None,
                         required: false,
                         rules: &[],
                     },
@@ -77,7 +77,7 @@ const _: () = {
                                 Task,
                             >(
                                 _odm::parent_path::<Task, Project, _, _>(),
-                                ::core::option::Option::None,
+                                _odm::None,
                                 false,
                             ),
                         )
@@ -97,9 +97,7 @@ const _: () = {
                                     _,
                                     _,
                                 >(_odm::fields_of::<Task>().project),
-                                ::core::option::Option::Some(|| _odm::declared_filter::<
-                                    Task,
-                                >(open)),
+                                _odm::Some(|| _odm::declared_filter::<Task>(open)),
                                 false,
                             ),
                         )
@@ -179,9 +177,9 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for TaskFields<P> {
         const NEW: Self = Self {
-            id: _odm::Field::NEW,
-            project: _odm::Field::NEW,
-            done: _odm::Field::NEW,
+            id: _odm::TypedField::TYPED,
+            project: _odm::TypedField::TYPED,
+            done: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -224,8 +222,8 @@ const _: () = {
                             name: "_id",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<ObjectId>::DESCRIBED,
-                            public: ::core::option::Option::Some("_id"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("_id"),
+                            copied: _odm::None,
                             required: false,
                             rules: &[],
                         },
@@ -240,8 +238,8 @@ const _: () = {
                                     parent: true,
                                     one: false,
                                     unchecked: false,
-                                    on_delete: ::core::option::Option::None,
-                                    inverse: ::core::option::Option::None,
+                                    on_delete: _odm::None,
+                                    inverse: _odm::None,
                                 },
                             )
                         },
@@ -249,8 +247,8 @@ const _: () = {
                             name: "done",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<bool>::DESCRIBED,
-                            public: ::core::option::Option::Some("done"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("done"),
+                            copied: _odm::None,
                             required: true,
                             rules: &[],
                         },

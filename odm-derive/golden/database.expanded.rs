@@ -21,7 +21,9 @@ const _: () = {
     }
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for PartFields<P> {
-        const NEW: Self = Self { id: _odm::Field::NEW };
+        const NEW: Self = Self {
+            id: _odm::TypedField::TYPED,
+        };
     }
     #[automatically_derived]
     impl _odm::Structure for Part {
@@ -43,8 +45,8 @@ const _: () = {
                             name: "_id",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<i64>::DESCRIBED,
-                            public: ::core::option::Option::Some("_id"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("_id"),
+                            copied: _odm::None,
                             required: false,
                             rules: &[],
                         },
@@ -122,8 +124,8 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for ProductFields<P> {
         const NEW: Self = Self {
-            id: _odm::Field::NEW,
-            parts: _odm::Field::NEW,
+            id: _odm::TypedField::TYPED,
+            parts: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -160,8 +162,8 @@ const _: () = {
                             name: "_id",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<i64>::DESCRIBED,
-                            public: ::core::option::Option::Some("_id"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("_id"),
+                            copied: _odm::None,
                             required: false,
                             rules: &[],
                         },
@@ -176,8 +178,8 @@ const _: () = {
                                     parent: false,
                                     one: false,
                                     unchecked: false,
-                                    on_delete: ::core::option::Option::None,
-                                    inverse: ::core::option::Option::None,
+                                    on_delete: _odm::None,
+                                    inverse: _odm::None,
                                 },
                             )
                         },

@@ -26,9 +26,9 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for AuthorFields<P> {
         const NEW: Self = Self {
-            id: _odm::Field::NEW,
-            name: _odm::Field::NEW,
-            posts: _odm::Field::NEW,
+            id: _odm::TypedField::TYPED,
+            name: _odm::TypedField::TYPED,
+            posts: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -62,8 +62,8 @@ const _: () = {
                         name: "_id",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<i64>::DESCRIBED,
-                        public: ::core::option::Option::Some("_id"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("_id"),
+                        copied: _odm::None,
                         required: false,
                         rules: &[],
                     },
@@ -71,8 +71,8 @@ const _: () = {
                         name: "name",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<String>::DESCRIBED,
-                        public: ::core::option::Option::Some("name"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("name"),
+                        copied: _odm::None,
                         required: true,
                         rules: &[],
                     },
@@ -86,7 +86,7 @@ const _: () = {
                                 Post,
                             >(
                                 _odm::parent_path::<Post, Author, _, _>(),
-                                ::core::option::Option::None,
+                                _odm::None,
                                 true,
                             ),
                         )
@@ -172,9 +172,9 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for PostFields<P> {
         const NEW: Self = Self {
-            id: _odm::Field::NEW,
-            author: _odm::Field::NEW,
-            author_name: _odm::Field::NEW,
+            id: _odm::TypedField::TYPED,
+            author: _odm::TypedField::TYPED,
+            author_name: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -257,8 +257,8 @@ const _: () = {
                         name: "_id",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<ObjectId>::DESCRIBED,
-                        public: ::core::option::Option::Some("_id"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("_id"),
+                        copied: _odm::None,
                         required: false,
                         rules: &[],
                     },
@@ -273,8 +273,8 @@ const _: () = {
                                 parent: true,
                                 one: false,
                                 unchecked: false,
-                                on_delete: ::core::option::Option::None,
-                                inverse: ::core::option::Option::None,
+                                on_delete: _odm::None,
+                                inverse: _odm::None,
                             },
                         )
                     },

@@ -30,9 +30,9 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for PartFields<P> {
         const NEW: Self = Self {
-            id: _odm::Field::NEW,
-            weight: _odm::Field::NEW,
-            product_names: _odm::Field::NEW,
+            id: _odm::TypedField::TYPED,
+            weight: _odm::TypedField::TYPED,
+            product_names: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -117,8 +117,8 @@ const _: () = {
                         name: "_id",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<i64>::DESCRIBED,
-                        public: ::core::option::Option::Some("_id"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("_id"),
+                        copied: _odm::None,
                         required: false,
                         rules: &[],
                     },
@@ -126,8 +126,8 @@ const _: () = {
                         name: "weight",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<Option<f64>>::DESCRIBED,
-                        public: ::core::option::Option::Some("weight"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("weight"),
+                        copied: _odm::None,
                         required: !_odm::Probe::<Option<f64>>::FROM_NOTHING,
                         rules: &[],
                     },
@@ -226,10 +226,10 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for ProductFields<P> {
         const NEW: Self = Self {
-            id: _odm::Field::NEW,
-            name: _odm::Field::NEW,
-            part: _odm::Field::NEW,
-            part_weight: _odm::Field::NEW,
+            id: _odm::TypedField::TYPED,
+            name: _odm::TypedField::TYPED,
+            part: _odm::TypedField::TYPED,
+            part_weight: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -313,8 +313,8 @@ const _: () = {
                         name: "_id",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<i64>::DESCRIBED,
-                        public: ::core::option::Option::Some("_id"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("_id"),
+                        copied: _odm::None,
                         required: false,
                         rules: &[],
                     },
@@ -322,8 +322,8 @@ const _: () = {
                         name: "name",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<String>::DESCRIBED,
-                        public: ::core::option::Option::Some("name"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("name"),
+                        copied: _odm::None,
                         required: true,
                         rules: &[],
                     },
@@ -338,8 +338,8 @@ const _: () = {
                                 parent: false,
                                 one: false,
                                 unchecked: false,
-                                on_delete: ::core::option::Option::None,
-                                inverse: ::core::option::Option::None,
+                                on_delete: _odm::None,
+                                inverse: _odm::None,
                             },
                         )
                     },

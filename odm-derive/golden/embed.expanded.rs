@@ -24,8 +24,8 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for MoneyFields<P> {
         const NEW: Self = Self {
-            value: _odm::Field::NEW,
-            currency: _odm::Field::NEW,
+            value: _odm::TypedField::TYPED,
+            currency: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -54,8 +54,8 @@ const _: () = {
                             name: "value",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<i64>::DESCRIBED,
-                            public: ::core::option::Option::Some("value"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("value"),
+                            copied: _odm::None,
                             required: true,
                             rules: &[],
                         },
@@ -63,8 +63,8 @@ const _: () = {
                             name: "currency",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<String>::DESCRIBED,
-                            public: ::core::option::Option::Some("currency"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("currency"),
+                            copied: _odm::None,
                             required: true,
                             rules: &[],
                         },
@@ -317,10 +317,10 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for ProductFields<P> {
         const NEW: Self = Self {
-            sku: _odm::Field::NEW,
-            price: _odm::Field::NEW,
-            past: _odm::Field::NEW,
-            cost: _odm::Flattened::NEW,
+            sku: _odm::TypedField::TYPED,
+            price: _odm::TypedField::TYPED,
+            past: _odm::TypedField::TYPED,
+            cost: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -377,8 +377,8 @@ const _: () = {
                         name: "_id",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<Sku>::DESCRIBED,
-                        public: ::core::option::Option::Some("_id"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("_id"),
+                        copied: _odm::None,
                         required: false,
                         rules: &[],
                     },

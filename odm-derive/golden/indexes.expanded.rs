@@ -36,14 +36,14 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for AccountFields<P> {
         const NEW: Self = Self {
-            id: _odm::Field::NEW,
-            name: _odm::Field::NEW,
-            email: _odm::Field::NEW,
-            country: _odm::Field::NEW,
-            score: _odm::Field::NEW,
-            tags: _odm::Field::NEW,
-            joined: _odm::Field::NEW,
-            seen: _odm::Field::NEW,
+            id: _odm::TypedField::TYPED,
+            name: _odm::TypedField::TYPED,
+            email: _odm::TypedField::TYPED,
+            country: _odm::TypedField::TYPED,
+            score: _odm::TypedField::TYPED,
+            tags: _odm::TypedField::TYPED,
+            joined: _odm::TypedField::TYPED,
+            seen: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -108,8 +108,8 @@ const _: () = {
                             name: "_id",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<ObjectId>::DESCRIBED,
-                            public: ::core::option::Option::Some("_id"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("_id"),
+                            copied: _odm::None,
                             required: false,
                             rules: &[],
                         },
@@ -117,8 +117,8 @@ const _: () = {
                             name: "name",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<String>::DESCRIBED,
-                            public: ::core::option::Option::Some("name"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("name"),
+                            copied: _odm::None,
                             required: true,
                             rules: &[
                                 _odm::Rule {
@@ -135,8 +135,8 @@ const _: () = {
                             name: "email",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<String>::DESCRIBED,
-                            public: ::core::option::Option::Some("email"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("email"),
+                            copied: _odm::None,
                             required: true,
                             rules: &[
                                 _odm::Rule {
@@ -149,8 +149,8 @@ const _: () = {
                             name: "country",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<String>::DESCRIBED,
-                            public: ::core::option::Option::Some("country"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("country"),
+                            copied: _odm::None,
                             required: true,
                             rules: &[
                                 _odm::Rule {
@@ -165,8 +165,8 @@ const _: () = {
                             name: "score",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<i32>::DESCRIBED,
-                            public: ::core::option::Option::Some("score"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("score"),
+                            copied: _odm::None,
                             required: true,
                             rules: &[
                                 _odm::Rule {
@@ -187,8 +187,8 @@ const _: () = {
                             name: "tags",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<Vec<String>>::DESCRIBED,
-                            public: ::core::option::Option::Some("tags"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("tags"),
+                            copied: _odm::None,
                             required: !_odm::Probe::<Vec<String>>::FROM_NOTHING,
                             rules: &[
                                 _odm::Rule {
@@ -205,8 +205,8 @@ const _: () = {
                             name: "joined",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<DateTime>::DESCRIBED,
-                            public: ::core::option::Option::Some("joined"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("joined"),
+                            copied: _odm::None,
                             required: true,
                             rules: &[],
                         },
@@ -214,8 +214,8 @@ const _: () = {
                             name: "seen",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<DateTime>::DESCRIBED,
-                            public: ::core::option::Option::Some("seen"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("seen"),
+                            copied: _odm::None,
                             required: true,
                             rules: &[],
                         },
@@ -249,10 +249,10 @@ const _: () = {
             static ONE: _odm::Model = _odm::Model {
                 indexes: &[
                     _odm::Index {
-                        name: ::core::option::Option::None,
+                        name: _odm::None,
                         unique: true,
                         case_insensitive: false,
-                        filter: ::core::option::Option::None,
+                        filter: _odm::None,
                         fields: &[
                             _odm::index_field(
                                 <<Account as _odm::Structure>::Fields<
@@ -264,10 +264,10 @@ const _: () = {
                         ],
                     },
                     _odm::Index {
-                        name: ::core::option::Option::Some("by_country"),
+                        name: _odm::Some("by_country"),
                         unique: false,
                         case_insensitive: false,
-                        filter: ::core::option::Option::None,
+                        filter: _odm::None,
                         fields: &[
                             _odm::index_field(
                                 <<Account as _odm::Structure>::Fields<
@@ -286,10 +286,10 @@ const _: () = {
                         ],
                     },
                     _odm::Index {
-                        name: ::core::option::Option::None,
+                        name: _odm::None,
                         unique: true,
                         case_insensitive: true,
-                        filter: ::core::option::Option::None,
+                        filter: _odm::None,
                         fields: &[
                             {
                                 let field = <<Account as _odm::Structure>::Fields<
@@ -301,12 +301,10 @@ const _: () = {
                         ],
                     },
                     _odm::Index {
-                        name: ::core::option::Option::None,
+                        name: _odm::None,
                         unique: false,
                         case_insensitive: false,
-                        filter: ::core::option::Option::Some(|| _odm::declared_filter::<
-                            Account,
-                        >(active)),
+                        filter: _odm::Some(|| _odm::declared_filter::<Account>(active)),
                         fields: &[
                             _odm::index_field(
                                 <<Account as _odm::Structure>::Fields<
@@ -318,10 +316,10 @@ const _: () = {
                         ],
                     },
                     _odm::Index {
-                        name: ::core::option::Option::None,
+                        name: _odm::None,
                         unique: false,
                         case_insensitive: false,
-                        filter: ::core::option::Option::None,
+                        filter: _odm::None,
                         fields: &[
                             _odm::index_field(
                                 <<Account as _odm::Structure>::Fields<
@@ -333,7 +331,7 @@ const _: () = {
                         ],
                     },
                 ],
-                expires: ::core::option::Option::Some(
+                expires: _odm::Some(
                     _odm::expires(
                         <<Account as _odm::Structure>::Fields<
                             _odm::Root<Account>,
@@ -345,7 +343,7 @@ const _: () = {
                 validation: _odm::Validation {
                     level: _odm::ValidationLevel::Moderate,
                     action: _odm::ValidationAction::Warn,
-                    schema: ::core::option::Option::None,
+                    schema: _odm::None,
                     check: _odm::Probe::<Account>::CHECK,
                 },
                 renamed: &[

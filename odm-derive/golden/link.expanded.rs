@@ -24,8 +24,8 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for PartFields<P> {
         const NEW: Self = Self {
-            id: _odm::Field::NEW,
-            name: _odm::Field::NEW,
+            id: _odm::TypedField::TYPED,
+            name: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -54,8 +54,8 @@ const _: () = {
                             name: "_id",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<i64>::DESCRIBED,
-                            public: ::core::option::Option::Some("_id"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("_id"),
+                            copied: _odm::None,
                             required: false,
                             rules: &[],
                         },
@@ -63,8 +63,8 @@ const _: () = {
                             name: "name",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<String>::DESCRIBED,
-                            public: ::core::option::Option::Some("name"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("name"),
+                            copied: _odm::None,
                             required: true,
                             rules: &[],
                         },
@@ -144,8 +144,8 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for PartLinkFields<P> {
         const NEW: Self = Self {
-            id: _odm::Field::NEW,
-            name: _odm::Field::NEW,
+            id: _odm::TypedField::TYPED,
+            name: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -224,8 +224,8 @@ const _: () = {
                                 parent: false,
                                 one: false,
                                 unchecked: false,
-                                on_delete: ::core::option::Option::None,
-                                inverse: ::core::option::Option::None,
+                                on_delete: _odm::None,
+                                inverse: _odm::None,
                             },
                         )
                     },

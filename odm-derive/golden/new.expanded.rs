@@ -28,10 +28,10 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for TicketFields<P> {
         const NEW: Self = Self {
-            number: _odm::Field::NEW,
-            title: _odm::Field::NEW,
-            urgent: _odm::Field::NEW,
-            revision: _odm::Field::NEW,
+            number: _odm::TypedField::TYPED,
+            title: _odm::TypedField::TYPED,
+            urgent: _odm::TypedField::TYPED,
+            revision: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -72,8 +72,8 @@ const _: () = {
                             name: "_id",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<i64>::DESCRIBED,
-                            public: ::core::option::Option::Some("_id"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("_id"),
+                            copied: _odm::None,
                             required: false,
                             rules: &[],
                         },
@@ -81,8 +81,8 @@ const _: () = {
                             name: "title",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<String>::DESCRIBED,
-                            public: ::core::option::Option::Some("title"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("title"),
+                            copied: _odm::None,
                             required: true,
                             rules: &[],
                         },
@@ -90,8 +90,8 @@ const _: () = {
                             name: "urgent",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<bool>::DESCRIBED,
-                            public: ::core::option::Option::Some("urgent"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("urgent"),
+                            copied: _odm::None,
                             required: false,
                             rules: &[],
                         },
@@ -99,8 +99,8 @@ const _: () = {
                             name: "revision",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<i32>::DESCRIBED,
-                            public: ::core::option::Option::Some("revision"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("revision"),
+                            copied: _odm::None,
                             required: false,
                             rules: &[],
                         },
@@ -127,10 +127,8 @@ const _: () = {
         }
         fn model() -> &'static _odm::Model {
             static ONE: _odm::Model = _odm::Model {
-                id_of_number: ::core::option::Option::Some(
-                    _odm::stored_id_of_number::<Ticket, NewTicket>,
-                ),
-                version: ::core::option::Option::Some("revision"),
+                id_of_number: _odm::Some(_odm::stored_id_of_number::<Ticket, NewTicket>),
+                version: _odm::Some("revision"),
                 .._odm::Probe::<Ticket>::BARE_MODEL
             };
             &ONE

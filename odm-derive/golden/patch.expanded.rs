@@ -21,7 +21,9 @@ const _: () = {
     }
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for PriceFields<P> {
-        const NEW: Self = Self { value: _odm::Field::NEW };
+        const NEW: Self = Self {
+            value: _odm::TypedField::TYPED,
+        };
     }
     #[automatically_derived]
     impl _odm::Structure for Price {
@@ -43,8 +45,8 @@ const _: () = {
                             name: "value",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<f64>::DESCRIBED,
-                            public: ::core::option::Option::Some("value"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("value"),
+                            copied: _odm::None,
                             required: true,
                             rules: &[],
                         },
@@ -129,10 +131,10 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for OfferFields<P> {
         const NEW: Self = Self {
-            id: _odm::Field::NEW,
-            title: _odm::Field::NEW,
-            until: _odm::Field::NEW,
-            price: _odm::Field::NEW,
+            id: _odm::TypedField::TYPED,
+            title: _odm::TypedField::TYPED,
+            until: _odm::TypedField::TYPED,
+            price: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -182,8 +184,8 @@ const _: () = {
                         name: "_id",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<i64>::DESCRIBED,
-                        public: ::core::option::Option::Some("_id"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("_id"),
+                        copied: _odm::None,
                         required: false,
                         rules: &[],
                     },
@@ -191,8 +193,8 @@ const _: () = {
                         name: "title",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<String>::DESCRIBED,
-                        public: ::core::option::Option::Some("title"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("title"),
+                        copied: _odm::None,
                         required: true,
                         rules: &[],
                     },
@@ -200,8 +202,8 @@ const _: () = {
                         name: "until",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<Option<DateTime>>::DESCRIBED,
-                        public: ::core::option::Option::Some("until"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("until"),
+                        copied: _odm::None,
                         required: !_odm::Probe::<Option<DateTime>>::FROM_NOTHING,
                         rules: &[],
                     },

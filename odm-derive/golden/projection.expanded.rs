@@ -28,10 +28,10 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for ReviewFields<P> {
         const NEW: Self = Self {
-            id: _odm::Field::NEW,
-            author: _odm::Field::NEW,
-            stars: _odm::Field::NEW,
-            text: _odm::Field::NEW,
+            id: _odm::TypedField::TYPED,
+            author: _odm::TypedField::TYPED,
+            stars: _odm::TypedField::TYPED,
+            text: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -72,8 +72,8 @@ const _: () = {
                             name: "_id",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<i64>::DESCRIBED,
-                            public: ::core::option::Option::Some("_id"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("_id"),
+                            copied: _odm::None,
                             required: false,
                             rules: &[],
                         },
@@ -81,8 +81,8 @@ const _: () = {
                             name: "author",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<String>::DESCRIBED,
-                            public: ::core::option::Option::Some("author"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("author"),
+                            copied: _odm::None,
                             required: true,
                             rules: &[],
                         },
@@ -90,8 +90,8 @@ const _: () = {
                             name: "rating",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<i32>::DESCRIBED,
-                            public: ::core::option::Option::Some("rating"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("rating"),
+                            copied: _odm::None,
                             required: true,
                             rules: &[],
                         },
@@ -99,8 +99,8 @@ const _: () = {
                             name: "text",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<String>::DESCRIBED,
-                            public: ::core::option::Option::Some("text"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("text"),
+                            copied: _odm::None,
                             required: true,
                             rules: &[],
                         },
@@ -180,8 +180,8 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for SummaryFields<P> {
         const NEW: Self = Self {
-            author: _odm::Field::NEW,
-            stars: _odm::Field::NEW,
+            author: _odm::TypedField::TYPED,
+            stars: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -210,8 +210,8 @@ const _: () = {
                             name: "author",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Described::UNKNOWN,
-                            public: ::core::option::Option::Some("author"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("author"),
+                            copied: _odm::None,
                             required: false,
                             rules: &[],
                         },
@@ -219,8 +219,8 @@ const _: () = {
                             name: "rating",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Described::UNKNOWN,
-                            public: ::core::option::Option::Some("rating"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("rating"),
+                            copied: _odm::None,
                             required: false,
                             rules: &[],
                         },
@@ -246,8 +246,7 @@ const _: () = {
             "`author` is stored as `author` here, and under another name in the document: give both the same `#[serde(rename = \"..\")]`"
         );
         ::core::assert!(
-            _odm::Probe:: < String > ::FROM_NOTHING || ! _odm::is_defaulted:: < Review >
-            ("author"),
+            ! _odm::is_defaulted:: < Review > ("author"),
             "`author` can be missing in the document, which has a default for it: add `#[serde(default)]` here too"
         );
         ::core::assert!(
@@ -255,15 +254,14 @@ const _: () = {
             "`stars` is stored as `rating` here, and under another name in the document: give both the same `#[serde(rename = \"..\")]`"
         );
         ::core::assert!(
-            _odm::Probe:: < i32 > ::FROM_NOTHING || ! _odm::is_defaulted:: < Review >
-            ("rating"),
+            ! _odm::is_defaulted:: < Review > ("rating"),
             "`stars` can be missing in the document, which has a default for it: add `#[serde(default)]` here too"
         );
     };
     #[automatically_derived]
     impl _odm::SubsetItem for Summary {
         type Child = Review;
-        const SHOWN: ::core::option::Option<fn() -> &'static _odm::Shape> = ::core::option::Option::Some(
+        const SHOWN: ::core::option::Option<fn() -> &'static _odm::Shape> = _odm::Some(
             <Self as _odm::Structure>::shape,
         );
     }

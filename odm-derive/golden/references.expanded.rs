@@ -28,8 +28,8 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for PersonFields<P> {
         const NEW: Self = Self {
-            id: _odm::Field::NEW,
-            tasks: _odm::Field::NEW,
+            id: _odm::TypedField::TYPED,
+            tasks: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -65,8 +65,8 @@ const _: () = {
                         name: "_id",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<i64>::DESCRIBED,
-                        public: ::core::option::Option::Some("_id"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("_id"),
+                        copied: _odm::None,
                         required: false,
                         rules: &[],
                     },
@@ -85,10 +85,8 @@ const _: () = {
                                     parent: false,
                                     one: false,
                                     unchecked: false,
-                                    on_delete: ::core::option::Option::Some(
-                                        _odm::OnDelete::Pull,
-                                    ),
-                                    inverse: ::core::option::Option::Some({
+                                    on_delete: _odm::Some(_odm::OnDelete::Pull),
+                                    inverse: _odm::Some({
                                         let path = _odm::path_to::<
                                             Person,
                                             _,
@@ -190,9 +188,9 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for TaskFields<P> {
         const NEW: Self = Self {
-            id: _odm::Field::NEW,
-            owner: _odm::Field::NEW,
-            author: _odm::Field::NEW,
+            id: _odm::TypedField::TYPED,
+            owner: _odm::TypedField::TYPED,
+            author: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -234,8 +232,8 @@ const _: () = {
                         name: "_id",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<ObjectId>::DESCRIBED,
-                        public: ::core::option::Option::Some("_id"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("_id"),
+                        copied: _odm::None,
                         required: false,
                         rules: &[],
                     },
@@ -254,10 +252,8 @@ const _: () = {
                                     parent: true,
                                     one: false,
                                     unchecked: false,
-                                    on_delete: ::core::option::Option::Some(
-                                        _odm::OnDelete::Nullify,
-                                    ),
-                                    inverse: ::core::option::Option::Some({
+                                    on_delete: _odm::Some(_odm::OnDelete::Nullify),
+                                    inverse: _odm::Some({
                                         let path = _odm::path_to::<
                                             Task,
                                             _,
@@ -286,8 +282,8 @@ const _: () = {
                                 parent: false,
                                 one: false,
                                 unchecked: true,
-                                on_delete: ::core::option::Option::None,
-                                inverse: ::core::option::Option::None,
+                                on_delete: _odm::None,
+                                inverse: _odm::None,
                             },
                         )
                     },

@@ -38,11 +38,11 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for IssueFields<P> {
         const NEW: Self = Self {
-            id: _odm::Field::NEW,
-            project: _odm::Field::NEW,
-            book: _odm::Field::NEW,
-            number: _odm::Field::NEW,
-            page: _odm::Field::NEW,
+            id: _odm::TypedField::TYPED,
+            project: _odm::TypedField::TYPED,
+            book: _odm::TypedField::TYPED,
+            number: _odm::TypedField::TYPED,
+            page: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -102,8 +102,8 @@ const _: () = {
                         name: "_id",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<i64>::DESCRIBED,
-                        public: ::core::option::Option::Some("_id"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("_id"),
+                        copied: _odm::None,
                         required: false,
                         rules: &[],
                     },
@@ -118,8 +118,8 @@ const _: () = {
                                 parent: true,
                                 one: false,
                                 unchecked: false,
-                                on_delete: ::core::option::Option::None,
-                                inverse: ::core::option::Option::None,
+                                on_delete: _odm::None,
+                                inverse: _odm::None,
                             },
                         )
                     },

@@ -30,9 +30,9 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for MovieFields<P> {
         const NEW: Self = Self {
-            id: _odm::Field::NEW,
-            title: _odm::Field::NEW,
-            details: _odm::Field::NEW,
+            id: _odm::TypedField::TYPED,
+            title: _odm::TypedField::TYPED,
+            details: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -74,8 +74,8 @@ const _: () = {
                         name: "_id",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<i64>::DESCRIBED,
-                        public: ::core::option::Option::Some("_id"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("_id"),
+                        copied: _odm::None,
                         required: false,
                         rules: &[],
                     },
@@ -83,8 +83,8 @@ const _: () = {
                         name: "title",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<String>::DESCRIBED,
-                        public: ::core::option::Option::Some("title"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("title"),
+                        copied: _odm::None,
                         required: true,
                         rules: &[],
                     },
@@ -179,7 +179,9 @@ const _: () = {
     }
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for DetailsFields<P> {
-        const NEW: Self = Self { plot: _odm::Field::NEW };
+        const NEW: Self = Self {
+            plot: _odm::TypedField::TYPED,
+        };
     }
     #[automatically_derived]
     impl _odm::Structure for Details {
@@ -201,8 +203,8 @@ const _: () = {
                             name: "plot",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<String>::DESCRIBED,
-                            public: ::core::option::Option::Some("plot"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("plot"),
+                            copied: _odm::None,
                             required: true,
                             rules: &[],
                         },

@@ -28,8 +28,8 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for ProductFields<P> {
         const NEW: Self = Self {
-            id: _odm::Field::NEW,
-            reviews: _odm::Field::NEW,
+            id: _odm::TypedField::TYPED,
+            reviews: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -82,8 +82,8 @@ const _: () = {
                         name: "_id",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<i64>::DESCRIBED,
-                        public: ::core::option::Option::Some("_id"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("_id"),
+                        copied: _odm::None,
                         required: false,
                         rules: &[],
                     },
@@ -126,7 +126,7 @@ const _: () = {
                                         _,
                                         _,
                                     >(_odm::child::<Subset<Summary>>().fields.product),
-                                    filter: ::core::option::Option::Some(|| _odm::declared_filter::<
+                                    filter: _odm::Some(|| _odm::declared_filter::<
                                         <Subset<Summary> as _odm::SubsetField>::Child,
                                     >(published)),
                                     deferred: false,
@@ -226,10 +226,10 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for ReviewFields<P> {
         const NEW: Self = Self {
-            id: _odm::Field::NEW,
-            product: _odm::Field::NEW,
-            stars: _odm::Field::NEW,
-            written: _odm::Field::NEW,
+            id: _odm::TypedField::TYPED,
+            product: _odm::TypedField::TYPED,
+            stars: _odm::TypedField::TYPED,
+            written: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -278,8 +278,8 @@ const _: () = {
                             name: "_id",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<ObjectId>::DESCRIBED,
-                            public: ::core::option::Option::Some("_id"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("_id"),
+                            copied: _odm::None,
                             required: false,
                             rules: &[],
                         },
@@ -294,8 +294,8 @@ const _: () = {
                                     parent: true,
                                     one: false,
                                     unchecked: false,
-                                    on_delete: ::core::option::Option::None,
-                                    inverse: ::core::option::Option::None,
+                                    on_delete: _odm::None,
+                                    inverse: _odm::None,
                                 },
                             )
                         },
@@ -303,8 +303,8 @@ const _: () = {
                             name: "stars",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<i32>::DESCRIBED,
-                            public: ::core::option::Option::Some("stars"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("stars"),
+                            copied: _odm::None,
                             required: true,
                             rules: &[],
                         },
@@ -312,8 +312,8 @@ const _: () = {
                             name: "written",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<DateTime>::DESCRIBED,
-                            public: ::core::option::Option::Some("written"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("written"),
+                            copied: _odm::None,
                             required: true,
                             rules: &[],
                         },
@@ -404,8 +404,8 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for SummaryFields<P> {
         const NEW: Self = Self {
-            stars: _odm::Field::NEW,
-            written: _odm::Field::NEW,
+            stars: _odm::TypedField::TYPED,
+            written: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -434,8 +434,8 @@ const _: () = {
                             name: "stars",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Described::UNKNOWN,
-                            public: ::core::option::Option::Some("stars"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("stars"),
+                            copied: _odm::None,
                             required: false,
                             rules: &[],
                         },
@@ -443,8 +443,8 @@ const _: () = {
                             name: "written",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Described::UNKNOWN,
-                            public: ::core::option::Option::Some("written"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("written"),
+                            copied: _odm::None,
                             required: false,
                             rules: &[],
                         },
@@ -469,8 +469,7 @@ const _: () = {
             "`stars` is stored as `stars` here, and under another name in the document: give both the same `#[serde(rename = \"..\")]`"
         );
         ::core::assert!(
-            _odm::Probe:: < i32 > ::FROM_NOTHING || ! _odm::is_defaulted:: < Review >
-            ("stars"),
+            ! _odm::is_defaulted:: < Review > ("stars"),
             "`stars` can be missing in the document, which has a default for it: add `#[serde(default)]` here too"
         );
         ::core::assert!(
@@ -479,15 +478,14 @@ const _: () = {
             "`written` is stored as `written` here, and under another name in the document: give both the same `#[serde(rename = \"..\")]`"
         );
         ::core::assert!(
-            _odm::Probe:: < DateTime > ::FROM_NOTHING || ! _odm::is_defaulted:: < Review
-            > ("written"),
+            ! _odm::is_defaulted:: < Review > ("written"),
             "`written` can be missing in the document, which has a default for it: add `#[serde(default)]` here too"
         );
     };
     #[automatically_derived]
     impl _odm::SubsetItem for Summary {
         type Child = Review;
-        const SHOWN: ::core::option::Option<fn() -> &'static _odm::Shape> = ::core::option::Option::Some(
+        const SHOWN: ::core::option::Option<fn() -> &'static _odm::Shape> = _odm::Some(
             <Self as _odm::Structure>::shape,
         );
     }

@@ -43,12 +43,12 @@ const _: () = {
                     _odm::VariantSchema {
                         name: "Fair",
                         form: _odm::EnumForm::External,
-                        content: ::core::option::Option::None,
+                        content: _odm::None,
                     },
                     _odm::VariantSchema {
                         name: "Good",
                         form: _odm::EnumForm::External,
-                        content: ::core::option::Option::None,
+                        content: _odm::None,
                     },
                 ],
                 false,
@@ -85,7 +85,7 @@ const _: () = {
     #[automatically_derived]
     impl _odm::Known for Grade {
         const RELATED: bool = false;
-        const OPERAND: ::core::option::Option<_odm::Operand> = ::core::option::Option::Some(
+        const OPERAND: ::core::option::Option<_odm::Operand> = _odm::Some(
             _odm::Operand::names(&["Fair", "Good"], true),
         );
         fn schema(types: &mut _odm::SchemaTypes) -> _odm::BsonDocument {
@@ -136,9 +136,9 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for ShapeFields<P> {
         const NEW: Self = Self {
-            r#type: _odm::Field::NEW,
-            circle: _odm::Flattened::NEW,
-            square: _odm::Flattened::NEW,
+            r#type: _odm::TypedField::TYPED,
+            circle: _odm::TypedField::TYPED,
+            square: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -175,8 +175,8 @@ const _: () = {
                         name: "type",
                         kind: _odm::FieldKind::Plain,
                         described: _odm::Probe::<::std::string::String>::DESCRIBED,
-                        public: ::core::option::Option::Some("type"),
-                        copied: ::core::option::Option::None,
+                        public: _odm::Some("type"),
+                        copied: _odm::None,
                         required: false,
                         rules: &[],
                     },
@@ -207,21 +207,17 @@ const _: () = {
                     _odm::VariantSchema {
                         name: "circle",
                         form: _odm::EnumForm::Internal("type"),
-                        content: ::core::option::Option::Some(
-                            <ShapeCircle as _odm::Structure>::schema,
-                        ),
+                        content: _odm::Some(<ShapeCircle as _odm::Structure>::schema),
                     },
                     _odm::VariantSchema {
                         name: "square",
                         form: _odm::EnumForm::Internal("type"),
-                        content: ::core::option::Option::Some(
-                            <ShapeSquare as _odm::Structure>::schema,
-                        ),
+                        content: _odm::Some(<ShapeSquare as _odm::Structure>::schema),
                     },
                     _odm::VariantSchema {
                         name: "nothing",
                         form: _odm::EnumForm::Internal("type"),
-                        content: ::core::option::Option::None,
+                        content: _odm::None,
                     },
                 ],
                 false,
@@ -259,7 +255,7 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for ShapeCircleFields<P> {
         const NEW: Self = Self {
-            the_radius: _odm::Field::NEW,
+            the_radius: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -282,8 +278,8 @@ const _: () = {
                             name: "theRadius",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<f64>::DESCRIBED,
-                            public: ::core::option::Option::Some("theRadius"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("theRadius"),
+                            copied: _odm::None,
                             required: true,
                             rules: &[],
                         },
@@ -344,7 +340,7 @@ const _: () = {
     #[automatically_derived]
     impl<P: _odm::Path> _odm::FieldSet for ShapeSquareFields<P> {
         const NEW: Self = Self {
-            side_length: _odm::Field::NEW,
+            side_length: _odm::TypedField::TYPED,
         };
     }
     #[automatically_derived]
@@ -367,8 +363,8 @@ const _: () = {
                             name: "sideLength",
                             kind: _odm::FieldKind::Plain,
                             described: _odm::Probe::<f64>::DESCRIBED,
-                            public: ::core::option::Option::Some("sideLength"),
-                            copied: ::core::option::Option::None,
+                            public: _odm::Some("sideLength"),
+                            copied: _odm::None,
                             required: true,
                             rules: &[],
                         },

@@ -4,10 +4,7 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::{
-    GenericArgument, Path, PathArguments, PathSegment, Type, TypeGenerics, ext::IdentExt,
-    parse_quote,
-};
+use syn::{GenericArgument, Path, PathArguments, PathSegment, Type, TypeGenerics, parse_quote};
 
 /// A field's identifier at the span of a literal, such that errors stand under the literal but no
 /// fix is proposed for the text in it. `None` if it cannot be one.
@@ -46,7 +43,11 @@ pub(crate) fn field_ident(name: &str, span: Span) -> Option<Ident> {
 
 /// The name of an identifier, without `r#`.
 pub(crate) fn name(ident: &Ident) -> String {
-    ident.unraw().to_string()
+    let text = ident.to_string();
+    match text.strip_prefix("r#") {
+        Some(name) => name.to_owned(),
+        None => text,
+    }
 }
 
 /// All identifiers in some tokens, without `r#`.
@@ -153,7 +154,8 @@ pub(crate) fn is_primitive(ty: &Type) -> bool {
     const PRIMITIVES: [&str; 9] = ["bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "f64"];
     match ty {
         Type::Path(path) if path.qself.is_none() => {
-            PRIMITIVES.iter().any(|name| path.path.is_ident(name))
+            let ident = path.path.get_ident().map(Ident::to_string);
+            ident.is_some_and(|ident| PRIMITIVES.contains(&&*ident))
         }
         _ => false,
     }
@@ -165,7 +167,9 @@ pub(crate) fn is_scalar(ty: &Type) -> bool {
         "String", "char", "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32",
         "f64", "usize", "ObjectId", "DateTime",
     ];
-    SCALARS.iter().any(|name| is_written(ty, name))
+    // An identifier becomes a text for each comparison.
+    let name = last_segment(ty).map(|segment| segment.ident.to_string());
+    name.is_some_and(|name| SCALARS.contains(&&*name))
 }
 
 /// `T`, if the type is written `name<T>`.
@@ -270,10 +274,11 @@ pub(crate) fn innermost(ty: &Type) -> &Type {
         ("HashMap", 1),
     ];
     let inner = last_segment(ty).and_then(|segment| {
-        let (_, position) = CONTAINERS.iter().find(|(name, _)| segment.ident == name)?;
         let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
             return None;
         };
+        let ident = segment.ident.to_string();
+        let (_, position) = CONTAINERS.iter().find(|(name, _)| ident == *name)?;
         match arguments.args.iter().nth(*position)? {
             GenericArgument::Type(ty) => Some(ty),
             _ => None,

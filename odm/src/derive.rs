@@ -34,7 +34,7 @@ pub use crate::{
         Outline, ParentIn, Path, PathHash, Plain, Projection, Ref, Referable, ReferenceField,
         ReferenceShape, RefersWithin, Renamed, Root, SequenceId, Shape, ShownNames, SplitField,
         StoredName, StoredOtherwise, Structure, Subset, SubsetField, SubsetItem, SubsetOf, Text,
-        Through, Unchecked, Version, Versioned, WriteTime, derived::*,
+        Through, TypedField, Unchecked, Version, Versioned, WriteTime, derived::*,
     },
     query::{Patch, Update},
     repository::{Any, AtMostOne},
@@ -66,7 +66,10 @@ pub use reference::{
     reference, target,
 };
 pub use serde::{self, Deserializer, Serialize, Serializer, de::DeserializeOwned};
-pub use std::marker::PhantomData as Phantom;
+pub use std::{
+    marker::PhantomData as Phantom,
+    option::Option::{None, Some},
+};
 pub use stored::{assert_own_names, is_defaulted};
 pub use validation::{
     check_of, check_with, schema_of, validates_list, validates_number, validates_text,

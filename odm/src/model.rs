@@ -123,7 +123,7 @@ pub use content::ValueLocation;
 #[doc(hidden)]
 pub use document::{Element, IdOfNumber, stored_id_of_number};
 #[doc(hidden)]
-pub use field::{FieldSet, Through};
+pub use field::{FieldSet, Through, TypedField};
 pub(crate) use hidden::{check_references, references};
 #[doc(hidden)]
 pub use operand::Operand;

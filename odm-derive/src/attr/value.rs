@@ -3,8 +3,8 @@
 use proc_macro2::Span;
 use quote::ToTokens;
 use syn::{
-    Attribute, Expr, ExprLit, Lit, LitInt, LitStr, Meta, Path, Token, Type, ext::IdentExt,
-    punctuated::Punctuated, spanned::Spanned,
+    Attribute, Expr, ExprLit, Lit, LitInt, LitStr, Meta, Path, Token, Type, punctuated::Punctuated,
+    spanned::Spanned,
 };
 
 use super::text;
@@ -44,7 +44,7 @@ impl<T> Once<T> {
 /// The name of an identifier or a path, without `r#`.
 pub(crate) fn unraw(path: &Path) -> String {
     match path.get_ident() {
-        Some(ident) => ident.unraw().to_string(),
+        Some(ident) => types::name(ident),
         None => text(path),
     }
 }

@@ -182,7 +182,7 @@ fn declared(document: &Document, check: &TokenStream) -> TokenStream {
     let mut new = document.new.iter();
     if let Some(New { name, .. }) = new.find(|new| new.id_source == Some(IdSource::Sequence)) {
         declared.extend(quote! {
-            id_of_number: ::core::option::Option::Some(#private::stored_id_of_number::<#this, #name>),
+            id_of_number: #private::Some(#private::stored_id_of_number::<#this, #name>),
         });
     }
     for (field, member) in [
@@ -192,7 +192,7 @@ fn declared(document: &Document, check: &TokenStream) -> TokenStream {
     ] {
         if let Some((_, name)) = member {
             let field = Ident::new(field, Span::call_site());
-            declared.extend(quote!(#field: ::core::option::Option::Some(#name),));
+            declared.extend(quote!(#field: #private::Some(#name),));
         }
     }
     if let Some(validation) = validation(document, check) {
@@ -229,8 +229,8 @@ fn validation(document: &Document, check: &TokenStream) -> Option<TokenStream> {
     let level = Ident::new(level.unwrap_or("Strict"), Span::call_site());
     let action = Ident::new(action.unwrap_or("Error"), Span::call_site());
     let schema = match schema {
-        Some(schema) => quote!(::core::option::Option::Some(#schema)),
-        None => quote!(::core::option::Option::None),
+        Some(schema) => quote!(#private::Some(#schema)),
+        None => quote!(#private::None),
     };
     Some(quote! {
         #private::Validation {
@@ -307,8 +307,8 @@ fn id(head: &Head, ty: &Type) -> Option<TokenStream> {
 fn index_of(head: &Head, root: &TokenStream, index: &Index) -> TokenStream {
     let private = &head.private;
     let name = match &index.name {
-        Some(name) => quote!(::core::option::Option::Some(#name)),
-        None => quote!(::core::option::Option::None),
+        Some(name) => quote!(#private::Some(#name)),
+        None => quote!(#private::None),
     };
     let (unique, case_insensitive) = (index.unique, index.case_insensitive);
     let this = &head.this;
@@ -476,7 +476,7 @@ fn expires(head: &Head, root: &TokenStream, declared: &Expires) -> TokenStream {
     let span = literal.span();
     let field = followed(head, root, span, key);
     let located = head.private_at(span);
-    quote_spanned!(span=> ::core::option::Option::Some(#located::expires(#field, #after)))
+    quote_spanned!(span=> #located::Some(#located::expires(#field, #after)))
 }
 
 /// ```ignore

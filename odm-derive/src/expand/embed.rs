@@ -63,7 +63,7 @@ fn operand(head: &Head, structure: &Structure) -> Option<TokenStream> {
     let is_ordered = is_alphabetical(&names);
     Some(quote! {
         const OPERAND: ::core::option::Option<#private::Operand> =
-            ::core::option::Option::Some(#private::Operand::names(&[#(#names),*], #is_ordered));
+            #private::Some(#private::Operand::names(&[#(#names),*], #is_ordered));
     })
 }
 

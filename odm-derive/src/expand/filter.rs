@@ -17,8 +17,8 @@ pub(crate) fn declared_filter(
     let private = &head.private;
     match function {
         Some(path) => quote_spanned! {path.span()=>
-            ::core::option::Option::Some(|| #private::declared_filter::<#model>(#path))
+            #private::Some(|| #private::declared_filter::<#model>(#path))
         },
-        None => quote!(::core::option::Option::None),
+        None => quote!(#private::None),
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn expand(
     let shown = of.map(|_| {
         quote! {
             const SHOWN: ::core::option::Option<fn() -> &'static #private::Shape> =
-                ::core::option::Option::Some(<Self as #private::Structure>::shape);
+                #private::Some(<Self as #private::Structure>::shape);
         }
     });
     let nested = (marked || !others.is_empty())

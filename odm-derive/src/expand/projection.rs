@@ -102,9 +102,10 @@ fn checks(projection: &Projection) -> TokenStream {
                     "`{name}` can be missing in the document, which has a default for it: add \
                      `#[serde(default)]` here too"
                 );
-                let read = quote!(#private::Probe::<#ty>::FROM_NOTHING);
+                let read = (!types::is_scalar(&ty))
+                    .then(|| quote!(#private::Probe::<#ty>::FROM_NOTHING ||));
                 quote_spanned! {span=>
-                    ::core::assert!(#read || !#private::is_defaulted::<#of>(#stored), #absent);
+                    ::core::assert!(#read !#private::is_defaulted::<#of>(#stored), #absent);
                 }
             });
             quote_spanned! {span=>

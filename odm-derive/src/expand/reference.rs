@@ -45,12 +45,9 @@ pub(super) fn shape(head: &Head, stored: &str, member: &Member) -> Option<TokenS
             let check = quote_spanned! {literal.span()=>
                 #at::delete_rule::<#ty>(#at::OnDelete::#rule, #embedded);
             };
-            (
-                check,
-                quote!(::core::option::Option::Some(#private::OnDelete::#rule)),
-            )
+            (check, quote!(#private::Some(#private::OnDelete::#rule)))
         }
-        None => (TokenStream::new(), quote!(::core::option::Option::None)),
+        None => (TokenStream::new(), quote!(#private::None)),
     };
     let skipped = member.skipped.as_ref().map(|skip| {
         let required = "a reference that is no `Option` is always stored: remove \
@@ -62,9 +59,9 @@ pub(super) fn shape(head: &Head, stored: &str, member: &Member) -> Option<TokenS
     let inverse = match (inverse, &member.ident) {
         (Some((literal, other)), Some(ident)) => {
             let inverse = self::inverse(head, ty, ident, literal, other);
-            quote!(::core::option::Option::Some(#inverse))
+            quote!(#private::Some(#inverse))
         }
-        _ => quote!(::core::option::Option::None),
+        _ => quote!(#private::None),
     };
     let shape = quote! {
         #private::reference::<#ty>(#stored, #private::DeclaredReference {

@@ -42,15 +42,15 @@ pub(super) fn expand(head: &Head, structure: &Structure) -> TokenStream {
             let variants = forms.iter().map(|form| {
                 let name = &form.name;
                 let content = match &form.content {
-                    VariantContent::None => quote!(::core::option::Option::None),
-                    VariantContent::Array => some(quote!(#private::any_array_schema)),
-                    VariantContent::Any => some(quote!(#private::any_schema)),
+                    VariantContent::None => quote!(#private::None),
+                    VariantContent::Array => some(head, quote!(#private::any_array_schema)),
+                    VariantContent::Any => some(head, quote!(#private::any_schema)),
                     VariantContent::Fields(this) => {
-                        some(quote!(<#this as #private::Structure>::schema))
+                        some(head, quote!(<#this as #private::Structure>::schema))
                     }
                     VariantContent::Value(ty) => {
                         let schema = schema_of(head, ty, true);
-                        some(schema.unwrap_or_else(|| quote!(#private::any_schema)))
+                        some(head, schema.unwrap_or_else(|| quote!(#private::any_schema)))
                     }
                 };
                 let form = match &form.form {
@@ -111,28 +111,24 @@ pub(super) struct Stated {
 pub(super) fn of_field(head: &Head, structure: &Structure, member: &Member) -> Stated {
     let private = &head.private;
     let ty = &member.ty;
-    let unknown = quote!(#private::Described::UNKNOWN);
     let is_stated = head.derive != Derive::Projection
         && is_by_shape(structure)
         && !matches!(member.role, Role::Split(_));
-    let property = is_stated.then(|| property_of(head, structure, member));
-    let (schema, required, rules) = match property {
-        Some(Property {
-            schema,
-            required,
-            rules,
-        }) => (schema, required, rules),
-        None => (None, None, Vec::new()),
+    let schema = || schema_of_field(head, member).filter(|_| is_stated);
+    let (required, rules) = if is_stated {
+        (required(head, structure, member), rules(head, member))
+    } else {
+        (None, Vec::new())
     };
     let described = match (is_comparable(head, member), member.is_unseen()) {
         (true, false) => Some(quote!(#private::Probe::<#ty>::DESCRIBED)),
         (true, true) => {
             let operand = quote!(#private::Probe::<#ty>::DESCRIBED.operand);
-            Some(quote!(#private::Described { operand: #operand, ..#unknown }))
+            Some(quote!(#private::Described { operand: #operand, ..#private::Described::UNKNOWN }))
         }
-        (false, _) => {
-            schema.map(|schema| quote!(#private::Described { schema: #schema, ..#unknown }))
-        }
+        (false, _) => schema().map(
+            |schema| quote!(#private::Described { schema: #schema, ..#private::Described::UNKNOWN }),
+        ),
     };
     Stated {
         described,
@@ -163,46 +159,37 @@ pub(super) fn wrapper(head: &Head, inner: &Type, field: &syn::Member) -> TokenSt
     }
 }
 
-fn some(schema: TokenStream) -> TokenStream {
-    quote!(::core::option::Option::Some(#schema))
-}
-
-/// The schema of a field. `None` stands for the schema of any value, and for a field that is not required.
-struct Property {
-    schema: Option<TokenStream>,
-    required: Option<TokenStream>,
-    rules: Vec<TokenStream>,
-}
-
-fn property_of(head: &Head, structure: &Structure, member: &Member) -> Property {
+fn some(head: &Head, schema: TokenStream) -> TokenStream {
     let private = &head.private;
-    let schema = match (&member.role, member.is_unseen()) {
+    quote!(#private::Some(#schema))
+}
+
+/// `None` stands for the schema of any value.
+fn schema_of_field(head: &Head, member: &Member) -> Option<TokenStream> {
+    match (&member.role, member.is_unseen()) {
         (_, true) => None,
         (Role::Reference { .. } | Role::Derived(_), _) => schema_of(head, &member.ty, false),
         _ => schema_of(head, &member.ty, true),
-    };
+    }
+}
+
+fn rules(head: &Head, member: &Member) -> Vec<TokenStream> {
+    let private = &head.private;
     let rules = member.validate.iter().flat_map(|validate| &validate.rules);
     let rules = rules.map(|rule| {
         let (keyword, value) = (rule.keyword, rule.value.emit(private));
         quote!(#private::Rule { keyword: #keyword, value: #value })
     });
-    Property {
-        schema,
-        required: required(head, structure, member),
-        rules: rules.collect(),
-    }
+    rules.collect()
 }
 
 fn property(head: &Head, structure: &Structure, member: &Member) -> TokenStream {
     let private = &head.private;
     let name = member.stored(structure);
-    let Property {
-        schema,
-        required,
-        rules,
-    } = property_of(head, structure, member);
+    let schema = schema_of_field(head, member);
     let schema = schema.unwrap_or_else(|| quote!(#private::any_schema));
-    let required = required.unwrap_or_else(|| quote!(false));
+    let required = required(head, structure, member).unwrap_or_else(|| quote!(false));
+    let rules = rules(head, member);
     quote! {
         #private::Property {
             name: #name,
@@ -223,6 +210,7 @@ fn schema_of(head: &Head, ty: &Type, known: bool) -> Option<TokenStream> {
     }
 }
 
+/// `None` stands for a field that is not required.
 pub(super) fn required(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStream> {
     let private = &head.private;
     let is_id = member.stored(structure) == "_id";

@@ -25,17 +25,17 @@ pub(super) fn names(head: &Head, structure: &Structure) -> TokenStream {
         let member = structure.members.iter().find(at);
         let defaulted = member.is_some_and(|member| has_default(structure, member));
         let (text, hash) = (&name.text, types::fnv1a(&name.text));
-        let optional = match &name.optional {
-            Optional::Always => quote!(true),
+        let (known, asked) = match &name.optional {
+            Optional::Always => (Some(true), None),
             Optional::ByType(ty) if !types::is_scalar(ty) => {
-                quote!(#private::Probe::<#ty>::OPTIONAL)
+                (None, Some(quote!(#private::Probe::<#ty>::OPTIONAL)))
             }
-            Optional::Never | Optional::ByType(_) => quote!(false),
+            Optional::Never | Optional::ByType(_) => (Some(false), None),
         };
         quote!(#private::StoredName {
             text: #text,
             hash: #hash,
-            optional: #optional,
+            optional: #known #asked,
             defaulted: #defaulted,
         })
     });

@@ -1,12 +1,12 @@
 //! `Structure`: the stored names, the typed fields and the shape.
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
+use std::borrow::Cow;
 
-use super::{
-    children, copies, embedded::embedded, outline, path::at, reference, schema, split, stored,
-};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{Type, parse_quote, spanned::Spanned};
+
+use super::{children, copies, embedded::embedded, outline, reference, schema, split, stored};
 use crate::{
     attr::Public,
     derive::Derive,
@@ -20,7 +20,7 @@ use crate::{
 ///     pub audit: Flattened<Audit, P>,
 /// }
 /// impl<P: Path> FieldSet for ProductFields<P> {
-///     const NEW: Self = Self { catalog_number: Field::NEW, audit: Flattened::NEW };
+///     const NEW: Self = Self { catalog_number: TypedField::TYPED, audit: TypedField::TYPED };
 /// }
 /// impl Structure for Product {
 ///     const NAMES: &'static [StoredName] = &[StoredName { text: "_id", hash: 0x.., optional: false, .. }, ..];
@@ -149,10 +149,6 @@ fn fields(head: &Head, structure: &Structure) -> TokenStream {
         .iter()
         .map(|member| field_type(head, structure, member));
     let docs = typed.iter().map(|member| docs(structure, member));
-    let values = typed.iter().map(|member| match member.place {
-        Place::At(_) => quote!(#private::Field::NEW),
-        Place::Flattened { .. } | Place::Whole => quote!(#private::Flattened::NEW),
-    });
     // Every parameter must be used; a field at a path of its own uses them all.
     let used = typed
         .iter()
@@ -176,7 +172,7 @@ fn fields(head: &Head, structure: &Structure) -> TokenStream {
 
         #[automatically_derived]
         impl #bounded #private::FieldSet for #ident #ty_generics #where_clause {
-            const NEW: Self = Self { #(#idents: #values,)* #phantom_value };
+            const NEW: Self = Self { #(#idents: #private::TypedField::TYPED,)* #phantom_value };
         }
     }
 }
@@ -187,21 +183,26 @@ fn field_type(head: &Head, structure: &Structure, member: &Member) -> TokenStrea
     let this = &structure.this;
     let ty = value_type(head, member);
     let kind = match member.kind {
-        Kind::Plain => quote!(Plain),
-        Kind::Unchecked => quote!(Unchecked),
-        Kind::Identity => quote!(Identity),
-        Kind::Version => quote!(Version),
-        Kind::WriteTime => quote!(WriteTime),
-        Kind::Derived => quote!(Derived),
+        Kind::Plain => "Plain",
+        Kind::Unchecked => "Unchecked",
+        Kind::Identity => "Identity",
+        Kind::Version => "Version",
+        Kind::WriteTime => "WriteTime",
+        Kind::Derived => "Derived",
     };
+    let kind = Ident::new(kind, Span::call_site());
     match member.place {
         Place::At(position) => {
-            let at = at(head, this, position, quote!(#path));
-            let at = match member.role {
-                Role::Split(_) => quote!(#private::ColdPath<#at>),
-                _ => at,
-            };
-            quote!(#private::Field<#ty, #at, #private::#kind>)
+            let position = Literal::usize_unsuffixed(position);
+            // In one piece, since the macro takes longer for tokens that are put together.
+            match member.role {
+                Role::Split(_) => quote! {
+                    #private::Field<#ty, #private::ColdPath<#private::FieldPath<#path, #this, #position>>, #private::#kind>
+                },
+                _ => quote! {
+                    #private::Field<#ty, #private::FieldPath<#path, #this, #position>, #private::#kind>
+                },
+            }
         }
         Place::Flattened { optional: false } if !member.users || head.is_dependent(&member.ty) => {
             quote!(#private::Flattened<#ty, #path>)
@@ -217,13 +218,13 @@ fn field_type(head: &Head, structure: &Structure, member: &Member) -> TokenStrea
 }
 
 /// The type of the value of a typed field.
-pub(super) fn value_type(head: &Head, member: &Member) -> TokenStream {
+pub(super) fn value_type<'a>(head: &Head, member: &'a Member) -> Cow<'a, Type> {
     let private = &head.private;
     let ty = &member.ty;
     if member.otherwise {
-        quote!(#private::StoredOtherwise<#ty>)
+        Cow::Owned(parse_quote!(#private::StoredOtherwise<#ty>))
     } else {
-        quote!(#ty)
+        Cow::Borrowed(ty)
     }
 }
 
@@ -252,25 +253,30 @@ fn shape(head: &Head, structure: &Structure, member: &Member) -> Option<TokenStr
     }
     let stated = schema::of_field(head, structure, member);
     let public = member.public.as_ref().map(|public| match &public.name {
-        Some(name) => quote!(::core::option::Option::Some(#name)),
-        None => quote!(::core::option::Option::None),
+        Some(name) => quote!(#private::Some(#name)),
+        None => quote!(#private::None),
     });
     let Some(shape) = shape else {
         // All fields, since the compiler proves of what a literal takes from another value that it has no interior mutability.
         let stored = member.stored(structure);
-        let described = stated.described;
-        let described = described.unwrap_or_else(|| quote!(#private::Described::UNKNOWN));
-        let public = public.unwrap_or_else(|| quote!(::core::option::Option::Some(#stored)));
-        let required = stated.required.unwrap_or_else(|| quote!(false));
-        let rules = stated.rules;
+        let schema::Stated {
+            described,
+            required,
+            rules,
+        } = stated;
+        let unknown = described
+            .is_none()
+            .then(|| quote!(#private::Described::UNKNOWN));
+        let public = public.unwrap_or_else(|| quote!(#private::Some(#stored)));
+        let optional = required.is_none().then_some(false);
         return Some(quote! {
             #private::FieldShape {
                 name: #stored,
                 kind: #private::FieldKind::Plain,
-                described: #described,
+                described: #described #unknown,
                 public: #public,
-                copied: ::core::option::Option::None,
-                required: #required,
+                copied: #private::None,
+                required: #required #optional,
                 rules: &[#(#rules),*],
             }
         });

@@ -93,6 +93,20 @@ impl<V: Through, P: Path> Deref for Flattened<V, P> {
     }
 }
 
+/// A typed field. The compiler finds its value by the type that is expected, which costs it less than a look through all methods.
+pub trait TypedField {
+    #[doc(hidden)]
+    const TYPED: Self;
+}
+
+impl<V, P, K> TypedField for Field<V, P, K> {
+    const TYPED: Self = Field(PhantomData);
+}
+
+impl<V, P> TypedField for Flattened<V, P> {
+    const TYPED: Self = Flattened(PhantomData);
+}
+
 /// The fields of one type under one path, made by the derives.
 pub trait FieldSet: Sized + 'static {
     #[doc(hidden)]

@@ -204,10 +204,10 @@ impl<'e> Emission<'e> {
         match node {
             Node::Integer(literal, value) => {
                 let number = match literal.suffix() {
-                    "" => quote!(::core::option::Option::None),
+                    "" => quote!(#private::None),
                     suffix => {
                         let name = Ident::new(&capitalized(suffix), literal.span());
-                        quote!(::core::option::Option::Some(#number::#name))
+                        quote!(#private::Some(#number::#name))
                     }
                 };
                 quote!(#expression::Integer(#value, #number))
