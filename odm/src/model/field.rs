@@ -72,11 +72,6 @@ impl<V: Through, P: Path, K> Deref for Field<V, P, K> {
 /// It has no path of its own, and only gives access to the inner fields.
 pub struct Flattened<V, P>(PhantomData<fn() -> (V, P)>);
 
-impl<V, P> Flattened<V, P> {
-    #[doc(hidden)]
-    pub const NEW: Self = Flattened(PhantomData);
-}
-
 impl<V, P> Clone for Flattened<V, P> {
     fn clone(&self) -> Self {
         *self
