@@ -34,7 +34,8 @@ pub use crate::{
         Outline, ParentIn, Path, PathHash, Plain, Projection, Ref, Referable, ReferenceField,
         ReferenceShape, RefersWithin, Renamed, Root, SequenceId, Shape, ShownNames, SplitField,
         StoredName, StoredOtherwise, Structure, Subset, SubsetField, SubsetItem, SubsetOf, Text,
-        Through, TypedField, Unchecked, Version, Versioned, WriteTime, derived::*,
+        Through, TypedField, Unchecked, Version, Versioned, WriteTime, bare_model, check_of,
+        derived::*, schema_of,
     },
     query::{Patch, Update},
     repository::{Any, AtMostOne},
@@ -48,7 +49,7 @@ pub use copy::{
 };
 pub use cycle::{ModelEntry, assert_acyclic};
 pub use field::{
-    WriteTimeField, bare_model, clone_id, complete, declared_filter, describe, embed, holds_opaque,
+    WriteTimeField, clone_id, complete, declared_filter, describe, embed, holds_opaque,
     holds_references, holds_relations, id_of_number, is_flat, make_id, migrations, models, outline,
     shown, split, wrapped, write_time,
 };
@@ -71,6 +72,4 @@ pub use std::{
     option::Option::{None, Some},
 };
 pub use stored::{assert_own_names, is_defaulted};
-pub use validation::{
-    check_of, check_with, schema_of, validates_list, validates_number, validates_text,
-};
+pub use validation::{check_with, validates_list, validates_number, validates_text};

@@ -30,6 +30,7 @@
 //! [`Patch`](derive@crate::Patch) and [`Database`](derive@crate::Database); their pages list the attributes.
 
 mod ancestors;
+mod bare;
 mod cold;
 mod content;
 mod date_time;
@@ -116,6 +117,8 @@ pub use bounds::*;
 pub use native::Native;
 
 // Generated code and the layers above need these; programs do not name them.
+#[doc(hidden)]
+pub use bare::{bare_model, check_of, schema_of};
 #[doc(hidden)]
 pub use cold::{ColdOf, HasCold, SplitField};
 #[doc(hidden)]

@@ -3,7 +3,6 @@
 use odm_mql as mql;
 use odm_store::Result;
 
-use super::validation::{check_of, schema_of};
 #[cfg(any(feature = "chrono", feature = "time", feature = "jiff"))]
 use crate::model::native::day::{Dated, Dates};
 use crate::{
@@ -11,8 +10,7 @@ use crate::{
     model::{
         AutoId, Container, DateTime, Document, Embed, EmbedField, FieldKind, FieldShape, Model,
         Native, Outline, RefersWithin, SequenceId, Shape, ShownNames, SplitField, SplitShape,
-        Structure, Validation, ValidationAction, ValidationLevel, check_readable,
-        native::NativeForm,
+        Structure, check_of, check_readable, native::NativeForm, schema_of,
     },
 };
 
@@ -96,30 +94,6 @@ pub fn id_of_number<T: SequenceId>(number: i64) -> Option<T> {
 /// A clone of an `_id`.
 pub fn clone_id<M: Document>(id: &M::Id) -> M::Id {
     id.clone()
-}
-
-/// A model that declares nothing but its fields.
-pub const fn bare_model<T: Document>() -> Model {
-    Model {
-        name: T::NAME,
-        collection: T::COLLECTION,
-        shape: T::shape,
-        indexes: &[],
-        expires: None,
-        id_of_number: None,
-        version: None,
-        created_at: None,
-        updated_at: None,
-        schema: schema_of::<T>,
-        validation: Validation {
-            level: ValidationLevel::Strict,
-            action: ValidationAction::Error,
-            schema: None,
-            check: check_of::<T>,
-        },
-        renamed: &[],
-        readable: check_readable::<T>,
-    }
 }
 
 /// The model of a repository. [`complete`] checks that it has one.

@@ -6,12 +6,12 @@ use odm_mql::Violation;
 
 use super::{
     cycle::ModelEntry,
-    field::{bare_model, outline, shown},
-    validation::check_of,
+    field::{outline, shown},
 };
 use crate::model::{
     AncestorsList, Check, Cold, Container, Described, Document, Embed, EmbedField, Inner, Known,
-    Model, Native, Outline, SchemaTypes, ShownNames, Structure, Subset, ValueLocation,
+    Model, Native, Outline, SchemaTypes, ShownNames, Structure, Subset, ValueLocation, bare_model,
+    check_of,
 };
 
 /// Finds the traits that a concrete type implements: an inherent constant hides the constant of the trait if its bound holds. For a type

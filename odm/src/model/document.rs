@@ -9,11 +9,10 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     EmbedField, FieldSet, Model, ObjectId, Outline, Path, Ref, Referable, Root, SchemaTypes, Shape,
-    ShownNames, StoredName, Through, ValueLocation,
+    ShownNames, StoredName, Through, ValueLocation, bare_model,
     derived::{Copied, Counter},
     id_to_raw, schema,
 };
-use crate::derive::bare_model;
 
 /// A type with named, stored fields: a document, an embedded value or a projection.
 ///
