@@ -8,12 +8,13 @@ use bson::{
     Bson, DateTime, Document, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, error::Result,
 };
 use serde::{
-    Deserializer, Serialize, Serializer,
+    Deserialize, Deserializer, Serialize, Serializer,
     de::{self, Visitor},
     ser,
 };
 
-/// The name of the newtype by which a value of any type is requested from `decode` of `odm-store`.
+/// The name of the newtype by which a value of any type is requested. `decode` of `odm-store` passes it as a document; other deserializers
+/// read it as `bson` does.
 pub const NAME: &str = "$__odm_stored_value";
 
 /// Writes a value.
@@ -25,7 +26,7 @@ pub fn serialize<T: StoredValue, S: Serializer>(
     value.serialize(serializer)
 }
 
-/// Reads a value by `decode` of `odm-store`.
+/// Reads a value.
 pub fn deserialize<'de, T: StoredValue, D: Deserializer<'de>>(
     deserializer: D,
 ) -> std::result::Result<T, D::Error> {
@@ -107,14 +108,21 @@ impl<T: StoredValue> StoredValue for Option<T> {
     }
 }
 
-/// Reads a value that is passed as the only field of a document.
+/// Reads a value that is passed as the only field of a document, or as it is.
 struct FieldVisitor;
 
-impl Visitor<'_> for FieldVisitor {
+impl<'de> Visitor<'de> for FieldVisitor {
     type Value = RawBson;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a stored value")
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> std::result::Result<RawBson, D::Error> {
+        RawBson::deserialize(deserializer)
     }
 
     fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> std::result::Result<RawBson, E> {

@@ -116,12 +116,14 @@ fn record() -> Record {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn what_is_written_is_read_as_by_bson() {
     let mut stored = bson::serialize_to_document(&record()).expect("a document");
     stored.insert("unknown", doc! { "a": [1, { "b": 2 }] });
     let stored = bson::serialize_to_vec(&stored).expect("bytes");
     let read: Record = decode(&stored).expect("it is read");
     assert_eq!(read, record());
+    let by_bson: Record = bson::deserialize_from_slice(&stored).expect("bson reads it");
+    assert_eq!(read, by_bson);
 }
 
 #[test]
