@@ -5,6 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bson::Bson;
 
+#[cfg(doc)]
+use super::{Capabilities, Feed, IndexSpec, Lock, Store, check_document};
 use super::{
     CollectionChange, CollectionSpec, CollectionWrites, Cost, DeleteWrite, Deleted, Durability,
     Error, ErrorKind, FeedChanges, Locks, Reader, Result, UnitOfWork, UnreadUpdate, UpdateWrite,
