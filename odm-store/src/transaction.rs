@@ -25,15 +25,15 @@ use super::{
 /// as if they had run one after another. For a transaction that writes, all that it was told MUST still be true when it commits, apart from
 /// its own writes, or the commit fails:
 ///
-/// - the documents that it has read, and the absence of those that it has not found, so that of two transactions that each read what the
-///   other writes one loses (no *write skew*, no *lost update*);
+/// - the documents that it has read, and the absence of the documents that it has not found: if each of two transactions reads a document
+///   that the other one writes, one of them loses (no *write skew*, no *lost update*);
 /// - the answers of its queries, counts and groups, whether an index, a range of an index or a scan has given them, and which documents its
 ///   updates and deletes have matched, so that a document that another transaction inserts, changes or removes meanwhile is a conflict if
 ///   an answer would have another document, number or row with it (no *phantom*).
 ///
-/// More may count as read than was told, such as a whole collection. A transaction that writes nothing MUST commit without a conflict: its
-/// place in the order is that of the state that it has read, so that each commit which the state has is before each one that it lacks (no
-/// *read-only anomaly*).
+/// More may count as read than was told, such as a whole collection. A transaction that writes nothing MUST commit without a conflict. It
+/// takes the place of its state in the order: the commits in that state come before it, and all other commits after it (no *read-only
+/// anomaly*).
 ///
 /// After an error of a write the caller MUST NOT commit, and a store MAY refuse everything but a
 /// rollback.
@@ -191,7 +191,7 @@ impl TransactionOptions {
         TransactionOptions { durability, ..self }
     }
 
-    /// Returns the options of a transaction that tries again the work of one that has ended with this error.
+    /// Returns the options of another try, after a transaction with the same work has ended with this error.
     pub fn after(self, lost: Option<Error>) -> Self {
         TransactionOptions { lost, ..self }
     }

@@ -1,7 +1,7 @@
 //! Whether the entries that a transaction has read have changed since it began.
 //!
-//! The changes of commits since the begin of the oldest open transaction are in the memtables: in the present one, in the frozen one, and
-//! in those that were written into the engine meanwhile.
+//! The memtables have the changes of all commits since the oldest open transaction began: the present memtable, the frozen one, and the
+//! memtables that checkpoints have written into the engine since then.
 
 use std::{
     collections::{BTreeSet, VecDeque},

@@ -1,8 +1,8 @@
 //! Commits on the thread of a caller, who *leads* if nobody else writes: such a write changes no thread.
 //!
 //! A caller leads within one poll, and gives the writer back before that poll returns, so that a task that is not polled holds up nobody.
-//! A unit that is known to be too large for a poll runs on the writer's thread, and so does one that turns out to be, after it was undone. A
-//! task that writes again and again lets others run after each millisecond of that.
+//! A unit that is too large for a poll runs on the writer's thread: at once if its size is known, else after a caller has begun and undone
+//! it. A task that writes again and again lets others run after each millisecond of that.
 
 use std::{
     sync::Arc,

@@ -16,7 +16,10 @@ use crate::{
 
 /// The options of a request.
 #[derive(Debug, Default)]
-#[cfg_attr(not(feature = "collation"), allow(dead_code))]
+#[cfg_attr(
+    not(feature = "collation"),
+    allow(dead_code, reason = "only the comparison of texts reads them all")
+)]
 pub(super) struct CollationOptions<'d> {
     pub(super) locale: &'d str,
     pub(super) case_level: Option<bool>,
